@@ -5,6 +5,7 @@ import json
 import pathlib
 import re
 import sys
+import zlib
 
 import duckdb
 from google.protobuf import unknown_fields
@@ -97,12 +98,30 @@ def tables():
     print(f"DuckDB: {total} operations of 2 processes, {overlaps} pairs overlap")
 
 
-def slices():
-    trace = perfetto.Trace.FromString((work / "trace.perfetto").read_bytes())
-    tracks, events = {}, []
-    for packet in trace.packet:
-        for message in (packet, packet.track_event, packet.track_descriptor):
+def packets():
+    """The packets of Perfetto's file, with the time of each event and the name of each slice in the event itself."""
+    groups = perfetto.Trace.FromString((work / "trace.perfetto").read_bytes()).packet
+    assert all(group.compressed_packets for group in groups)
+    names, clock = {}, 0
+    for packet in (packet for group in groups for packet in perfetto.Trace.FromString(zlib.decompress(group.compressed_packets)).packet):
+        interned = packet.interned_data
+        for message in (packet, packet.track_event, packet.track_descriptor, interned):
             assert not len(unknown_fields.UnknownFieldSet(message)), message
+        if packet.HasField("clock_snapshot"):
+            names, clock = {}, packet.timestamp
+        names |= {string.iid: string.name for string in interned.event_names}
+        if packet.HasField("track_event"):
+            if not packet.timestamp_clock_id:
+                clock += packet.timestamp
+                packet.timestamp = clock
+            if packet.track_event.name_iid:
+                packet.track_event.name = names[packet.track_event.name_iid]
+        yield packet
+
+
+def slices():
+    tracks, events = {}, []
+    for packet in packets():
         if packet.HasField("track_descriptor"):
             tracks[packet.track_descriptor.uuid] = packet.track_descriptor
         elif packet.HasField("track_event"):

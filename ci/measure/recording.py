@@ -1,4 +1,4 @@
-"""The recorder: cost of an event, lost events, and speed of reading."""
+"""The recorder: cost of an event, lost events, speed of reading, and sizes of conversions."""
 
 import json
 import os
@@ -161,3 +161,15 @@ def view():
 
         limit = round(1 / 3, 3)
         say("time of `dyntrace view`, against babeltrace2", until_met(ratio, limit), limit, " x")
+
+
+def perfetto():
+    dyntrace, storm = built("-p", "dyntrace-cli") / "dyntrace", built("--example", "file_storm") / "examples" / "file_storm"
+    with room() as folder:
+        trace, converted = f"{folder}/trace", f"{folder}/trace.perfetto"
+        subprocess.run([storm, "--tasks", "16", "--operations", "20000" if FULL else "2000"],
+                       env=os.environ | {"DYNTRACE": f"record:{trace}"}, stdout=subprocess.DEVNULL, check=True)
+        subprocess.run([dyntrace, "convert", trace, "--to", "perfetto", "-o", converted], check=True)
+        size = sum(os.path.getsize(os.path.join(where, name)) for where, _, names in os.walk(trace) for name in names)
+        print(f"  MB: trace {size / 1e6:.1f}, Perfetto {os.path.getsize(converted) / 1e6:.1f}", flush=True)
+        say("Perfetto file against its trace", os.path.getsize(converted) / size, 1.5, " x")

@@ -25,6 +25,9 @@ mod losses;
 #[cfg(target_os = "linux")]
 mod metrics;
 mod operation;
+#[cfg(all(test, target_os = "linux"))]
+#[path = "../tests/common/page.rs"]
+mod page;
 mod private;
 mod process;
 mod provider;

@@ -65,12 +65,17 @@ pub fn error_of<'o>(operation: &'o FileOperation<'_>) -> Cow<'o, str> {
     }
 }
 
-/// The name of an error as errno(3) has it, such as `ENOENT`; empty for 0.
+/// The name of an error as errno(3) has it, such as `ENOENT`; of an unknown one its number; empty for 0.
 pub fn errno_name(errno: i32) -> Cow<'static, str> {
+    known_errno(errno).unwrap_or_else(|| if errno == 0 { "".into() } else { errno.to_string().into() })
+}
+
+/// The name of an error, if it has one; 0 has none.
+pub fn known_errno(errno: i32) -> Option<Cow<'static, str>> {
     match nix::errno::Errno::from_raw(errno) {
-        _ if errno == 0 => "".into(),
-        nix::errno::Errno::UnknownErrno => errno.to_string().into(),
-        known => format!("{known:?}").into(),
+        _ if errno == 0 => None,
+        nix::errno::Errno::UnknownErrno => None,
+        known => Some(format!("{known:?}").into()),
     }
 }
 

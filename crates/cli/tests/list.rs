@@ -1,6 +1,9 @@
 //! `dyntrace list` and `dyntrace doctor` on this test's own program, which has probes, and on files that are no programs.
 #![cfg(target_os = "linux")]
 
+#[path = "common/page.rs"]
+mod page;
+
 use std::env;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -61,6 +64,20 @@ fn the_same_in_json_and_in_a_process() {
         (u64::from_str_radix(start, 16).unwrap()..u64::from_str_radix(end, 16).unwrap()).contains(&site)
     };
     assert!(maps.lines().find(of_site).unwrap().contains(" r-xp "), "{site:x} is not in code:\n{maps}");
+}
+
+#[test]
+fn the_page_has_the_fields() {
+    let own = std::process::id().to_string();
+    let program = program();
+    let subjects: [&[&str]; 3] = [&[&program], &["-p", &own], &["/bin/true"]];
+    for (command, subjects) in [("list", &subjects[..2]), ("doctor", &subjects)] {
+        let mut fields = page::Fields::new(&[]);
+        for subject in subjects {
+            fields.add(&serde_json::from_slice(&dyntrace(&[&[command, "--json"], *subject].concat()).stdout).unwrap());
+        }
+        fields.are_those_below(&format!("dyntrace {command} --json"));
+    }
 }
 
 #[test]

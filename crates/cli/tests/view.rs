@@ -97,10 +97,18 @@ fn objects_with_every_field() {
     assert_eq!(objects.len(), 8);
     let expected = serde_json::json!({
         "time_ns": 1_700_000_000_001_000_000_i64, "process": "shop-12", "tid": 77, "probe": "dyntrace:efile_drv-entry",
-        "thread_id": 1, "tag": 1, "user_tag": "req-1", "command": 12, "s1": "/a", "s2": "",
+        "thread_id": 1, "tag": 1, "user_tag": "req-1", "command": 12, "command_name": "RENAME", "s1": "/a", "s2": "",
         "i1": 1, "i2": 2, "i3": -3, "i4": 4, "port": "#Port<0.1>",
     });
     assert_eq!(objects[0], expected);
+    let names = |name| objects.iter().map(|event| event[name].as_str()).collect::<Vec<_>>();
+    let (read, rename) = (Some("READ"), Some("RENAME"));
+    assert_eq!(names("command_name"), [rename, None, read, read, rename, rename, rename, None]);
+    assert_eq!(names("errno_name"), [None, None, None, None, None, None, Some("ENOENT"), None]);
+    assert!(
+        lines.contains("\"command\":12,\"command_name\":\"RENAME\",")
+            && lines.contains("\"errno\":2,\"errno_name\":\"ENOENT\"")
+    );
     assert_eq!(objects[7]["message"], "a, \"b\"\n\u{1b}[2J \u{e4}");
     assert!(!lines.contains('\u{1b}'), "what drives a terminal is escaped");
     let own: serde_json::Value = serde_json::from_str(&shown(&["--json", "--probe", "recorder:*"])).unwrap();
@@ -109,15 +117,52 @@ fn objects_with_every_field() {
 
 #[test]
 fn a_table_with_a_column_for_each_field() {
-    let table = shown(&["--csv", "--probe", "user_trace-s1", "--probe", "aio_pool-*"]);
+    let table = shown(&["--csv"]);
     let rows: Vec<&str> = table.lines().collect();
     let columns: Vec<&str> = rows[0].split(',').collect();
     assert_eq!(columns[..4], ["time_ns", "process", "tid", "probe"]);
     let at = |name| columns.iter().position(|column| *column == name).unwrap();
-    let row: Vec<&str> = rows[1].split(',').collect();
-    assert_eq!((row[at("new_queue_length")], row[at("port")], row[at("errno")]), ("1", "#Port<0.1>", ""));
-    assert_eq!((rows.len(), row.len()), (3, columns.len()));
-    assert!(rows[2].contains(",\"a, \"\"b\"\"\\x0a\\x1b[2J \u{e4}\","), "{}", rows[2]);
+    let row: Vec<&str> = rows[2].split(',').collect();
+    assert_eq!((row[at("new_queue_length")], row[at("port")], row[at("errno_name")]), ("1", "#Port<0.1>", ""));
+    assert_eq!((rows.len(), row.len()), (9, columns.len()));
+}
+
+#[test]
+fn a_table_of_the_chosen_probes() {
+    let table = shown(&["--csv", "--probe", "efile_drv-return"]);
+    let expected = "time_ns,process,tid,probe,thread_id,tag,user_tag,command,command_name,success,errno,errno_name,bytes\n\
+                    1700000000001200000,shop-12,77,dyntrace:efile_drv-return,1,2,req-2,2,READ,1,0,,0\n\
+                    1700000000006000000,shop-12,77,dyntrace:efile_drv-return,1,1,req-1,12,RENAME,0,2,ENOENT,0\n";
+    assert_eq!(table, expected);
+    let table = shown(&["--csv", "--probe", "user_trace-s1", "--probe", "aio_pool-add"]);
+    let rows: Vec<&str> = table.lines().collect();
+    assert_eq!((rows.len(), rows[0]), (3, "time_ns,process,tid,probe,port,new_queue_length,message"));
+    assert!(rows[2].ends_with(",,,\"a, \"\"b\"\"\\x0a\\x1b[2J \u{e4}\""), "{}", rows[2]);
+    assert_eq!(shown(&["--csv", "--probe", "shop:*"]), "time_ns,process,tid,probe\n");
+}
+
+#[test]
+fn a_file_for_each_probe() {
+    let (trace, folder) = (trace(), tempfile::tempdir().unwrap());
+    let mut convert = Command::new(env!("CARGO_BIN_EXE_dyntrace"));
+    convert.arg("convert").arg(trace.path()).args(["--to", "csv", "-o"]).arg(folder.path());
+    assert!(convert.status().unwrap().success());
+    let mut names: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    let expected = [
+        "aio_pool-add",
+        "efile_drv-entry",
+        "efile_drv-int_entry",
+        "efile_drv-int_return",
+        "efile_drv-return",
+        "user_trace-s1",
+    ];
+    assert_eq!(names[..6], expected.map(|name| format!("dyntrace.{name}.csv")));
+    assert_eq!(names[6..], ["recorder.thread.csv"]);
+    let table = |name| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(table("dyntrace.efile_drv-return.csv"), shown(&["--csv", "--probe", "efile_drv-return"]));
+    assert_eq!(table("dyntrace.user_trace-s1.csv").lines().count(), 2);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use dyntrace_metadata::Glob;
 
+use crate::class::EventClass;
 use crate::event::{Event, Value};
 
 /// A filter of events and operations.
@@ -97,7 +98,7 @@ impl Selection {
         self.from.is_none_or(|from| from <= event.time)
             && self.until.is_none_or(|until| event.time < until)
             && self.tid.is_none_or(|tid| event.tid == tid)
-            && self.matches_probe(event)
+            && self.matches_probe(event.class)
             && self.command.is_none_or(|command| is(event, known.command, command))
             && self.errno.is_none_or(|errno| is(event, known.errno, errno))
             && (!self.failed || is(event, known.success, 0))
@@ -117,8 +118,9 @@ impl Selection {
         self.min_duration.is_none_or(|least| least <= nanoseconds)
     }
 
-    fn matches_probe(&self, event: &Event<'_>) -> bool {
-        let name = |with_provider| if with_provider { &event.class.name } else { event.class.probe() };
+    /// Whether the selection includes the probe whose events these are; its other filters are not asked.
+    pub fn matches_probe(&self, class: &EventClass) -> bool {
+        let name = |with_provider| if with_provider { &class.name } else { class.probe() };
         self.probes.is_empty()
             || self.probes.iter().any(|(pattern, with_provider)| pattern.matches(name(*with_provider).as_bytes()))
     }

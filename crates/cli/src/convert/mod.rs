@@ -1,5 +1,6 @@
 //! `dyntrace convert`: a trace in the format of another tool.
 
+mod csv;
 mod otlp;
 mod parquet;
 mod perfetto;
@@ -18,6 +19,8 @@ pub enum Format {
     Perfetto,
     /// Tables of events and of operations: a folder with two files
     Parquet,
+    /// A table for each probe, with its fields as columns: a folder with CSV files
+    Csv,
     /// The Common Trace Format 1.8, for babeltrace2 2.0 and newer: a folder, which must be new or empty
     #[value(name = "ctf1.8")]
     Ctf1,
@@ -31,6 +34,7 @@ pub const HELP: &str = "\
 Examples:
   dyntrace convert trace --to perfetto -o trace.perfetto
   dyntrace convert trace-of-a trace-of-b --to parquet -o tables
+  dyntrace convert trace --to csv -o tables
   dyntrace convert trace --to ctf2 -o trace-ctf2
   dyntrace convert trace --to otlp --slow 10ms --failed --one-in 100 -o spans.jsonl
   dyntrace convert trace --to otlp -o http://127.0.0.1:4318
@@ -84,6 +88,7 @@ pub fn convert(Arguments { traces, to, output, sampling }: &Arguments) -> Outcom
     match to {
         Format::Perfetto => perfetto::convert(&trace, output).map_err(anyhow::Error::new),
         Format::Parquet => parquet::convert(&trace, output),
+        Format::Csv => csv::convert(&trace, output),
         Format::Ctf1 => ctf(&traces[0], output, dyntrace_reader::Format::Ctf1),
         Format::Otlp => otlp::convert(&trace, output, sampling).map_err(anyhow::Error::new),
         Format::Ctf2 => ctf(&traces[0], output, dyntrace_reader::Format::Ctf2),

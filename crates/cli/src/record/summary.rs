@@ -17,8 +17,12 @@ use crate::{losses, recording};
 
 use super::progress;
 
+/// Counted up when a field changes or goes.
+const VERSION: u32 = 1;
+
 #[derive(Serialize)]
 pub struct Summary {
+    version: u32,
     /// The folder.
     trace: String,
     processes: usize,
@@ -64,11 +68,8 @@ impl Summary {
             }
         }
         let losses = trace.losses();
-        let damage = |place: &Damage| {
-            let (file, reason) = (escape::path(&place.file), escape::name(&place.reason));
-            json!({"file": file, "offset": place.offset, "bytes": place.bytes, "reason": reason})
-        };
         Ok(Summary {
+            version: VERSION,
             trace: escape::path(shown(directory)),
             processes: trace.processes().len(),
             threads: threads.len(),
@@ -122,6 +123,11 @@ impl Summary {
     }
 }
 
+fn damage(place: &Damage) -> Value {
+    let (file, reason) = (escape::path(&place.file), escape::name(&place.reason));
+    json!({"file": file, "offset": place.offset, "bytes": place.bytes, "reason": reason})
+}
+
 /// A path relative to the current directory, if it is below that.
 fn shown(path: &Path) -> &Path {
     std::env::current_dir().ok().and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path)
@@ -141,7 +147,27 @@ fn amount(number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::amount;
+    use super::*;
+    use crate::page::Fields;
+
+    #[test]
+    fn the_page_has_the_fields() {
+        let (folder, whole) =
+            (tempfile::tempdir().unwrap(), concat!(env!("CARGO_MANIFEST_DIR"), "/../reader/tests/golden/shop-12"));
+        for file in std::fs::read_dir(whole).unwrap().map(|file| file.unwrap()) {
+            let mut bytes = std::fs::read(file.path()).unwrap();
+            if file.file_name().as_bytes().starts_with(b"ring-") {
+                // Within its header.
+                bytes.truncate(20);
+            }
+            std::fs::write(folder.path().join(file.file_name()), bytes).unwrap();
+        }
+        let mut summary = Summary::of(folder.path()).unwrap_or_else(|failure| panic!("{:?}", failure.error));
+        summary.snapshots.push("snapshot-1".to_owned());
+        let mut fields = Fields::new(&[]);
+        fields.add(&serde_json::from_str(&summary.json()).unwrap());
+        fields.are_those_below("dyntrace record --json, snapshot --json and recover --json");
+    }
 
     #[test]
     fn two_or_three_digits() {

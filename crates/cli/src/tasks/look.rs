@@ -184,3 +184,38 @@ fn wait(interrupts: &Option<Receiver<i32>>, time: Duration) -> Option<ExitCode> 
 fn ended(interrupts: &Option<Receiver<i32>>) -> ExitCode {
     interrupts.as_ref().and_then(|interrupts| interrupts.try_recv().ok()).map_or(ExitCode::SUCCESS, exit::by_signal)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::Fields;
+    use crate::tasks::sample;
+
+    #[test]
+    fn the_page_has_the_fields() {
+        let listing = sample::listing();
+        let mut fields = Fields::new(&[
+            ("tasks[]", "task"),
+            ("task.spawned.places", "place"),
+            ("task.spawned.places[]", "place"),
+            ("task.chain.root", "future"),
+            ("future.place", "place"),
+            ("future.waits_for", "wait"),
+            ("future.holds[]", "guard"),
+            ("future.awaits[]", "future"),
+            ("guard.unpolled.place", "place"),
+            ("blockers", "*"),
+            ("blockers.*[]", "blocker"),
+            ("deadlocks[].steps[].blocker", "blocker"),
+            ("blocker.through.place", "place"),
+            ("blocker.through.guard", "guard"),
+            ("futurelocks[].guard", "guard"),
+        ]);
+        let waits = Waits { stuck: Stuck::of(&listing), blockers: why::blockers(&listing, None) };
+        for waits in [None, Some(waits)] {
+            let object = Json { version: VERSION, listing: &listing, waits };
+            fields.add(&serde_json::to_value(object).unwrap());
+        }
+        fields.are_those_below("dyntrace ps --json, tree --json and why --json");
+    }
+}

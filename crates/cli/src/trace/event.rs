@@ -122,6 +122,14 @@ mod tests {
     }
 
     #[test]
+    fn the_page_has_the_fields() {
+        let text = "told=return\ttext=\ttook=5\tpolled=2\tthread_name=w\ttag=t\tfile=f\tlabel=17\tprevious=1\tcurrent=2\tcut=1\tframe=1";
+        let mut fields = crate::page::Fields::new(&[]);
+        fields.add(&object(&event(text), Some("src/cart.rs:88".to_owned()), vec!["a at b:7".to_owned()]));
+        fields.are_those_below("dyntrace trace --json");
+    }
+
+    #[test]
     fn objects_have_what_is_known() {
         let event = event("told=return\ttext=\ttook=5\tcut=1\tthread_name=worker-2");
         let object = object(&event, Some("src/cart.rs:88".to_owned()), Vec::new());

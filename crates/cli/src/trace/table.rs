@@ -174,6 +174,15 @@ mod tests {
     }
 
     #[test]
+    fn the_page_has_the_fields() {
+        let mut table = Table::default();
+        table.take(&records("told=counts\tmore=0\nfunction=a/1\tcalls=4\ttime=2000\town=1000\tbytes=10\town_bytes=3"));
+        let mut fields = crate::page::Fields::new(&[]);
+        table.objects_of_interval().for_each(|row| fields.add(&row));
+        fields.are_those_below("dyntrace trace --count, --time and --memory, with --json");
+    }
+
+    #[test]
     fn calls_without_times() {
         let mut table = Table::default();
         table.take(&records("told=counts\tmore=0\nfunction=a\x1b/1\tcalls=1\ttime=0\nfunction=b/1\tcalls=2\ttime=0"));

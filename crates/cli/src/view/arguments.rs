@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dyntrace_reader::{Event, Process, Selection, Trace};
+use dyntrace_reader::{Event, EventClass, Process, Selection, Trace};
 
 use super::causal::Causal;
 use super::csv::Csv;
@@ -21,6 +21,7 @@ pub const HELP: &str = "\
 Examples:
   dyntrace view trace
   dyntrace view trace --tag 'req-*' --probe efile_drv-return --failed --json
+  dyntrace view trace --probe efile_drv-return --csv
   dyntrace view trace --errno ENOENT --since 1.5s --until 2s
   dyntrace view trace --min-duration 10ms
   dyntrace view trace --token 42
@@ -42,10 +43,11 @@ pub struct Arguments {
     /// The folder of a recording, or of one process in it; several are shown as one
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
-    /// Print one JSON object per line
+    /// Print one JSON object per line, with the fields of its probe, and the names of commands, errors and lanes beside their numbers
     #[arg(long, conflicts_with = "csv")]
     json: bool,
-    /// Print CSV, with one column for each field
+    /// Print CSV: a row for each event, a column for each field of the probes that --probe selects, or of all probes. For a file for
+    /// each probe: dyntrace convert --to csv
     #[arg(long)]
     csv: bool,
     #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "csv"], value_parser = names::script, help = names::script_help())]
@@ -143,8 +145,9 @@ impl Arguments {
             Format::new(Json::default())
         } else if self.csv {
             let classes = trace.processes().iter().flat_map(Process::classes);
-            let own = self.shows_own_events();
-            Format::new(Csv::new(classes.filter(|class| own || !event::is_own(class)), out))
+            let (own, selection) = (self.shows_own_events(), self.selection(0));
+            let shown = |class: &&EventClass| (own || !event::is_own(class)) && selection.matches_probe(class);
+            Format::new(Csv::new(classes.filter(shown), out))
         } else if let Some(script) = self.script {
             Format::of_script(script)
         } else {

@@ -1,25 +1,32 @@
-//! Events as a CSV table, with a column for each name of a field.
+//! Events as a CSV table (RFC 4180), with a column for each name of a field.
 
 use std::collections::HashMap;
 use std::ptr;
 
 use dyntrace_reader::{Event, EventClass, Value};
 
+use super::code::Code;
 use super::event::{self, FIXED};
 use crate::render::{Printer, append};
 
 pub struct Csv {
     columns: Vec<String>,
-    /// The position in the event of each column's field, by the addresses of the classes.
-    plans: HashMap<*const EventClass, Vec<Option<usize>>>,
+    /// By the addresses of the classes.
+    plans: HashMap<*const EventClass, Vec<Option<Source>>>,
+}
+
+/// Where an event has the value of a column: the field at this position, or the name of its number.
+#[derive(Clone, Copy)]
+struct Source {
+    at: usize,
+    code: Option<Code>,
 }
 
 impl Csv {
     /// A table for events of these `classes`. Appends the title row.
-    pub fn new<'c>(classes: impl Iterator<Item = &'c EventClass>, out: &mut Vec<u8>) -> Csv {
+    pub fn new<'c>(classes: impl IntoIterator<Item = &'c EventClass>, out: &mut Vec<u8>) -> Csv {
         let mut columns = Vec::new();
-        for field in classes.flat_map(|class| &class.fields) {
-            let column = event::column(&field.name);
+        for (column, _) in classes.into_iter().flat_map(sources) {
             if !columns.contains(&column) {
                 columns.push(column);
             }
@@ -35,6 +42,14 @@ impl Csv {
     }
 }
 
+/// The columns for events of a class, in their order.
+fn sources(class: &EventClass) -> impl Iterator<Item = (String, Source)> {
+    class.fields.iter().enumerate().flat_map(|(at, field)| {
+        let name = Code::of(class, &field.name).map(|code| (code.title().to_owned(), Source { at, code: Some(code) }));
+        [(event::column(&field.name), Source { at, code: None })].into_iter().chain(name)
+    })
+}
+
 impl Printer for Csv {
     fn forget_classes(&mut self) {
         self.plans.clear();
@@ -42,9 +57,8 @@ impl Printer for Csv {
 
     fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
         let plan = self.plans.entry(ptr::from_ref(event.class)).or_insert_with(|| {
-            let position =
-                |column: &String| event.class.fields.iter().position(|field| event::column(&field.name) == *column);
-            self.columns.iter().map(position).collect()
+            let mut sources = sources(event.class).collect::<HashMap<_, _>>();
+            self.columns.iter().map(|column| sources.remove(column)).collect()
         });
         let values = event::values(event);
         append::signed(out, event.time);
@@ -54,13 +68,16 @@ impl Printer for Csv {
         append::unsigned(out, event.tid);
         out.push(b',');
         append::csv_field(out, event.class.name.as_bytes());
-        for at in plan {
+        for source in plan {
             out.push(b',');
-            match at.and_then(|at| values.get(at)) {
-                None => {}
-                Some(Value::Signed(number)) => append::signed(out, *number),
-                Some(Value::Unsigned(number)) => append::unsigned(out, *number),
-                Some(Value::Text(text)) => append::csv_field(out, text),
+            let Some((value, code)) = source.and_then(|source| Some((*values.get(source.at)?, source.code))) else {
+                continue;
+            };
+            match (code, value) {
+                (Some(code), value) => append::csv_field(out, code.name(value).unwrap_or_default().as_bytes()),
+                (None, Value::Signed(number)) => append::signed(out, number),
+                (None, Value::Unsigned(number)) => append::unsigned(out, number),
+                (None, Value::Text(text)) => append::csv_field(out, text),
             }
         }
         out.push(b'\n');

@@ -5,6 +5,7 @@ use std::ptr;
 
 use dyntrace_reader::{Event, EventClass, Value};
 
+use super::code::Code;
 use super::event;
 use crate::render::{Printer, append};
 
@@ -17,8 +18,13 @@ pub struct Json {
 /// The parts that all objects of a class share.
 struct Plan {
     probe: Vec<u8>,
-    /// The names of the fields, with comma, quotes and colon.
-    names: Vec<Vec<u8>>,
+    fields: Vec<Field>,
+}
+
+struct Field {
+    key: Vec<u8>,
+    /// The name of its number, if numbers of its kind have names.
+    code: Option<(Code, Vec<u8>)>,
 }
 
 impl Printer for Json {
@@ -35,12 +41,18 @@ impl Printer for Json {
         out.extend_from_slice(b",\"tid\":");
         append::unsigned(out, event.tid);
         out.extend_from_slice(&plan.probe);
-        for (name, (_, value)) in plan.names.iter().zip(event.fields()) {
-            out.extend_from_slice(name);
+        for (Field { key, code }, (_, value)) in plan.fields.iter().zip(event.fields()) {
+            out.extend_from_slice(key);
             match value {
                 Value::Signed(number) => append::signed(out, number),
                 Value::Unsigned(number) => append::unsigned(out, number),
                 Value::Text(text) => append::json_string(out, text),
+            }
+            if let Some((code, key)) = code
+                && let Some(name) = code.name(value)
+            {
+                out.extend_from_slice(key);
+                append::json_string(out, name.as_bytes());
             }
         }
         out.extend_from_slice(b"}\n");
@@ -51,12 +63,18 @@ impl Plan {
     fn of(class: &EventClass) -> Plan {
         let mut probe = b",\"probe\":".to_vec();
         append::json_string(&mut probe, class.name.as_bytes());
-        let names = class.fields.iter().map(|field| {
-            let mut name = b",".to_vec();
-            append::json_string(&mut name, event::column(&field.name).as_bytes());
-            name.push(b':');
-            name
+        let fields = class.fields.iter().map(|field| {
+            let code = Code::of(class, &field.name).map(|code| (code, key(code.title())));
+            Field { key: key(&event::column(&field.name)), code }
         });
-        Plan { probe, names: names.collect() }
+        Plan { probe, fields: fields.collect() }
     }
+}
+
+/// A field's name, with comma, quotes and colon.
+fn key(name: &str) -> Vec<u8> {
+    let mut key = b",".to_vec();
+    append::json_string(&mut key, name.as_bytes());
+    key.push(b':');
+    key
 }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod causal;
+mod code;
 mod csv;
 mod event;
 mod format;
@@ -23,6 +24,7 @@ use crate::exit::Outcome;
 use crate::{losses, recording};
 
 pub use arguments::{Arguments, HELP};
+pub use csv::Csv;
 pub use event::process_name;
 pub use format::Format;
 pub use live::{Live, PAUSE};

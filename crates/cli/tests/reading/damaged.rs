@@ -41,6 +41,9 @@ fn the_rest_is_shown_and_the_exit_status_tells() {
     made("convert", &[&writer.folder], &["--to", "perfetto"], &folder.path().join("perfetto"), 4);
     made("convert", &[&writer.folder], &["--to", "parquet"], &folder.path().join("tables"), 4);
     made("convert", &[&writer.folder], &["--to", "otlp"], &folder.path().join("spans"), 4);
+    made("convert", &[&writer.folder], &["--to", "csv"], &folder.path().join("csv"), 4);
+    let rows = fs::read(folder.path().join("csv/dyntrace.efile_drv-return.csv")).unwrap();
+    assert_eq!(rows, view(&["--csv", "--probe", "efile_drv-return"]).stdout);
     let recovered = dyntrace(
         ["recover", writer.folder.to_str().unwrap(), "--json", "-o"].into_iter().chain([folder
             .path()
@@ -59,8 +62,9 @@ fn what_is_made_is_as_private_as_the_trace() {
     for file in ["metadata", "ring-1"] {
         fs::set_permissions(writer.folder.join(file), Permissions::from_mode(0o600)).unwrap();
     }
-    let [page, there, perfetto, spans, tables, recovered] =
-        ["page.html", "there.html", "perfetto", "spans", "tables", "recovered"].map(|name| folder.path().join(name));
+    let [page, there, perfetto, spans, tables, csv, recovered] =
+        ["page.html", "there.html", "perfetto", "spans", "tables", "csv", "recovered"]
+            .map(|name| folder.path().join(name));
     fs::write(&there, "old").unwrap();
     fs::set_permissions(&there, Permissions::from_mode(0o666)).unwrap();
     made("report", &[&writer.folder], &[], &page, 0);
@@ -68,9 +72,12 @@ fn what_is_made_is_as_private_as_the_trace() {
     made("convert", &[&writer.folder], &["--to", "perfetto"], &perfetto, 0);
     made("convert", &[&writer.folder], &["--to", "parquet"], &tables, 0);
     made("convert", &[&writer.folder], &["--to", "otlp"], &spans, 0);
+    made("convert", &[&writer.folder], &["--to", "csv"], &csv, 0);
     let arguments = ["recover", writer.folder.to_str().unwrap(), "-o", recovered.to_str().unwrap()];
     assert_eq!(dyntrace(arguments).status.code(), Some(0));
-    let inside = [tables.join("events.parquet"), tables.join("operations.parquet"), recovered.join("ring-1")];
+    let rows = csv.join("dyntrace.efile_drv-return.csv");
+    let inside =
+        [tables.join("events.parquet"), tables.join("operations.parquet"), rows, csv, recovered.join("ring-1")];
     for path in [page, there.clone(), perfetto, spans, tables, recovered.clone(), recovered.join("metadata")]
         .iter()
         .chain(&inside)

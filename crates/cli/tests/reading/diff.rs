@@ -62,7 +62,7 @@ impl Program {
 }
 
 /// Two traces, `a` and `b`: reads take longer in `b`, and some writes fail.
-fn traces() -> TempDir {
+pub fn traces() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, reads, factor, failed) in [("a", 400, 1, 0), ("b", 500, 3, 20)] {
         let mut program = Program::default();

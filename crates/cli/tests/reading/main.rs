@@ -4,12 +4,18 @@ mod collector;
 mod damaged;
 mod diff;
 mod drivers;
+mod formats;
 #[path = "../../src/convert/perfetto/message.rs"]
 #[allow(missing_docs, reason = "of the command itself")]
 mod message;
 mod otlp;
+#[path = "../common/page.rs"]
+mod page;
 mod parquet;
 mod perfetto;
+#[path = "../../src/convert/perfetto/read.rs"]
+#[allow(missing_docs, reason = "of the command itself")]
+mod read;
 mod report;
 mod storm;
 mod streams;

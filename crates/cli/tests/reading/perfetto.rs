@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 
-use prost::Message as _;
-
-use crate::message::{Data, EventType, Trace, TrackDescriptor, TrackEvent, Value};
+use crate::message::{EventType, TrackDescriptor};
+use crate::read::{Event, Packet, read};
 use crate::writer::{START, Writer, fired};
 use crate::{made, storm};
 
@@ -28,7 +27,7 @@ pub struct Read {
     /// The names of slices without an end.
     open: Vec<String>,
     counters: Vec<(u64, i64)>,
-    pub instants: Vec<TrackEvent>,
+    pub instants: Vec<Event>,
 }
 
 impl Read {
@@ -37,7 +36,6 @@ impl Read {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("trace.perfetto");
         made("convert", traces, &["--to", "perfetto"], &output, 0);
-        let trace = Trace::decode(&*fs::read(&output).unwrap()).unwrap();
         let mut read = Read {
             tracks: HashMap::new(),
             slices: Vec::new(),
@@ -46,38 +44,36 @@ impl Read {
             instants: Vec::new(),
         };
         let mut events = Vec::new();
-        for packet in trace.packet {
-            match packet.data.unwrap() {
-                Data::TrackDescriptor(track) => {
+        for packet in self::read(&fs::read(&output).unwrap()) {
+            match packet {
+                Packet::Track(track) => {
                     assert!(track.parent_uuid.is_none_or(|parent| read.tracks.contains_key(&parent)));
                     read.tracks.insert(track.uuid.unwrap(), track);
                 }
-                Data::TrackEvent(event) => {
-                    assert!(read.tracks.contains_key(&event.track_uuid.unwrap()));
-                    events.push((packet.timestamp.unwrap(), event));
+                Packet::Event(event) => {
+                    assert!(read.tracks.contains_key(&event.track));
+                    events.push(event);
                 }
-                Data::ClockSnapshot(_) => {}
             }
         }
         // Perfetto sorts by time, and by position in the file for equal times.
-        events.sort_by_key(|(time, _)| *time);
-        let mut stacks = HashMap::<u64, Vec<(u64, TrackEvent)>>::new();
-        for (time, event) in events {
-            let track = event.track_uuid.unwrap();
-            match event.r#type() {
-                EventType::SliceBegin => stacks.entry(track).or_default().push((time, event)),
+        events.sort_by_key(|event| event.time);
+        let mut stacks = HashMap::<u64, Vec<Event>>::new();
+        for event in events {
+            match event.r#type {
+                EventType::SliceBegin => stacks.entry(event.track).or_default().push(event),
                 EventType::SliceEnd => {
-                    let stack = stacks.get_mut(&track).unwrap();
-                    let (begin, event) = stack.pop().expect("an end has a beginning");
-                    let around = stack.iter().map(|(_, event)| event.name().to_owned()).collect();
-                    read.slices.push(Slice::new(track, begin, time, event, around));
+                    let stack = stacks.get_mut(&event.track).unwrap();
+                    let begin = stack.pop().expect("an end has a beginning");
+                    let around = stack.iter().map(|event| event.name.clone()).collect();
+                    read.slices.push(Slice::new(begin, event.time, around));
                 }
-                EventType::Counter => read.counters.push((track, event.counter_value())),
+                EventType::Counter => read.counters.push((event.track, event.counter)),
                 EventType::Instant => read.instants.push(event),
                 EventType::Unspecified => panic!("{event:?}"),
             }
         }
-        read.open = stacks.into_values().flatten().map(|(_, event)| event.name().to_owned()).collect();
+        read.open = stacks.into_values().flatten().map(|event| event.name).collect();
         read
     }
 
@@ -95,17 +91,8 @@ impl Read {
 }
 
 impl Slice {
-    fn new(track: u64, begin: u64, end: u64, event: TrackEvent, around: Vec<String>) -> Slice {
-        let name = event.name().to_owned();
-        let shown = |value| match value {
-            Value::String(text) => text,
-            Value::Int(number) => number.to_string(),
-            Value::Uint(number) => number.to_string(),
-        };
-        let flows = event.flow_ids;
-        let annotations = event.debug_annotations.into_iter();
-        let annotations =
-            annotations.map(|annotation| (annotation.name.unwrap(), shown(annotation.value.unwrap()))).collect();
+    fn new(event: Event, end: u64, around: Vec<String>) -> Slice {
+        let Event { track, name, time: begin, annotations, flows, .. } = event;
         Slice { track, name, begin, end, annotations, flows, around }
     }
 }
@@ -170,10 +157,10 @@ fn other_events_are_marks_and_processes_stay_apart() {
         Writer::new(folder.path().join(name)).ring("ring-1", 7, &[message]);
     }
     let read = Read::back(&[&folder.path().join("a"), &folder.path().join("b")]);
-    let tracks: BTreeSet<_> = read.instants.iter().map(|event| event.track_uuid.unwrap()).collect();
+    let tracks: BTreeSet<_> = read.instants.iter().map(|event| event.track).collect();
     assert_eq!((read.instants.len(), tracks.len()), (2, 2));
     // Both say pid 12: only the first process is Perfetto's process of that pid.
     let processes: Vec<_> = read.tracks.values().filter(|track| track.parent_uuid.is_none()).collect();
     assert_eq!((processes.len(), processes.iter().filter(|track| track.process.is_some()).count()), (2, 1));
-    assert!(read.instants.iter().all(|event| event.name() == "user_trace-s1" && event.debug_annotations.len() == 1));
+    assert!(read.instants.iter().all(|event| event.name == "user_trace-s1" && event.annotations.len() == 1));
 }

@@ -134,7 +134,7 @@ fn a_trace_is_a_flow_in_perfetto() {
     let trace = trace();
     let read = Read::back(&[trace.path()]);
     let flow = |label: u64| 1 << 32 | label;
-    let marks = |label| read.instants.iter().filter(|event| event.flow_ids == [flow(label)]).count();
+    let marks = |label| read.instants.iter().filter(|event| event.flows == [flow(label)]).count();
     assert_eq!((marks(42), marks(7), marks(0)), (6, 2, 0));
     let slices = |label| {
         let mine = read.slices.iter().filter(|slice| slice.flows == [flow(label)]);

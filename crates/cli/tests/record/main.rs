@@ -7,6 +7,8 @@ mod interrupts;
 #[path = "../../../../tests/common/missing.rs"]
 mod missing;
 mod others;
+#[path = "../common/page.rs"]
+mod page;
 mod place;
 mod running;
 

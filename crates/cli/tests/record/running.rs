@@ -7,6 +7,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
+use crate::page;
 use crate::place::{Firing, Place, Ran, send, wait_for_session};
 use crate::{missing, program};
 
@@ -61,6 +62,9 @@ fn a_running_process_until_it_is_killed() {
     let pid = firing.pid();
     let recording = place.dyntrace(&["record", "--json", "-p", &pid]).stderr(Stdio::piped()).spawn().unwrap();
     wait_for_session(&place, &pid);
+    let mut fields = page::Fields::new(&[]);
+    fields.add(&serde_json::from_str(&place.run(&["status", "-p", &pid, "--json"]).out).unwrap());
+    fields.are_those_below("dyntrace status --json");
     firing.fire();
     drop(firing);
     let summary = Ran::of(recording.wait_with_output().unwrap()).summary();

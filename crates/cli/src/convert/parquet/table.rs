@@ -7,6 +7,7 @@ use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::errors::Result;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
@@ -14,6 +15,9 @@ use parquet::schema::types::{Type, TypePtr};
 /// The most rows and bytes of text of a group.
 const ROWS: usize = 1 << 16;
 const TEXT: usize = 32 << 20;
+
+/// Counted up when a column changes or goes.
+const VERSION: &str = "1";
 
 /// The kind of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -73,7 +77,11 @@ impl Table {
             gathered.push(Column { levels: Vec::new(), values: Values::of(kind) });
         }
         let schema = Type::group_type_builder("schema").with_fields(types).build()?;
-        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let version = KeyValue { key: "dyntrace.version".to_owned(), value: Some(VERSION.to_owned()) };
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_key_value_metadata(Some(vec![version]))
+            .build();
         let file = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
         Ok(Table { file, columns: gathered, rows: 0, text: 0 })
     }

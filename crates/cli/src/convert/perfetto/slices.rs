@@ -3,6 +3,7 @@
 use dyntrace_reader::FileOperation;
 
 use super::message::{DebugAnnotation, EventType, TrackEvent, Value};
+use super::strings::Strings;
 use crate::operation::{bytes, error_of, name_of};
 
 /// An event of a track and its time.
@@ -16,8 +17,8 @@ struct Slices<'a> {
 }
 
 impl Slices<'_> {
-    fn begin(&mut self, time: i64, name: &str, event: TrackEvent) {
-        self.push(time, EventType::SliceBegin, TrackEvent { name: Some(name.to_owned()), ..event });
+    fn begin(&mut self, time: i64, event: TrackEvent) {
+        self.push(time, EventType::SliceBegin, event);
     }
 
     fn end(&mut self, time: i64) {
@@ -31,10 +32,16 @@ impl Slices<'_> {
     }
 }
 
-/// The operation with its stages. A stage that ran when the trace ended has no end.
-pub fn operation(operation: &FileOperation<'_>, track: u64, out: &mut Vec<At>) {
+/// The operation with its stages, `described` as by [`described()`]. A stage that ran when the trace ended has no end.
+pub fn operation(
+    operation: &FileOperation<'_>,
+    described: TrackEvent,
+    track: u64,
+    strings: &mut Strings,
+    out: &mut Vec<At>,
+) {
     let mut slices = Slices { track, time: operation.entered, out };
-    slices.begin(operation.entered, &name_of(operation), described(operation));
+    slices.begin(operation.entered, described);
     let answered = operation.completion.map(|answer| answer.time);
     // An operation that was answered before it was served has no stages.
     if operation.int_entry.is_some() || answered.is_none() {
@@ -44,7 +51,8 @@ pub fn operation(operation: &FileOperation<'_>, track: u64, out: &mut Vec<At>) {
             ("delivery", operation.int_return, answered),
         ];
         for (name, begin, end) in stages {
-            begin.into_iter().for_each(|time| slices.begin(time, name, TrackEvent::default()));
+            let name_iid = begin.map(|_| strings.event_name(name));
+            begin.into_iter().for_each(|time| slices.begin(time, TrackEvent { name_iid, ..TrackEvent::default() }));
             // If the event of a stage's end was lost, the answer ends the stage.
             end.or(begin.and(answered)).into_iter().for_each(|time| slices.end(time));
         }
@@ -53,16 +61,18 @@ pub fn operation(operation: &FileOperation<'_>, track: u64, out: &mut Vec<At>) {
 }
 
 /// The service of the operation, on the track of the I/O thread.
-pub fn work(operation: &FileOperation<'_>, begin: i64, end: Option<i64>, track: u64, out: &mut Vec<At>) {
+pub fn work(described: TrackEvent, begin: i64, end: Option<i64>, track: u64, out: &mut Vec<At>) {
     let mut slices = Slices { track, time: begin, out };
-    slices.begin(begin, &name_of(operation), described(operation));
+    slices.begin(begin, described);
     end.into_iter().for_each(|time| slices.end(time));
 }
 
-/// The annotations of an operation's slices, and the flow of its sequential trace.
-fn described(operation: &FileOperation<'_>) -> TrackEvent {
+/// The name and the annotations of an operation's slices, and the flow of its sequential trace.
+pub fn described(operation: &FileOperation<'_>, strings: &mut Strings) -> TrackEvent {
     let flow_ids = operation.requester.into_iter().map(|asker| flow(asker.label)).collect();
-    TrackEvent { debug_annotations: annotations(operation), flow_ids, ..TrackEvent::default() }
+    let debug_annotations = annotations(operation, strings);
+    let name_iid = Some(strings.event_name(&name_of(operation)));
+    TrackEvent { debug_annotations, flow_ids, name_iid, ..TrackEvent::default() }
 }
 
 /// The flow of a sequential trace: unique, and not 0.
@@ -70,29 +80,23 @@ pub fn flow(label: i32) -> u64 {
     1 << 32 | u64::from(label.cast_unsigned())
 }
 
-fn annotations(operation: &FileOperation<'_>) -> Vec<DebugAnnotation> {
+fn annotations(operation: &FileOperation<'_>, strings: &mut Strings) -> Vec<DebugAnnotation> {
     let asked = &operation.request;
+    let error = error_of(operation);
     let texts = [
         ("user tag", asked.user_tag),
         ("path", operation.path),
         ("second path", asked.strings[1]),
         ("port", asked.port),
+        ("error", error.as_bytes()),
     ];
-    let texts = texts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| string(name, text));
+    let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
+    let mut annotations: Vec<_> = texts.map(|(name, text)| strings.text(name, text)).collect();
+    // Each operation has an id of its own: a number for it would take more than the text.
     let id = format!("{{{},{}}}", operation.id.thread, operation.id.tag);
-    let bytes = bytes(operation).and_then(|bytes| i64::try_from(bytes).ok());
-    let error = Some(error_of(operation)).filter(|error| !error.is_empty());
-    texts
-        .chain([string("operation", id.as_bytes())])
-        .chain(bytes.map(|bytes| annotation("bytes", Value::Int(bytes))))
-        .chain(error.map(|name| string("error", name.as_bytes())))
-        .collect()
-}
-
-pub fn string(name: &str, text: &[u8]) -> DebugAnnotation {
-    annotation(name, Value::String(String::from_utf8_lossy(text).into_owned()))
-}
-
-pub fn annotation(name: &str, value: Value) -> DebugAnnotation {
-    DebugAnnotation { name: Some(name.to_owned()), value: Some(value) }
+    annotations.push(strings.annotation("operation", Value::String(id)));
+    if let Some(bytes) = bytes(operation).and_then(|bytes| i64::try_from(bytes).ok()) {
+        annotations.push(strings.annotation("bytes", Value::Int(bytes)));
+    }
+    annotations
 }

@@ -155,3 +155,22 @@ fn lost(summary: &Summary) -> ExitCode {
     }
     if summary.lost.is_some() { exit::LOSSY.into() } else { ExitCode::SUCCESS }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::Fields;
+
+    #[test]
+    fn the_page_has_the_fields() {
+        let summary = summary::tests::sample(&summary::tests::counts());
+        let mut fields = Fields::new(&[
+            ("functions[].poll", "times"),
+            ("functions[].wait", "times"),
+            ("running[]", "poll"),
+            ("slow[]", "poll"),
+        ]);
+        fields.add(&serde_json::to_value(Json { version: VERSION, pid: 7, summary: &summary }).unwrap());
+        fields.are_those_below("dyntrace polls --json");
+    }
+}

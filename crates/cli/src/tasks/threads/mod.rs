@@ -76,3 +76,16 @@ pub fn threads(arguments: &Arguments) -> Outcome {
     print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::Fields;
+
+    #[test]
+    fn the_page_has_the_fields() {
+        let mut fields = Fields::new(&[]);
+        fields.add(&serde_json::to_value(Json { version: VERSION, threads: &sample::threads() }).unwrap());
+        fields.are_those_below("dyntrace threads --json");
+    }
+}

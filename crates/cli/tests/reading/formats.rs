@@ -1,0 +1,126 @@
+//! docs/formats.md has every field of the outputs that are made from traces.
+
+use std::fs::File;
+use std::path::Path;
+
+use parquet::basic::{LogicalType, Type};
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use serde_json::Value;
+
+use crate::page::{Fields, section};
+use crate::writer::{Arg, Writer, classes};
+use crate::{diff, dyntrace, made, storm};
+
+/// A trace with an event of each probe. Numbers that have names are some of those.
+fn each_probe(folder: &Path) -> Vec<Value> {
+    let writer = Writer::new(folder);
+    let mut events = [Vec::new(), Vec::new()];
+    for class in classes() {
+        let value = |(name, kind): &(String, dyntrace_build::model::Kind)| match (name.as_str(), kind) {
+            (_, dyntrace_build::model::Kind::Text) => Arg::from("text"),
+            ("command", _) => Arg::I(12),
+            ("errno", _) => Arg::I(2),
+            (_, dyntrace_build::model::Kind::U32 | dyntrace_build::model::Kind::U64) => Arg::U(1),
+            _ => Arg::I(1),
+        };
+        let fired = crate::writer::fired(&class.name, 1000, class.fields.iter().map(value));
+        events[class.stream as usize].push(fired);
+    }
+    let [of_program, own] = events;
+    writer.ring("ring-1", 77, &of_program);
+    writer.process(&own);
+    let output = dyntrace(["view", folder.to_str().unwrap(), "--json", "--probe", "*", "--probe", "recorder:*"]);
+    let lines = String::from_utf8(output.stdout).unwrap();
+    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn events_in_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let events = each_probe(folder.path());
+    let (mut fixed, mut rows) = (Fields::new(&[]), Vec::new());
+    for event in &events {
+        let (always, own): (Vec<_>, Vec<_>) = event
+            .as_object()
+            .unwrap()
+            .iter()
+            .partition(|(name, _)| ["time_ns", "process", "tid", "probe"].contains(&name.as_str()));
+        fixed.add(&always.into_iter().map(|(name, value)| (name.clone(), value.clone())).collect());
+        let class = classes().into_iter().find(|class| event["probe"] == *class.name).unwrap();
+        let place = |name: &str| {
+            let number = name.strip_suffix("_name").unwrap_or(name).trim_start_matches('_');
+            class.fields.iter().position(|(field, _)| field == name || field == number)
+        };
+        let mut own: Vec<_> = own.into_iter().map(|(name, value)| (place(name), name, value.is_string())).collect();
+        own.sort();
+        let fields =
+            own.iter().map(|(_, name, is_text)| format!("`{name}` {}", if *is_text { "string" } else { "integer" }));
+        rows.push(format!("| `{}` | {} |", class.name, fields.collect::<Vec<_>>().join(", ")));
+    }
+    fixed.are_those_below("dyntrace view --json");
+    rows.sort();
+    let mut documented: Vec<_> = section("Fields of each probe").filter(|line| line.starts_with("| `")).collect();
+    documented.sort_unstable();
+    assert!(documented == rows, "docs/formats.md needs these rows:\n{}", rows.join("\n"));
+}
+
+#[test]
+fn comparisons_in_json() {
+    let folder = diff::traces();
+    let mut fields = Fields::new(&[
+        ("a", "trace"),
+        ("b", "trace"),
+        ("all", "group"),
+        ("groups[]", "group"),
+        ("group.a", "figures"),
+        ("group.b", "figures"),
+        ("group.changes[].a", "estimate"),
+        ("group.changes[].b", "estimate"),
+        ("conditions[].groups[].a", "estimate"),
+        ("conditions[].groups[].b", "estimate"),
+        ("figures.error_share", "estimate"),
+        ("figures.total_ns", "times"),
+        ("figures.queue_wait_ns", "times"),
+        ("figures.service_ns", "times"),
+        ("figures.delivery_ns", "times"),
+        ("times.p50", "estimate"),
+        ("times.p90", "estimate"),
+        ("times.p99", "estimate"),
+        ("times.p99.9", "estimate"),
+    ]);
+    let conditions = ["--fail-if", "p99(total) > 1.2x of command", "--fail-if", "errors > 1x"];
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+    let traces = [a.to_str().unwrap(), b.to_str().unwrap()];
+    for [a, b] in [traces, [traces[1], traces[0]]] {
+        let output = dyntrace([&["diff", "--json", a, b], &conditions[..]].concat());
+        fields.add(&serde_json::from_slice(&output.stdout).unwrap());
+    }
+    fields.are_those_below("dyntrace diff --json");
+}
+
+#[test]
+fn columns_of_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    storm::write(&folder.path().join("trace"), 10, 4);
+    let tables = folder.path().join("tables");
+    made("convert", &[&folder.path().join("trace")], &["--to", "parquet"], &tables, 0);
+    for (table, always) in [("events", 7), ("operations", usize::MAX)] {
+        let reader = SerializedFileReader::new(File::open(tables.join(format!("{table}.parquet"))).unwrap()).unwrap();
+        let metadata = reader.metadata().file_metadata();
+        let version =
+            metadata.key_value_metadata().unwrap().iter().find(|pair| pair.key == "dyntrace.version").unwrap();
+        assert_eq!(version.value.as_deref(), Some("1"));
+        let mut fields = Fields::new(&[]);
+        for column in metadata.schema_descr().columns().iter().take(always) {
+            let kind = match (column.physical_type(), column.logical_type_ref()) {
+                (Type::INT64, Some(LogicalType::Integer(_))) => "unsigned integer",
+                (Type::INT64, None) => "integer",
+                (Type::BYTE_ARRAY, Some(LogicalType::String)) => "string",
+                (Type::BOOLEAN, None) => "boolean",
+                other => panic!("{other:?}"),
+            };
+            fields.insert(column.name(), kind);
+        }
+        fields.are_those_below(&format!("{table}.parquet"));
+    }
+}

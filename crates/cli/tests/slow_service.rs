@@ -128,7 +128,7 @@ fn the_chapter_shows_the_example() {
     let example = fs::read_to_string(root().join("crates/tower/examples/file_server.rs")).unwrap();
     let chapter = chapter();
     let shown = blocks(&chapter, "rust");
-    assert_eq!(shown.len(), 3);
+    assert_eq!(shown.len(), 4);
     for code in shown {
         assert!(example.contains(code), "the example has no\n{code}");
     }

@@ -15,23 +15,22 @@
 
 use std::cell::Cell;
 use std::io;
+use std::ptr;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
 use super::slot::{self, SESSIONS, SLOTS};
-use super::{closed_in_children, descriptor, probes, sessions, stream_file, trigger};
+use super::stream_file::{self, StreamFile};
+use super::{closed_in_children, descriptor, probes, sessions, trigger};
 use crate::forks::{self, Anew};
 use crate::thread_progress;
 
 /// Whether this process serves a control socket. A forked child does not.
 pub(super) static IS_CONTROLLED: Anew<AtomicBool> = Anew::new(AtomicBool::new(false));
 
-/// Address and length of a ring; length 0 for none.
-type Mapping = (usize, usize);
-
 thread_local! {
-    /// The rings that the forking thread is writing to.
-    static WRITTEN: [Cell<Mapping>; SESSIONS] = const { [const { Cell::new((0, 0)) }; SESSIONS] };
+    /// The files of rings that the forking thread is writing to.
+    static WRITTEN: [Cell<*const StreamFile>; SESSIONS] = const { [const { Cell::new(ptr::null()) }; SESSIONS] };
 }
 
 /// Makes each forked child begin without sessions. Repeated calls do nothing.
@@ -57,7 +56,7 @@ extern "C" fn before() {
     let is_writing = thread_progress::is_pinned();
     WRITTEN.with(|written| {
         for (number, written) in written.iter().enumerate() {
-            written.set(if is_writing { slot::own_mapping(number) } else { (0, 0) });
+            written.set(if is_writing { slot::own_file(number) } else { ptr::null() });
         }
     });
 }
@@ -65,9 +64,14 @@ extern "C" fn before() {
 /// Runs in the child, on its only thread.
 extern "C" fn in_child() {
     WRITTEN.with(|written| {
-        for (base, length) in written.iter().map(|written| written.replace((0, 0))).filter(|mapping| mapping.1 > 0) {
-            // SAFETY: the mapping of a parent's ring, which the child uses only for the firing that it continues.
-            unsafe { stream_file::make_private(base, length) };
+        for file in written.iter().map(|written| written.replace(ptr::null())) {
+            // SAFETY: the file of a parent's ring, which was alive when the child was made, and which the child uses only for the firing
+            // that it continues.
+            unsafe {
+                if let Some(file) = file.as_ref() {
+                    file.make_private();
+                }
+            }
         }
     });
     closed_in_children::close();

@@ -26,11 +26,16 @@ pub(super) fn file_size(bytes: u64) -> u64 {
     getrlimit(Resource::Fsize).current.map_or(bytes, |most| most.min(bytes))
 }
 
-/// Addresses in use by the recorder's files.
-static USED: AtomicU64 = AtomicU64::new(0);
+/// Addresses that the recorder's files may come to use.
+static TAKEN: AtomicU64 = AtomicU64::new(0);
+/// Those of them in use.
+static MAPPED: AtomicU64 = AtomicU64::new(0);
 
-/// Addresses in use by one file. Released when dropped.
-pub(super) struct Addresses(u64);
+/// Addresses for one file. Released when dropped.
+pub(super) struct Addresses {
+    taken: u64,
+    mapped: AtomicU64,
+}
 
 impl Addresses {
     /// Returns how many addresses the next file may use: at least `smallest`.
@@ -39,36 +44,42 @@ impl Addresses {
     ///
     /// ENOMEM if fewer than `smallest` remain.
     pub(super) fn allowed(smallest: u64) -> io::Result<u64> {
-        // Relaxed: the amount orders nothing.
-        let taken = USED.load(Ordering::Relaxed);
-        match share(taken).saturating_sub(taken) {
+        // Relaxed: the amounts order nothing.
+        match share(MAPPED.load(Ordering::Relaxed)).saturating_sub(TAKEN.load(Ordering::Relaxed)) {
             left if left < smallest => Err(Errno::NOMEM.into()),
             left => Ok((left / PARTS).max(smallest)),
         }
     }
 
     pub(super) fn take(bytes: u64) -> Addresses {
-        USED.fetch_add(bytes, Ordering::Relaxed);
-        Addresses(bytes)
+        TAKEN.fetch_add(bytes, Ordering::Relaxed);
+        Addresses { taken: bytes, mapped: AtomicU64::new(0) }
+    }
+
+    /// Counts `bytes` of them as in use.
+    pub(super) fn map(&self, bytes: u64) {
+        self.mapped.fetch_add(bytes, Ordering::Relaxed);
+        MAPPED.fetch_add(bytes, Ordering::Relaxed);
     }
 }
 
 impl Drop for Addresses {
     fn drop(&mut self) {
-        USED.fetch_sub(self.0, Ordering::Relaxed);
+        TAKEN.fetch_sub(self.taken, Ordering::Relaxed);
+        MAPPED.fetch_sub(*self.mapped.get_mut(), Ordering::Relaxed);
     }
 }
 
-/// A quarter of the addresses that the program does not use, where the recorder uses `taken` of them.
-fn share(taken: u64) -> u64 {
+/// A quarter of the addresses that the program does not use, where the recorder uses `mapped`.
+fn share(mapped: u64) -> u64 {
     let most = match getrlimit(Resource::As).current {
         Some(limit) => limit.min(WIDTH),
         None if WIDTH > 1 << 32 => return WIDTH / 4,
         None => WIDTH,
     };
     // If unknown, assume that the program uses half.
-    let used = os::used_addresses().unwrap_or(most / 2 + taken);
-    most.saturating_sub(used.saturating_sub(taken)) / 4
+    let used = os::used_addresses().unwrap_or(most / 2 + mapped);
+    most.saturating_sub(used.saturating_sub(mapped)) / 4
 }
 
 /// Descriptors kept open.

@@ -99,7 +99,7 @@ pub struct Options {
 impl Options {
     /// The smallest file of a thread: two sub-buffers.
     pub const SMALLEST: u64 = 64 << 10;
-    /// The largest file of a thread: each is mapped whole, and there may be thousands.
+    /// The largest file of a thread: a full one is mapped whole, and there may be thousands.
     pub const LARGEST: u64 = 64 << 30;
 
     /// Options to record everything into `directory`.

@@ -26,6 +26,7 @@ use super::lost::LostCounter;
 use super::payload::Payload;
 use super::ring::Ring;
 use super::ring_file::RingFile;
+use super::stream_file::StreamFile;
 use super::wake;
 use crate::forks::{Anew, Zeros};
 use crate::thread_progress;
@@ -318,13 +319,13 @@ impl Slot {
     }
 }
 
-/// Address and length of the calling thread's ring of a session; `(0, 0)` if it has none. The thread is pinned.
-pub(super) fn own_mapping(number: usize) -> (usize, usize) {
+/// The file of the calling thread's ring of a session; null if it has none. The thread is pinned.
+pub(super) fn own_file(number: usize) -> *const StreamFile {
     let own = OWN_RINGS.with(|own| own[number].get());
     if own.generation == 0 || own.generation != SLOTS[number].generation.load(Acquire) {
-        return (0, 0);
+        return ptr::null();
     }
     // SAFETY: as in `record`: a ring of the present session, read by a pinned thread.
     let file = unsafe { own.ring.as_ref() }.map(|ring| ring.space().file());
-    file.map_or((0, 0), |file| (file.base().addr(), file.limit() as usize))
+    file.map_or(ptr::null(), ptr::from_ref)
 }

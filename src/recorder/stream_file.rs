@@ -1,13 +1,14 @@
 //! A stream file: pages of a trace, on disk and in memory at once.
 //!
-//! The file is mapped shared in its largest size, and grows under its mapping by appended prepared pages ([`prepared_page`]). These are all
-//! equal, so any thread may append some without waiting for others. Memory beyond the file's length is never touched.
+//! The file is mapped shared, and grows under its mapping by appended prepared pages ([`prepared_page`]). These are all equal, so any
+//! thread may append some without waiting for others. Memory beyond the file's length is never touched. If the file outgrows its
+//! mapping, a longer one is made beside it ([`views`]).
 //!
 //! 1. *Claim*: add the amount to `claimed`, up to the limit. A claim has no place, since the kernel chooses it (`O_APPEND`). So the file is
 //!    never longer than `claimed`.
 //! 2. *Reserve* disk space beyond the end, so that a full disk is an error here and no signal later. Not on every system ([`os`]).
 //! 3. *Append* prepared pages, many at once.
-//! 4. *Publish* the file's length, if it is more than the published one.
+//! 4. *Publish* the file's length as far as it is mapped, if it is more than the published one.
 //!
 //! An amount that could not be appended is subtracted from `claimed`.
 
@@ -16,65 +17,36 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::FileExt;
-use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use dyntrace_folders::Folder;
 use dyntrace_metadata::checksum;
 use dyntrace_metadata::packet::{HEADER, PAGE, SUB_BUFFER, offset};
 use rustix::fs::{fstat, ftruncate};
 use rustix::io::Errno;
-use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
 use super::header::{Header, prepared_page};
 use super::limits::{Addresses, file_size};
 use super::os;
-use crate::forks;
 use crate::thread_progress::os::{errno, without_file_size_signal};
 use descriptor::AppendDescriptor;
+use views::Views;
+pub(super) use views::leave_out_of_children;
 
 /// Pages appended with one system call.
 const AT_ONCE: usize = 64;
 /// The smallest useful file, in bytes.
 const SMALLEST: u64 = 2 * SUB_BUFFER as u64;
 
-/// Whether forked children are made without the mappings.
-static LEFT_OUT: AtomicBool = AtomicBool::new(false);
-
-/// Leaves mappings of files created from now on out of forked children. No code there may use their addresses.
-pub(super) fn leave_out_of_children() {
-    LEFT_OUT.store(true, Ordering::Relaxed);
-}
-
-/// Replaces a mapping of the parent by private memory.
-///
-/// # Safety
-///
-/// The caller is in a forked child that does not use these addresses otherwise, and whose parent had a file mapped there.
-pub(super) unsafe fn make_private(base: usize, length: usize) {
-    let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | os::NO_RESERVE);
-    // SAFETY: as the caller promises, nothing of the child is there. If it fails, the child has no memory to continue with.
-    let _ = unsafe { mmap_anonymous(ptr::without_provenance_mut(base), length, protection, flags | MapFlags::FIXED) };
-}
-
 /// A file of packets, mapped for writing.
 pub(crate) struct StreamFile {
     descriptor: AppendDescriptor,
-    _addresses: Addresses,
-    base: *mut u8,
-    /// The length of the mapping, and the largest length of the file.
-    limit: u64,
+    views: Views,
     claimed: AtomicU64,
     prepared: AtomicU64,
     /// The prepared page to append.
     template: Box<[AtomicU64; PAGE / 8]>,
 }
-
-// SAFETY: `base` is the address of a mapping that lives as long as this value. The value itself never reads or writes there; its users
-// order their own accesses.
-unsafe impl Send for StreamFile {}
-// SAFETY: as above; the other changing fields are atomics.
-unsafe impl Sync for StreamFile {}
 
 impl StreamFile {
     /// Creates the file, which must not exist, for its owner only, and prepares its first `prepared` bytes.
@@ -95,7 +67,7 @@ impl StreamFile {
     ) -> io::Result<Self> {
         let name = name.as_ref();
         let descriptor = AppendDescriptor::create(folder, name)?;
-        let stream = Self::map(descriptor, prepared_page(uuid, stream_id, 0), limit)
+        let stream = Self::map(descriptor, prepared_page(uuid, stream_id, 0), limit, prepared)
             .and_then(|stream| stream.prepare(prepared).map(|_| stream));
         let stream = stream.map(StreamFile::close_if_scarce);
         if stream.is_err() {
@@ -105,40 +77,18 @@ impl StreamFile {
         stream
     }
 
-    fn map(descriptor: AppendDescriptor, page: [u8; PAGE], limit: u64) -> io::Result<Self> {
-        let mut limit = pages(file_size(limit.min(Addresses::allowed(SMALLEST.min(limit))?)));
+    fn map(descriptor: AppendDescriptor, page: [u8; PAGE], limit: u64, prepared: u64) -> io::Result<Self> {
+        let limit = pages(file_size(limit.min(Addresses::allowed(SMALLEST.min(limit))?)));
         if limit == 0 {
             return Err(Errno::FBIG.into());
         }
         let file = descriptor.get()?;
-        let base = loop {
-            let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | os::NO_RESERVE);
-            // AGAIN: the program locks all of its memory, and may not lock that much.
-            // SAFETY: a new mapping at an address that the kernel chooses overlaps no other memory.
-            match unsafe { mmap(ptr::null_mut(), limit as usize, protection, flags, &file, 0) } {
-                Ok(base) => break base.cast::<u8>(),
-                Err(Errno::NOMEM | Errno::AGAIN) if limit > SUB_BUFFER as u64 => limit = pages(limit / 2),
-                Err(error) => return Err(error.into()),
-            }
-        };
-        if LEFT_OUT.load(Ordering::Relaxed) {
-            // SAFETY: the mapping made above, which no code uses in a child. If the kernel cannot, the child has it, too.
-            unsafe { forks::os::leave_out_of_children(base.cast(), limit as usize) };
-        }
+        let views = Views::new(&file, limit, prepared)?;
         drop(file);
-        let _addresses = Addresses::take(limit);
         let template = Box::new(std::array::from_fn(|i| {
             AtomicU64::new(u64::from_ne_bytes(std::array::from_fn(|byte| page[8 * i + byte])))
         }));
-        Ok(Self {
-            descriptor,
-            _addresses,
-            base,
-            limit,
-            claimed: AtomicU64::new(0),
-            prepared: AtomicU64::new(0),
-            template,
-        })
+        Ok(Self { descriptor, views, claimed: AtomicU64::new(0), prepared: AtomicU64::new(0), template })
     }
 
     /// Closes the descriptor if the process has few.
@@ -147,14 +97,25 @@ impl StreamFile {
         self
     }
 
-    /// The address of the mapping. Valid below [`prepared`](Self::prepared).
+    /// The address of the mapping. Valid below the value that [`prepared`](Self::prepared) had before, as long as the file.
+    #[inline(always)]
     pub(crate) fn base(&self) -> *mut u8 {
-        self.base
+        self.views.base()
     }
 
     /// The largest length of the file, in bytes: whole pages.
     pub(crate) fn limit(&self) -> u64 {
-        self.limit
+        self.views.limit()
+    }
+
+    /// Replaces the memory of the parent's file by private memory.
+    ///
+    /// # Safety
+    ///
+    /// The caller is in a forked child that does not use these addresses otherwise.
+    pub(super) unsafe fn make_private(&self) {
+        // SAFETY: as the caller promises.
+        unsafe { self.views.make_private() };
     }
 
     /// The published length of the file, in bytes: whole pages, ready to be written.
@@ -174,7 +135,7 @@ impl StreamFile {
     /// pages; some may have been added.
     pub(crate) fn prepare(&self, upto: u64) -> io::Result<u64> {
         let _kept = KeptErrno::new();
-        let upto = whole_pages(upto).min(self.limit);
+        let upto = whole_pages(upto).min(self.limit());
         if self.prepared() < upto {
             without_file_size_signal(|| self.grow(upto))?;
         }
@@ -186,6 +147,7 @@ impl StreamFile {
             return Err(Errno::FBIG);
         }
         let file = &self.descriptor.get()?;
+        self.views.cover(file, upto)?;
         let mut length = self.publish(file)?;
         if length < upto {
             os::reserve(file, length, upto)?;
@@ -207,9 +169,9 @@ impl StreamFile {
     /// Claims up to `wanted` of the bytes that the limit leaves.
     fn claim(&self, wanted: u64) -> u64 {
         // Relaxed: the amount orders nothing.
-        let take = |claimed: u64| Some(claimed + wanted.min(self.limit - claimed));
+        let take = |claimed: u64| Some(claimed + wanted.min(self.limit() - claimed));
         let (Ok(claimed) | Err(claimed)) = self.claimed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
-        wanted.min(self.limit - claimed)
+        wanted.min(self.limit() - claimed)
     }
 
     /// Appends `amount` bytes of prepared pages, or as many as fit, at least one. Returns the number of bytes.
@@ -246,9 +208,9 @@ impl StreamFile {
         }
     }
 
-    /// Publishes the file's length.
+    /// Publishes the file's length, as far as it is mapped: another thread may have made it longer.
     fn publish(&self, file: &impl AsFd) -> Result<u64, Errno> {
-        let length = pages(fstat(file)?.st_size as u64).min(self.limit);
+        let length = pages(fstat(file)?.st_size as u64).min(self.views.covered());
         // Release: with prepared's Acquire. The kernel has filled all pages below the length that it returns.
         self.prepared.fetch_max(length, Ordering::Release);
         Ok(length)
@@ -267,7 +229,7 @@ impl StreamFile {
         let (first, end) = (whole_pages(after) as usize / PAGE, self.prepared() as usize / PAGE);
         for number in (first..end).rev() {
             // SAFETY: the page is in the mapping and below the file's length; no other thread writes it.
-            let page = unsafe { &*self.base.add(number * PAGE).cast::<[AtomicU64; PAGE / 8]>() };
+            let page = unsafe { &*self.base().add(number * PAGE).cast::<[AtomicU64; PAGE / 8]>() };
             page[field].store(discarded, Ordering::Relaxed);
         }
     }
@@ -276,17 +238,10 @@ impl StreamFile {
     pub(crate) fn populate(&self, from: u64, upto: u64) {
         let (from, upto) = (pages(from), upto.min(self.prepared()));
         if from < upto {
-            let start = self.base.wrapping_add(from as usize).cast();
+            let start = self.base().wrapping_add(from as usize).cast();
             // SAFETY: the range lies in the mapping.
             unsafe { os::populate(start, (upto - from) as usize) };
         }
-    }
-}
-
-impl Drop for StreamFile {
-    fn drop(&mut self) {
-        // SAFETY: the mapping belongs to this value, and users of `base` are done.
-        let _ = unsafe { munmap(self.base.cast(), self.limit as usize) };
     }
 }
 
@@ -397,3 +352,4 @@ fn whole_pages(bytes: u64) -> u64 {
 mod descriptor;
 #[cfg(test)]
 mod tests;
+mod views;

@@ -1,6 +1,8 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::ptr;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicPtr};
 use std::thread;
 
@@ -38,6 +40,70 @@ fn files_leave_addresses_for_others() {
     let files: Vec<_> = (0..40).map(create).collect();
     assert!(files.iter().all(|file| file.limit() >= SMALLEST));
     assert!(files.iter().map(StreamFile::limit).sum::<u64>() < 1 << 46);
+}
+
+#[test]
+fn a_file_that_outgrows_its_mapping_has_a_longer_one_of_the_same_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let stream = create(&dir.path().join("ring"), UUID, 0, 1 << 30, PAGES).unwrap();
+    let first = stream.base();
+    assert_eq!((stream.views.covered(), stream.prepare(4 << 20).unwrap(), stream.base()), (4 << 20, 4 << 20, first));
+    write_packet(&stream, 0, SUB_BUFFERS, 1, b"old");
+    assert_eq!(stream.prepare((4 << 20) + 1).unwrap(), (4 << 20) + PAGES);
+    assert_eq!(stream.views.covered(), 64 << 20);
+    let second = stream.base();
+    assert_ne!(first, second);
+    let page = |base: *mut u8| {
+        // SAFETY: the first page is in both mappings, and no other thread writes it.
+        unsafe { std::slice::from_raw_parts(base, PAGE) }.to_vec()
+    };
+    assert_eq!(page(first), page(second));
+    write_packet(&stream, 0, SUB_BUFFERS, 2, b"new");
+    assert_eq!(page(first), page(second));
+    assert_eq!(stream.prepare(65 << 20).unwrap(), 65 << 20);
+    assert_eq!(stream.views.covered(), 1 << 30);
+}
+
+#[test]
+fn threads_that_outgrow_a_mapping_at_once_share_the_next() {
+    let dir = tempfile::tempdir().unwrap();
+    for number in 0..20 {
+        let stream = create(&dir.path().join(number.to_string()), UUID, 0, 1 << 30, 4 << 20).unwrap();
+        let start = Barrier::new(4);
+        thread::scope(|scope| {
+            for more in 1..=4 {
+                let (stream, start) = (&stream, &start);
+                scope.spawn(move || {
+                    let upto = (4 << 20) + more * PAGES;
+                    start.wait();
+                    assert!(stream.prepare(upto).unwrap() >= upto);
+                    // Faults if the page lies in no mapping.
+                    write_packet(stream, upto - PAGES, PAGES, more, b"");
+                });
+            }
+        });
+        assert_eq!(stream.views.covered(), 64 << 20);
+    }
+}
+
+#[test]
+fn files_that_hold_little_take_few_addresses() {
+    if !is_child() {
+        return run_in_child("files_that_hold_little_take_few_addresses", &[]);
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let before = os::used_addresses().unwrap();
+    let create = |number: usize| create(&dir.path().join(number.to_string()), UUID, 0, 1 << 30, PAGES).unwrap();
+    let files: Vec<_> = (0..17).map(create).collect();
+    let taken = os::used_addresses().unwrap() - before;
+    assert!(taken < 100 << 20, "{taken} bytes");
+    // A file fails to grow where no addresses remain, and goes on when there are some again.
+    let used = os::used_addresses().unwrap();
+    setrlimit(Resource::As, Rlimit { current: Some(used + (32 << 20)), maximum: None }).unwrap();
+    assert_eq!(files[0].prepare(5 << 20).unwrap_err().raw_os_error(), Some(libc::ENOMEM));
+    assert_eq!(files[0].prepared(), PAGES);
+    setrlimit(Resource::As, Rlimit { current: None, maximum: None }).unwrap();
+    assert_eq!(files[0].prepare(5 << 20).unwrap(), 5 << 20);
 }
 
 #[test]
@@ -140,7 +206,8 @@ fn grows_in_signal_handlers() {
     }
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ring");
-    let limit = 1000 * PAGES;
+    // Some handlers add a mapping.
+    let limit = 3000 * PAGES;
     let mut stream = create(&path, UUID, 0, limit, 0).unwrap();
     STREAM.store(&mut stream, Ordering::Relaxed);
     let handler: extern "C" fn(libc::c_int) = handler;

@@ -1,0 +1,175 @@
+//! The chapter *Why is my service slow?*: its service is the example file_server, and each command prints the rows that the chapter
+//! shows. Times differ from run to run, and are not compared.
+#![cfg(target_os = "linux")]
+
+#[path = "common/interrupts.rs"]
+mod interrupts;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn chapter() -> String {
+    fs::read_to_string(root().join("docs/slow_service.md")).unwrap()
+}
+
+fn blocks<'c>(chapter: &'c str, language: &str) -> Vec<&'c str> {
+    let code = chapter.split("```").skip(1).step_by(2);
+    code.filter_map(|block| block.strip_prefix(language)?.strip_prefix('\n')).collect()
+}
+
+fn file_server() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).unwrap();
+    // Cargo knows whether it is up to date.
+    let release = if profile.ends_with("release") { &["--release"][..] } else { &[] };
+    let build = ["build", "-p", "dyntrace-tower", "--example", "file_server"];
+    assert!(Command::new(env!("CARGO")).args(build).args(release).current_dir(root()).status().unwrap().success());
+    profile.join("examples/file_server")
+}
+
+/// The folder of the chapter, and where its service listens.
+struct Place {
+    folder: tempfile::TempDir,
+    address: String,
+}
+
+impl Place {
+    fn new() -> Place {
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = free.local_addr().unwrap().to_string();
+        Place { folder: tempfile::tempdir().unwrap(), address }
+    }
+
+    fn sh(&self, script: &str) {
+        let script = script.replace("127.0.0.1:8080", &self.address);
+        let status = Command::new("sh").args(["-ec", &script]).current_dir(&self.folder).status().unwrap();
+        assert!(status.success(), "{script}");
+    }
+
+    /// Records the service as the trace `name`, under the load.
+    fn record(&self, name: &str, load: &str) {
+        let mut record = Command::new(env!("CARGO_BIN_EXE_dyntrace"));
+        record.args(["record", "-o", name, "--"]).arg(file_server()).args(["public", &self.address]);
+        let mut record =
+            interrupts::heed(&mut record).current_dir(&self.folder).stdout(Stdio::piped()).spawn().unwrap();
+        let mut said = String::new();
+        BufReader::new(record.stdout.take().unwrap()).read_line(&mut said).unwrap();
+        assert!(said.starts_with("serves public on http://127.0.0.1:"), "{said}");
+        self.sh(load);
+        // As Ctrl-C does, to both.
+        let service = fs::read_to_string(format!("/proc/{0}/task/{0}/children", record.id())).unwrap();
+        for process in service.split_whitespace().map(|pid| pid.parse().unwrap()).chain([record.id().cast_signed()]) {
+            kill(Pid::from_raw(process), Signal::SIGINT).unwrap();
+        }
+        record.wait().unwrap();
+    }
+
+    /// Runs a command of the chapter.
+    fn dyntrace(&self, command: &str) -> String {
+        let mut dyntrace = Command::new("sh");
+        dyntrace.args(["-c", &format!("exec \"$0\" {command}"), env!("CARGO_BIN_EXE_dyntrace")]);
+        let output = dyntrace.current_dir(&self.folder).output().unwrap();
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+/// What is the same in each run: of an operation's line all but numbers; of a row its name and its first numbers, which are counts.
+fn general(line: &str) -> String {
+    if line.contains(" | ") {
+        return line.replace(|character: char| character.is_ascii_digit(), "");
+    }
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_number = |word: &&&str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let first = words.iter().take_while(|word| !is_number(word)).count();
+    let counts = words[first..].iter().take(if first == 0 { 2 } else { 1 });
+    let name = words.last().filter(|word| !is_number(word));
+    words[..first].iter().chain(counts).chain(name).copied().collect::<Vec<_>>().join(" ")
+}
+
+/// The lines of the chapter that are compared.
+fn compared(shown: &str) -> impl Iterator<Item = &str> {
+    // Lines that begin with many spaces show figures that differ.
+    shown.lines().filter(|line| !line.is_empty() && *line != "..." && !line.starts_with("         "))
+}
+
+/// The cells of all tables of a page.
+fn rows(page: &str) -> Vec<Vec<String>> {
+    let text = |cell: &str| cell.split('<').map(|part| part.rsplit('>').next().unwrap()).collect::<String>();
+    let cells = |row: &str| row.replace("<td", "<th").split("<th").skip(1).map(text).collect();
+    page.split("<tr").skip(1).map(cells).collect()
+}
+
+/// A cell without what differs from run to run: times, and the number in a request's tag.
+fn general_cell(cell: &str) -> String {
+    let is_time = cell.starts_with(|first: char| first.is_ascii_digit()) && cell.ends_with('s');
+    let name = cell.trim_end_matches(|last: char| last.is_ascii_digit());
+    if is_time {
+        "time".into()
+    } else if name.ends_with('-') {
+        name.into()
+    } else {
+        cell.into()
+    }
+}
+
+#[test]
+fn the_chapter_shows_the_example() {
+    let example = fs::read_to_string(root().join("crates/tower/examples/file_server.rs")).unwrap();
+    let chapter = chapter();
+    let shown = blocks(&chapter, "rust");
+    assert_eq!(shown.len(), 4);
+    for code in shown {
+        assert!(example.contains(code), "the example has no\n{code}");
+    }
+}
+
+#[test]
+fn each_command_prints_what_the_chapter_shows() {
+    if Command::new("curl").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: no curl");
+        return;
+    }
+    let chapter = chapter();
+    let [files, load, change] = blocks(&chapter, "sh")[..] else { panic!("three scripts") };
+    let place = Place::new();
+    place.sh(files);
+    place.record("yesterday", load);
+    place.sh(change);
+    place.record("today", load);
+
+    let commands = blocks(&chapter, "console");
+    assert_eq!(commands.len(), 5);
+    for block in commands {
+        let (command, shown) = block.strip_prefix("$ dyntrace ").unwrap().split_once('\n').unwrap();
+        let printed = place.dyntrace(command);
+        let rows: Vec<String> = printed.lines().map(general).collect();
+        for line in compared(shown) {
+            assert!(rows.contains(&general(line)), "dyntrace {command} prints no {line:?}, but\n{printed}");
+        }
+    }
+
+    let page = fs::read_to_string(place.folder.path().join("today.html")).unwrap();
+    let general_rows = |rows: Vec<Vec<String>>| -> Vec<Vec<String>> {
+        rows.iter().map(|row| row.iter().map(|cell| general_cell(cell.trim())).collect()).collect()
+    };
+    let page = general_rows(rows(&page));
+    let tables = blocks(&chapter, "table");
+    assert_eq!(tables.len(), 2);
+    for table in tables {
+        let cells = |line: &str| line.split("  ").map(str::to_owned).filter(|cell| !cell.is_empty()).collect();
+        for row in general_rows(table.lines().map(cells).collect()) {
+            assert!(page.iter().any(|known| known.starts_with(&row)), "the page has no row {row:?}, but\n{page:#?}");
+        }
+    }
+}

@@ -58,8 +58,7 @@ fn from_the_spawn_to_the_exit() {
     let mut line = 0;
     let lines = seen(&["process-*"], async || {
         line = line!() + 1;
-        let task = dyntrace::with_tag("request 7", async { dyntrace::spawn(turns(1)) }).await;
-        task.await.unwrap();
+        dyntrace::with_tag("request 7", async { dyntrace::spawn(turns(1)).await.unwrap() }).await;
     });
     assert_eq!(
         lines,

@@ -119,8 +119,8 @@ pub(crate) fn render(description: &Description<'_>) -> String {
             offset_cycles: clock.offset_cycles,
         },
         streams: vec![
-            Stream { id: RING_STREAM, checksums: true, events: ring_events.collect() },
-            Stream { id: PROCESS_STREAM, checksums: true, events: process_events.collect() },
+            Stream { id: RING_STREAM, checksums: true, compact: true, events: ring_events.collect() },
+            Stream { id: PROCESS_STREAM, checksums: true, compact: true, events: process_events.collect() },
         ],
     };
     text.text(format)

@@ -19,7 +19,8 @@
 //! 2. If the packet has room: store the packet in the frame of this level, read the clock, and exchange the word for one with the new
 //!    position and level. That fails if a handler has fired since the read: back to 1. So time never goes back: of two firings, the one
 //!    that reserves later has read the clock later. A time that the call site has read is used, unless it is older than the last stored
-//!    one.
+//!    one. The event's header is compact if less than 2^26 cycles have passed since the last stored time, which is never later than the
+//!    time of the event before.
 //! 3. Store the time, and write the event. (Between 2 and 3 a handler may store a later time, which is then overwritten. A firing that
 //!    compares with it has read the clock after the handler.)
 //! 4. Commit, and lower the level: if an outer frame holds the same packet, that one will commit for both. Else store the content size,
@@ -46,6 +47,7 @@ mod tests;
 use std::ptr;
 
 use dyntrace_metadata::checksum;
+use dyntrace_metadata::event_header::{EventHeader, WHOLE_SIZE};
 use dyntrace_metadata::packet;
 
 use super::payload::Payload;
@@ -57,9 +59,6 @@ const HEADER: u64 = packet::HEADER as u64;
 
 /// The deepest nesting of firings.
 pub(super) const DEPTH: usize = 6;
-
-/// Bytes of an event before its arguments: id and time.
-const EVENT_HEADER: usize = 2 + 8;
 
 /// The memory of a ring: the mapped file, or memory of a test. Positions never wrap; a circular file takes them modulo its size.
 pub(super) trait Space {
@@ -77,7 +76,7 @@ pub(super) trait Space {
     fn show_discarded(&self, _position: u64, _discarded: u64) {}
 
     /// Writes an event.
-    fn put(&self, position: u64, id: u16, time: u64, payload: &impl Payload);
+    fn put(&self, position: u64, header: EventHeader, payload: &impl Payload);
 
     /// The clock's time.
     fn now(&self) -> u64;
@@ -112,7 +111,7 @@ pub(super) struct Ring<S> {
     word: AtomicU64,
     frames: [Frame; DEPTH],
     discarded: AtomicU64,
-    /// The time of the last event.
+    /// The time of the last event, or of one before it.
     last: AtomicU64,
     /// The system's number of the thread that owns the ring; 0 for none.
     thread: AtomicU64,
@@ -226,12 +225,13 @@ impl<S: Space> Ring<S> {
     /// Records one firing of the owner.
     #[inline]
     pub fn record(&self, id: u16, payload: &impl Payload) {
-        let size = (EVENT_HEADER + payload.size()) as u64;
+        let size = payload.size();
+        let most = (WHOLE_SIZE + size) as u64;
         loop {
             // 1.
             let state = Cursor::of(self.word.load(Relaxed));
             self.space.interrupted();
-            if state.room() < size || state.level >= DEPTH {
+            if state.room() < most || state.level >= DEPTH {
                 if self.make_room(state) {
                     continue;
                 }
@@ -240,11 +240,16 @@ impl<S: Space> Ring<S> {
             // 2.
             self.hold(state.level, state.packet());
             self.space.interrupted();
+            let last = self.last.load(Relaxed);
             let time = match payload.time() {
-                Some(read) if read >= self.last.load(Relaxed) => read,
+                Some(read) if read >= last => read,
                 _ => self.space.now(),
             };
-            let reserved = Cursor { position: state.position + size, level: state.level + 1 };
+            let header = match state.position % SUB_BUFFER {
+                HEADER => EventHeader::first(id, time),
+                _ => EventHeader::following(id, time, last),
+            };
+            let reserved = Cursor { position: state.position + (header.size() + size) as u64, level: state.level + 1 };
             self.space.interrupted();
             if !cas::exchange(&self.word, state.word(), reserved.word()) {
                 continue;
@@ -252,7 +257,7 @@ impl<S: Space> Ring<S> {
             self.space.interrupted();
             // 3.
             self.last.store(time, Relaxed);
-            self.space.put(state.position, id, time, payload);
+            self.space.put(state.position, header, payload);
             self.space.interrupted();
             self.commit(state.level, state.packet());
             return;

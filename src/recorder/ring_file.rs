@@ -194,7 +194,7 @@ impl Space for RingFile {
     }
 
     #[inline(always)]
-    fn put(&self, position: u64, header: EventHeader, payload: &impl Payload) {
+    fn put(&self, position: u64, header: EventHeader, payload: &impl Payload, narrow: bool) {
         // SAFETY: the ring has reserved the space from `position` on for this event, in a packet that `prepare` has granted. No packet
         // crosses the end of a circular file.
         unsafe {
@@ -203,7 +203,7 @@ impl Space for RingFile {
                 Some(compact) => at.cast::<[u8; COMPACT_SIZE]>().write(compact),
                 None => at.cast::<[u8; WHOLE_SIZE]>().write(header.whole()),
             }
-            payload.put(at.add(header.size()));
+            payload.put(at.add(header.size()), narrow);
         }
     }
 

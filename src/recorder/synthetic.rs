@@ -17,6 +17,7 @@ use super::field::Field;
 use super::header::Header;
 use super::metadata::{self, Description};
 use super::options::Mode;
+use super::ring::event_id;
 use super::stream_file::{self, StreamFile};
 use crate::clock::{self, Calibration};
 
@@ -80,7 +81,7 @@ pub(crate) fn finish(path: &Path, is_last: bool) -> io::Result<bool> {
 
 /// An event as it is in a file.
 pub(crate) fn event(id: u16, fields: &[Field<'_>]) -> Vec<u8> {
-    let mut bytes = EventHeader::first(id, clock::now()).whole().to_vec();
+    let mut bytes = EventHeader::first(event_id(id, false), clock::now()).whole().to_vec();
     for field in fields {
         match field {
             Field::I32(number) => bytes.extend(number.to_ne_bytes()),

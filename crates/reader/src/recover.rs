@@ -322,8 +322,8 @@ impl<'p> Output<'p> {
 fn whole_events(classes: &Classes, format: packet::Format, content: &[u8]) -> (usize, u64) {
     let (mut rest, mut events) = (content, 0);
     while let Some((header, id, _)) = format.event_header(rest, 0)
-        && let Some(class) = classes.get(id)
-        && let Some(length) = class.measure(&rest[header..])
+        && let Some((_, layout)) = classes.get(id)
+        && let Some(length) = layout.measure(&rest[header..])
     {
         rest = &rest[header + length..];
         events += 1;

@@ -156,11 +156,11 @@ impl<'t> Stream<'t> {
                 continue;
             };
             let data = &self.rest[header..];
-            let Some(class) = classes.get(id) else {
+            let Some((class, layout)) = classes.get(id) else {
                 self.skip_rest(format!("the metadata knows no event {id} of stream {}", packet.stream_id));
                 continue;
             };
-            let Some(length) = class.measure(data) else {
+            let Some(length) = layout.measure(data) else {
                 self.cut();
                 continue;
             };
@@ -171,8 +171,14 @@ impl<'t> Stream<'t> {
             self.last_cycles = cycles;
             let (data, rest) = data.split_at(length);
             self.rest = rest;
-            let event =
-                Event { time: self.process.clock.time(cycles), process: self.process, tid: packet.tid, class, data };
+            let event = Event {
+                time: self.process.clock.time(cycles),
+                process: self.process,
+                tid: packet.tid,
+                class,
+                layout,
+                data,
+            };
             if packet.stream_id != 0 {
                 self.note(&event);
             }

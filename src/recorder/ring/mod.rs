@@ -75,8 +75,8 @@ pub(super) trait Space {
     /// file. No firing enters these packets meanwhile.
     fn show_discarded(&self, _position: u64, _discarded: u64) {}
 
-    /// Writes an event.
-    fn put(&self, position: u64, header: EventHeader, payload: &impl Payload);
+    /// Writes an event. `narrow`: whether its arguments are in the narrow form.
+    fn put(&self, position: u64, header: EventHeader, payload: &impl Payload, narrow: bool);
 
     /// The clock's time.
     fn now(&self) -> u64;
@@ -96,6 +96,12 @@ pub(super) enum Word {
     Thread,
     Number,
     Checksum,
+}
+
+/// The id of the events of a class whose arguments are in the narrow or the wide form.
+#[inline(always)]
+pub(super) fn event_id(class: u16, narrow: bool) -> u16 {
+    class << 1 | u16::from(narrow)
 }
 
 #[derive(Debug)]
@@ -222,10 +228,11 @@ impl<S: Space> Ring<S> {
         &self.space
     }
 
-    /// Records one firing of the owner.
+    /// Records one firing of the owner. `class`: the number of the event's class, of which each form has an id.
     #[inline]
-    pub fn record(&self, id: u16, payload: &impl Payload) {
-        let size = payload.size();
+    pub fn record(&self, class: u16, payload: &impl Payload) {
+        let narrow = payload.fits();
+        let (id, size) = (event_id(class, narrow), payload.size(narrow));
         let most = (WHOLE_SIZE + size) as u64;
         loop {
             // 1.
@@ -257,7 +264,7 @@ impl<S: Space> Ring<S> {
             self.space.interrupted();
             // 3.
             self.last.store(time, Relaxed);
-            self.space.put(state.position, header, payload);
+            self.space.put(state.position, header, payload, narrow);
             self.space.interrupted();
             self.commit(state.level, state.packet());
             return;

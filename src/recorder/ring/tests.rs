@@ -58,14 +58,14 @@ impl Space for Memory {
         &self.headers[(packet % self.packets) as usize][word as usize]
     }
 
-    fn put(&self, position: u64, header: EventHeader, payload: &impl Payload) {
-        let size = (header.size() + payload.size()) as u128;
+    fn put(&self, position: u64, header: EventHeader, payload: &impl Payload, narrow: bool) {
+        let size = (header.size() + payload.size(narrow)) as u128;
         let at = position % (self.packets * SUB_BUFFER);
         let time = match header.compact() {
             Some(_) => COMPACT | u128::from(header.time % (1 << TIME_BITS)),
             None => header.time.into(),
         };
-        self.events.borrow_mut()[at as usize] = time | u128::from(header.id) << 64 | size << 80;
+        self.events.borrow_mut()[at as usize] = time | u128::from(header.id >> 1) << 64 | size << 80;
     }
 
     fn now(&self) -> u64 {
@@ -144,13 +144,17 @@ fn fill(ring: &Ring<Memory>, room: u64) {
 struct Timed(Option<u64>, &'static [u8]);
 
 impl Payload for Timed {
-    fn size(&self) -> usize {
-        (self.1,).size()
+    fn fits(&self) -> bool {
+        true
     }
 
-    unsafe fn put(&self, at: *mut u8) {
+    fn size(&self, narrow: bool) -> usize {
+        (self.1,).size(narrow)
+    }
+
+    unsafe fn put(&self, at: *mut u8, narrow: bool) {
         // SAFETY: as the caller promises.
-        unsafe { (self.1,).put(at) }
+        unsafe { (self.1,).put(at, narrow) }
     }
 
     fn time(&self) -> Option<u64> {

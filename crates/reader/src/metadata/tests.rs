@@ -37,7 +37,7 @@ fn everything_is_understood() {
     assert_eq!((metadata.hostname.as_deref(), metadata.process_name.as_deref()), (Some("h\\o"), Some("shop")));
     assert_eq!((metadata.pid, metadata.word_size), (12, 32));
     let (id, classes) = &metadata.streams[0];
-    let class = classes.get(7).expect("the class");
+    let (class, _) = classes.get(7).expect("the class");
     assert_eq!((*id, classes.iter().count(), class.probe(), class.provider()), (0, 1, "order-paid", "shop"));
     assert!([0, 6, 8, u16::MAX].iter().all(|id| classes.get(*id).is_none()));
     let fields: Vec<_> = class.fields.iter().map(|field| (field.name.as_str(), field.kind)).collect();

@@ -42,6 +42,12 @@ impl EventHeader {
         EventHeader { id, time, is_compact: false }
     }
 
+    /// Whether it is compact.
+    #[inline(always)]
+    pub fn is_compact(self) -> bool {
+        self.is_compact
+    }
+
     /// Its size in bytes.
     #[inline(always)]
     pub fn size(self) -> usize {

@@ -47,7 +47,7 @@ mod tests;
 use std::ptr;
 
 use dyntrace_metadata::checksum;
-use dyntrace_metadata::event_header::{EventHeader, WHOLE_SIZE};
+use dyntrace_metadata::event_header::{COMPACT_SIZE, EventHeader, WHOLE_SIZE};
 use dyntrace_metadata::packet;
 
 use super::payload::Payload;
@@ -231,8 +231,21 @@ impl<S: Space> Ring<S> {
     /// Records one firing of the owner. `class`: the number of the event's class, of which each form has an id.
     #[inline]
     pub fn record(&self, class: u16, payload: &impl Payload) {
-        let narrow = payload.fits();
-        let (id, size) = (event_id(class, narrow), payload.size(narrow));
+        match payload.fits() {
+            true => self.record_form::<true>(class, payload),
+            false => self.record_wide(class, payload),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_wide(&self, class: u16, payload: &impl Payload) {
+        self.record_form::<false>(class, payload);
+    }
+
+    #[inline(always)]
+    fn record_form<const NARROW: bool>(&self, class: u16, payload: &impl Payload) {
+        let (id, size) = (event_id(class, NARROW), payload.size(NARROW));
         let most = (WHOLE_SIZE + size) as u64;
         loop {
             // 1.
@@ -252,23 +265,53 @@ impl<S: Space> Ring<S> {
                 Some(read) if read >= last => read,
                 _ => self.space.now(),
             };
-            let header = match state.position % SUB_BUFFER {
-                HEADER => EventHeader::first(id, time),
-                _ => EventHeader::following(id, time, last),
+            let header = EventHeader::following(id, time, last);
+            // A branch, and no choice of a size: the next event's position must not wait for this one's time.
+            let is_done = if header.is_compact() && state.position % SUB_BUFFER != HEADER {
+                self.write::<true, NARROW>(state, header, size, payload)
+            } else {
+                self.write_whole::<NARROW>(state, EventHeader::first(id, time), size, payload)
             };
-            let reserved = Cursor { position: state.position + (header.size() + size) as u64, level: state.level + 1 };
-            self.space.interrupted();
-            if !cas::exchange(&self.word, state.word(), reserved.word()) {
-                continue;
+            if is_done {
+                return;
             }
-            self.space.interrupted();
-            // 3.
-            self.last.store(time, Relaxed);
-            self.space.put(state.position, header, payload, narrow);
-            self.space.interrupted();
-            self.commit(state.level, state.packet());
-            return;
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_whole<const NARROW: bool>(
+        &self,
+        state: Cursor,
+        header: EventHeader,
+        size: usize,
+        payload: &impl Payload,
+    ) -> bool {
+        self.write::<false, NARROW>(state, header, size, payload)
+    }
+
+    /// The end of step 2, and the steps after it. Returns `false` if a handler has fired.
+    #[inline(always)]
+    fn write<const COMPACT: bool, const NARROW: bool>(
+        &self,
+        state: Cursor,
+        header: EventHeader,
+        size: usize,
+        payload: &impl Payload,
+    ) -> bool {
+        let length = if COMPACT { COMPACT_SIZE } else { WHOLE_SIZE } + size;
+        let reserved = Cursor { position: state.position + length as u64, level: state.level + 1 };
+        self.space.interrupted();
+        if !cas::exchange(&self.word, state.word(), reserved.word()) {
+            return false;
+        }
+        self.space.interrupted();
+        // 3.
+        self.last.store(header.time, Relaxed);
+        self.space.put(state.position, header, payload, NARROW);
+        self.space.interrupted();
+        self.commit(state.level, state.packet());
+        true
     }
 
     /// Stores the packet in the frame of this level. Until the word has the level, handlers use the frame, too. Then the word has changed,

@@ -172,7 +172,7 @@ fn time(which: impl Into<u64>) -> Option<u64> {
         0 => None,
         1 => {
             let before = CLOCK.get();
-            CLOCK.set(before + if before % 3 == 0 { 1 << TIME_BITS } else { 1 });
+            CLOCK.set(before + if before.is_multiple_of(3) { 1 << TIME_BITS } else { 1 });
             Some(CLOCK.get())
         }
         _ => Some(CLOCK.get() - 1),

@@ -114,7 +114,7 @@ fn polls_are_recorded_if_they_are_asked_for() {
     assert_eq!(probes(&["process-unscheduled"]), "unscheduled");
 }
 
-/// What is dropped with a process's future still belongs to the process.
+/// Destructors of a process's future still run in the process.
 #[test]
 fn the_exit_comes_last() {
     struct Witness;

@@ -26,7 +26,7 @@ enum End {
     Cancelled,
     Normal,
     Panicked,
-    /// It was told already.
+    /// `process-exit` has fired.
     Told,
 }
 
@@ -74,14 +74,14 @@ impl Life {
         answer
     }
 
-    // Out of line, with its copy of the poll: what is left is small enough to be inlined where it is called.
+    // Out of line, with its copy of the poll: the rest is small enough to be inlined into the caller.
     #[cold]
     #[inline(never)]
     fn watched<R>(&mut self, run: impl FnOnce() -> R, outcome: impl FnOnce(&R) -> Outcome) -> R {
         probes::scheduled(|| (self.pid, function(self.of)));
         clock::prepare_once();
         let began = clock::now();
-        // The panic goes on below, so nobody sees what it left half done.
+        // The panic resumes below, so no code sees a value that it left half changed.
         let answer = panic::catch_unwind(AssertUnwindSafe(run));
         let outcome = answer.as_ref().map_or(Outcome::Panic, outcome);
         let polled = clock::took(clock::now().wrapping_sub(began)).as_nanos();

@@ -1,4 +1,4 @@
-//! What an exporter of the facade gets.
+//! The values that an exporter of the facade gets.
 
 use std::collections::HashMap;
 use std::time::Duration;

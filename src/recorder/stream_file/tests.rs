@@ -91,8 +91,9 @@ fn files_that_hold_little_take_few_addresses() {
     if !is_child() {
         return run_in_child("files_that_hold_little_take_few_addresses", &[]);
     }
+    // Not each system tells it.
+    let Some(before) = os::used_addresses() else { return };
     let dir = tempfile::tempdir().unwrap();
-    let before = os::used_addresses().unwrap();
     let create = |number: usize| create(&dir.path().join(number.to_string()), UUID, 0, 1 << 30, PAGES).unwrap();
     let files: Vec<_> = (0..17).map(create).collect();
     let taken = os::used_addresses().unwrap() - before;

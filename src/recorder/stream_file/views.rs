@@ -50,7 +50,7 @@ impl Views {
                 newest: AtomicPtr::default(),
                 covered: AtomicU64::new(0),
                 limit,
-                addresses: Addresses::take((0..COUNT).map(|number| length(number, limit)).sum()),
+                addresses: Addresses::take(all_lengths(limit)),
             };
             // AGAIN: the program locks all of its memory, and may not lock that much.
             match views.cover(file, upto.clamp(1, limit)) {
@@ -171,4 +171,23 @@ impl Drop for Views {
 /// The length of the mapping of that number, for a file of at most `limit` bytes.
 fn length(number: usize, limit: u64) -> u64 {
     if number == COUNT - 1 { limit } else { limit.min(FIRST * GROWTH.pow(number as u32)) }
+}
+
+/// The sum of the lengths that a file of at most `limit` bytes may be mapped in.
+fn all_lengths(limit: u64) -> u64 {
+    let shorter = (0..COUNT).map(|number| length(number, limit)).filter(|length| *length < limit);
+    shorter.sum::<u64>() + limit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_length_is_counted_once() {
+        assert_eq!(all_lengths(1 << 20), 1 << 20);
+        assert_eq!(all_lengths(16 << 20), (4 << 20) + (16 << 20));
+        assert_eq!(all_lengths(1 << 30), (4 << 20) + (64 << 20) + (1 << 30));
+        assert_eq!(all_lengths(64 << 30), (4 << 20) + (64 << 20) + (1 << 30) + (16 << 30) + (64 << 30));
+    }
 }

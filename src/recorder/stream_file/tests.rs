@@ -50,7 +50,8 @@ fn a_file_that_outgrows_its_mapping_has_a_longer_one_of_the_same_memory() {
     assert_eq!((stream.views.covered(), stream.prepare(4 << 20).unwrap(), stream.base()), (4 << 20, 4 << 20, first));
     write_packet(&stream, 0, SUB_BUFFERS, 1, b"old");
     assert_eq!(stream.prepare((4 << 20) + 1).unwrap(), (4 << 20) + PAGES);
-    assert_eq!(stream.views.covered(), 64 << 20);
+    // Less where addresses are scarce, as in 32-bit programs.
+    assert_eq!(stream.views.covered(), stream.limit().min(64 << 20));
     let second = stream.base();
     assert_ne!(first, second);
     let page = |base: *mut u8| {
@@ -60,8 +61,8 @@ fn a_file_that_outgrows_its_mapping_has_a_longer_one_of_the_same_memory() {
     assert_eq!(page(first), page(second));
     write_packet(&stream, 0, SUB_BUFFERS, 2, b"new");
     assert_eq!(page(first), page(second));
-    assert_eq!(stream.prepare(65 << 20).unwrap(), 65 << 20);
-    assert_eq!(stream.views.covered(), 1 << 30);
+    assert_eq!(stream.prepare(65 << 20).unwrap(), stream.limit().min(65 << 20));
+    assert_eq!(stream.views.covered(), stream.limit());
 }
 
 #[test]
@@ -82,7 +83,7 @@ fn threads_that_outgrow_a_mapping_at_once_share_the_next() {
                 });
             }
         });
-        assert_eq!(stream.views.covered(), 64 << 20);
+        assert_eq!(stream.views.covered(), stream.limit().min(64 << 20));
     }
 }
 

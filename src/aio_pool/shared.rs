@@ -232,7 +232,7 @@ impl PoolShared {
     /// Puts a job into a queue. `aio_pool-add` fires under the lock: otherwise a trace could show a job taken before it was added.
     pub fn push(&self, state: &mut PoolState, slot: WorkerSlot, job: QueuedJob) -> Notification {
         let queues = &mut state.lane(slot.lane).queues;
-        // Before the push, which moves the job. Nobody sees the queue in between: the state is locked.
+        // Before the push, which moves the job. No thread sees the queue in between: the state is locked.
         probes::add(|| {
             job.taken.apply();
             (job.port, queues.length(slot.queue) as i32 + 1)

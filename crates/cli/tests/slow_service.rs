@@ -84,7 +84,7 @@ impl Place {
     }
 }
 
-/// What is the same in each run: of an operation's line all but numbers; of a row its name and its first numbers, which are counts.
+/// Keeps the parts that are the same in each run: of an operation's line all but numbers; of a row its name and its first numbers, which are counts.
 fn general(line: &str) -> String {
     if line.contains(" | ") {
         return line.replace(|character: char| character.is_ascii_digit(), "");

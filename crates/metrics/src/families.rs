@@ -53,7 +53,7 @@ pub struct Family {
     pub kind: Kind,
     /// The unit of its values.
     pub unit: Unit,
-    /// What it counts, in a sentence.
+    /// A sentence that says which thing the metric counts.
     pub help: &'static str,
     source: Source,
 }

@@ -21,7 +21,7 @@ pub struct Place {
     pub parent: Option<SpanId>,
 }
 
-/// What the operations of a group have in common.
+/// The properties that all operations of a group share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Name<'t> {
     Tag(&'t [u8]),

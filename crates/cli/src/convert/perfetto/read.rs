@@ -24,7 +24,7 @@ pub struct Event {
     pub counter: i64,
 }
 
-/// What packets refer to.
+/// The time and the strings that later packets refer to.
 #[derive(Default)]
 struct State {
     time: u64,
@@ -33,7 +33,7 @@ struct State {
     annotation_values: HashMap<u64, String>,
 }
 
-/// The packets of a file. Panics if one refers to what no earlier one has.
+/// Returns the packets of a file. Panics if a packet refers to a string that no earlier one has.
 pub fn read(file: &[u8]) -> Vec<Packet> {
     let mut state = State::default();
     let groups = Trace::decode(file).unwrap().packet.into_iter();

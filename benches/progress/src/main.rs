@@ -4,12 +4,15 @@
 //!
 //! Includes the library's source files, as the measured modules are private.
 
+#[path = "../../../src"]
 #[allow(dead_code, unused_imports, unused_macros, reason = "only waits are measured")]
-#[path = "../../../src/sync.rs"]
-mod sync;
-#[allow(dead_code, unused_imports, reason = "only waits are measured")]
-#[path = "../../../src/thread_progress/mod.rs"]
-mod thread_progress;
+mod library {
+    pub mod host;
+    pub mod sync;
+    pub mod thread_progress;
+}
+// The files name each other from the crate's root.
+use library::{host, sync, thread_progress};
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -87,7 +90,7 @@ fn beside(other: Other, waits: usize) -> Value {
             let ways: [&dyn Fn(); 3] = [
                 &|| membarrier(MembarrierCommand::PrivateExpedited).expect("no membarrier"),
                 &|| thread_progress::wait_blocking(Duration::MAX).expect("late"),
-                &|| runtime.block_on(thread_progress::wait()),
+                &|| drop(runtime.block_on(thread_progress::wait())),
             ];
             for (way, samples) in ways.into_iter().zip(&mut samples) {
                 await_a_turn();

@@ -9,6 +9,7 @@ use std::io;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitCode};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
@@ -36,6 +37,8 @@ use super::watch::Watch;
 const LOOK: Duration = Duration::from_millis(2);
 /// How long a tracer may print nothing after its process has ended, before it is interrupted.
 const GRACE: Duration = Duration::from_secs(3);
+/// How long a tracer reads its buffers before it is interrupted, if it discards them then and cannot be asked to end.
+const LAST_READ: Duration = Duration::from_millis(300);
 /// How long a tracer may print nothing after it was interrupted, before it is killed.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How many times a busy tracer gets more time.
@@ -315,6 +318,7 @@ impl Run {
             if self.tracing.ask_to_end() {
                 self.ending = Ending::Asked;
             } else {
+                thread::sleep(LAST_READ);
                 self.interrupt();
             }
         }

@@ -1,7 +1,10 @@
 //! Runs an example and reads its tasks.
 #![allow(dead_code)] // each test uses a part
 
+pub mod core_file;
+
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::FileExt;
@@ -18,6 +21,7 @@ use dyntrace_tasks::program::Options;
 /// A running example.
 pub struct Program {
     child: Child,
+    path: PathBuf,
     pub file: Vec<u8>,
     pub memory: ProcessMemory,
     pub bias: u64,
@@ -59,25 +63,32 @@ pub fn has_shared_tokio() -> bool {
     std::env::var_os("DYNTRACE_TASKS_SHOWS").is_some_and(|shows| shows == "shared")
 }
 
+/// The emulator for the programs that `ci/tasks` names, if they are of another processor. The emulated program has its addresses in the
+/// emulator's process.
+fn emulator() -> Option<OsString> {
+    std::env::var_os("DYNTRACE_TASKS_EMULATOR")
+}
+
 impl Program {
     pub fn run(name: &str) -> Program {
-        Program::start(Command::new(example(name)))
+        Program::start(name, |command| command)
     }
 
     pub fn run_with(name: &str, arguments: &[&str]) -> Program {
-        let mut command = Command::new(example(name));
-        command.args(arguments);
-        Program::start(command)
+        Program::start(name, |command| command.args(arguments))
     }
 
-    pub fn run_in(name: &str, folder: Option<&Path>) -> Program {
-        let mut command = Command::new(example(name));
-        folder.map(|folder| command.current_dir(folder));
-        Program::start(command)
+    pub fn run_in(name: &str, folder: &Path) -> Program {
+        Program::start(name, |command| command.current_dir(folder))
     }
 
-    fn start(mut command: Command) -> Program {
-        let path = PathBuf::from(command.get_program());
+    fn start(name: &str, set: impl FnOnce(&mut Command) -> &mut Command) -> Program {
+        let path = example(name);
+        let mut command = Command::new(emulator().unwrap_or_else(|| path.clone().into()));
+        if emulator().is_some() {
+            command.arg(&path);
+        }
+        set(&mut command);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut tasks = HashMap::new();
         let mut lines = Vec::new();
@@ -95,11 +106,24 @@ impl Program {
         let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
         let first = maps.lines().find(|line| line.ends_with(path.to_str().unwrap())).unwrap();
         let start = u64::from_str_radix(first.split('-').next().unwrap(), 16).unwrap();
-        let file = std::fs::read(path).unwrap();
+        let file = std::fs::read(&path).unwrap();
         // The addresses of an ET_EXEC file are those of the process.
         let bias = if file[16] == 2 { 0 } else { start };
         let memory = ProcessMemory(File::open(format!("/proc/{pid}/mem")).unwrap());
-        Program { child, file, memory, bias, tasks, lines }
+        Program { child, path, file, memory, bias, tasks, lines }
+    }
+
+    /// Opens it for the reader. The file of an emulator's process is the emulator, so its tasks are those of a core file.
+    pub fn open(&self) -> dyntrace_tasks::program::Program {
+        use dyntrace_tasks::program::Program;
+
+        if emulator().is_none() {
+            return Program::attach(self.pid(), Options::default()).unwrap();
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let core = folder.path().join("core");
+        core_file::write(self.pid(), &core);
+        Program::open_core(&core, &self.path, Options::default()).unwrap()
     }
 
     pub fn pid(&self) -> u32 {
@@ -122,8 +146,8 @@ impl Drop for Program {
 
 /// Calls `read` with a function that reads the chain of the task with a header.
 pub fn with_reader(program: &Program, read: impl FnOnce(&Types<'_>, &dyn Fn(u64) -> Chain)) {
-    let attached = dyntrace_tasks::program::Program::attach(program.pid(), Options::default()).unwrap();
-    let sections = debug_file::load(&attached.images()[0], None, &mut Vec::new()).unwrap();
+    let opened = program.open();
+    let sections = debug_file::load(&opened.images()[0], None, &mut Vec::new()).unwrap();
     let types = Types::load(&sections).unwrap();
     let ids = program.tasks.values().enumerate().map(|(id, header)| (*header, id as u64)).collect();
     let descriptors = Descriptors::of(program.pid());

@@ -1,11 +1,9 @@
 //! A core file shows the same tasks as the program while it ran.
 #![cfg(target_os = "linux")]
 
-#[path = "../program/mod.rs"]
 mod program;
-#[path = "../census/truth.rs"]
+#[path = "census/truth.rs"]
 mod truth;
-mod writer;
 
 use std::fs;
 use std::path::Path;
@@ -84,7 +82,7 @@ fn shows_the_chains_of_the_running_program() {
     let folder = tempfile::tempdir().unwrap();
     let core = folder.path().join("core");
     let program = program::Program::run("chains_truth");
-    writer::write(program.pid(), &core);
+    program::core_file::write(program.pid(), &core);
     assert_same(&live(program.pid()), &core);
 }
 
@@ -103,7 +101,7 @@ fn reads_what_the_kernel_writes() {
     use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 
     let folder = tempfile::tempdir().unwrap();
-    let program = program::Program::run_in("chains_truth", Some(folder.path()));
+    let program = program::Program::run_in("chains_truth", folder.path());
     let live = live(program.pid());
     let pid = Pid::from_raw(program.pid() as i32).unwrap();
     let allowed = prlimit(Some(pid), Resource::Core, Rlimit { current: None, maximum: None });
@@ -123,7 +121,7 @@ fn counts_exactly() {
     let folder = tempfile::tempdir().unwrap();
     let core = folder.path().join("core");
     let truth = Truth::start(&["20000"]);
-    writer::write(truth.pid(), &core);
+    program::core_file::write(truth.pid(), &core);
     // The file may have been moved since.
     let exe = folder.path().join("moved");
     fs::copy(truth::example(), &exe).unwrap();
@@ -143,7 +141,7 @@ fn refuses_other_files_and_survives_short_ones() {
     let folder = tempfile::tempdir().unwrap();
     let core = folder.path().join("core");
     let truth = Truth::start(&["100"]);
-    writer::write(truth.pid(), &core);
+    program::core_file::write(truth.pid(), &core);
     let exe = truth::example();
     let open = |core: &Path, exe: &Path| Program::open_core(core, exe, Options::default());
     assert!(matches!(open(&exe, &exe), Err(Error::NotCore { .. })));

@@ -13,3 +13,10 @@ pub(super) fn control() -> io::Result<()> {
 
 /// Does nothing: no command can ask for a socket.
 pub(crate) fn open_if_requested(_: &Descriptor) {}
+
+/// Does nothing, like [`open_if_requested`].
+pub(super) fn open_if_requested_anywhere(_: &Descriptor) {}
+
+/// Does nothing, like [`open_if_requested`].
+#[cfg(feature = "trace")]
+pub(crate) fn open_if_asked() {}

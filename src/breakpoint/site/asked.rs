@@ -20,12 +20,8 @@ use super::Site;
 use crate::sync::atomic::Ordering;
 
 /// Whether words can be marked.
-const CAN_BE_ASKED: bool = cfg!(all(
-    any(recorded, loom),
-    target_os = "linux",
-    target_pointer_width = "64",
-    target_endian = "little"
-));
+const CAN_BE_ASKED: bool =
+    cfg!(all(any(recorded, loom), target_os = "linux", target_pointer_width = "64", target_endian = "little"));
 
 /// The mark, in the last byte of the word.
 const MARK: usize = 1 << (usize::BITS - 1);
@@ -47,7 +43,8 @@ pub struct SiteMark {
 pub const SITE_MARK: SiteMark = SiteMark { stride: 16, at: 7, byte: 0x80 };
 
 #[cfg(not(loom))]
-const _: () = assert!(!CAN_BE_ASKED || (size_of::<Site>() == SITE_MARK.stride && MARK == (SITE_MARK.byte as usize) << 56));
+const _: () =
+    assert!(!CAN_BE_ASKED || (size_of::<Site>() == SITE_MARK.stride && MARK == (SITE_MARK.byte as usize) << 56));
 
 /// A word was found marked.
 #[derive(Debug)]
@@ -84,9 +81,7 @@ impl Site {
     pub(crate) fn mark(&self) {
         let mut word = self.word().load(Ordering::Relaxed);
         let marked = |word: *mut ()| word.map_addr(|address| address | MARK);
-        while let Err(other) =
-            self.word().compare_exchange(word, marked(word), Ordering::Relaxed, Ordering::Relaxed)
-        {
+        while let Err(other) = self.word().compare_exchange(word, marked(word), Ordering::Relaxed, Ordering::Relaxed) {
             word = other;
         }
     }

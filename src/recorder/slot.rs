@@ -19,8 +19,6 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
 use super::cause::CAUSES;
-#[cfg(recorded)]
-use super::control;
 use super::descriptor::Descriptor;
 use super::filter::{Predicate, Verdict};
 use super::host;
@@ -103,14 +101,6 @@ impl Descriptor {
                 ready => return self.record_in(ready, number, sessions, &payload()),
             }
         }
-    }
-
-    /// For a firing that no session records. For generated code.
-    #[doc(hidden)]
-    #[inline]
-    pub fn unrecorded(&self) {
-        #[cfg(recorded)]
-        control::open_if_requested_anywhere(self);
     }
 
     /// Counts a firing as discarded, and returns `true`, if one session records it and this thread's ring of that is at its end. With

@@ -38,8 +38,6 @@ pub(crate) use extension::{serve_code, serve_traces};
 pub(crate) use request::open_if_asked;
 #[cfg(recorded)]
 pub(crate) use request::open_if_requested;
-#[cfg(recorded)]
-pub(super) use request::open_if_requested_anywhere;
 
 /// Does nothing: without probes, no command can ask.
 #[cfg(all(not(recorded), feature = "trace"))]

@@ -54,11 +54,15 @@ fn open(probe: &Descriptor) {
     }
 }
 
-/// Like [`open_if_requested`], for probes that may fire in a signal handler.
-#[inline]
-pub(in crate::recorder) fn open_if_requested_anywhere(probe: &Descriptor) {
-    if probe.is_control_requested() {
-        open_anywhere(probe);
+impl Descriptor {
+    /// Opens the control socket if another process has asked for it, for a firing that no session records and that may be in a signal
+    /// handler. For generated code.
+    #[doc(hidden)]
+    #[inline]
+    pub fn unrecorded(&self) {
+        if self.is_control_requested() {
+            open_anywhere(self);
+        }
     }
 }
 

@@ -24,8 +24,7 @@ pub(crate) fn without_signals<R>(f: impl FnOnce() -> R) -> R {
 ///
 /// While a handler runs, its signal is blocked in its thread, unless the handler has the flag `SA_NODEFER`. So the answer is `false` only if
 /// the thread blocks no signal and no handler of the program has that flag.
-#[cfg(all(target_os = "linux", not(miri)))]
-#[cfg_attr(not(recorded), allow(dead_code, reason = "without probes no other process asks for the control socket"))]
+#[cfg(all(recorded, target_os = "linux"))]
 pub(crate) fn may_be_in_handler() -> bool {
     // SAFETY: plain data that the call fills in.
     let blocked = unsafe {
@@ -100,7 +99,7 @@ pub(crate) fn without_file_size_signal<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-#[cfg(all(test, target_os = "linux", not(any(miri, loom))))]
+#[cfg(all(recorded, test, target_os = "linux"))]
 mod tests {
     use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 

@@ -130,7 +130,7 @@ pub mod __traced {
     };
     pub use crate::breakpoint::{Guard, Hit, Mark, Site, body, hit, hit_future, known_caller, promised};
     #[cfg(all(target_os = "linux", not(miri)))]
-    pub use crate::breakpoint::{enrol, sites};
+    pub use crate::breakpoint::{SITE_MARK, enrol, sites};
 }
 
 /// Support for the crate `dyntrace-tracing`. Not for direct use; may change at any time.

@@ -12,7 +12,8 @@ use crate::process::{self, Pid};
 ///
 /// The entry of a file operation decides for the whole operation: its `aio_pool-add`, `aio_pool-get`, `efile_drv-int_entry`,
 /// `efile_drv-int_return` and `efile_drv-return` pass only if the entry has passed. `seq_trace-operation` fires before the entry and
-/// always passes.
+/// always passes. Events of other drivers pass each by its own arguments: their code fires entry and end on threads of its choice, and
+/// carries no decision from one to the other.
 ///
 /// There is no condition on the duration of an operation: its first events are recorded before the duration is known. A flight recorder
 /// takes a snapshot when an operation is [slower](super::Triggers::slower), and `dyntrace view --min-duration` shows only such operations.

@@ -57,6 +57,8 @@ mod wake;
 
 #[cfg(target_os = "linux")]
 pub use control::control;
+#[cfg(feature = "trace")]
+pub(crate) use control::open_if_asked;
 #[cfg(recorded)]
 pub(crate) use control::open_if_requested;
 #[doc(hidden)]

@@ -69,7 +69,7 @@ macro_rules! __sdt_discard {
     };
 }
 
-/// Records the firing in each session that records the probe.
+/// Records the firing in each session that records the probe. If none does, the word may hold a request for the control socket.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_record {
@@ -77,6 +77,8 @@ macro_rules! __sdt_record {
         $crate::__sdt_keep!(__ENTRY);
         if __DESCRIPTOR.sessions() != 0 {
             __DESCRIPTOR.record(|| ($($crate::__sdt_recorded!($argument),)*));
+        } else {
+            __DESCRIPTOR.unrecorded();
         }
     };
 }

@@ -153,9 +153,9 @@ enum Command {
     /// Record a program by its built-in recorder: no tracer, no privileges
     ///
     /// The program writes its events to files, one for each thread, which survive a crash. Programs that it starts do the same. A running
-    /// process opens its control socket when it is asked to, at its next file operation or message. The kernel lets root ask, and the
-    /// process's user unless kernel.yama.ptrace_scope forbids it. A process that called dyntrace::recorder::control(), or has
-    /// DYNTRACE=control in its environment, has the socket from the start.
+    /// process opens its control socket when it is asked to, at its next file operation, message or call of a traced function. The kernel
+    /// lets root ask, and the process's user unless kernel.yama.ptrace_scope forbids it. A process that called
+    /// dyntrace::recorder::control(), or has DYNTRACE=control in its environment, has the socket from the start.
     Record(record::Arguments),
     #[cfg(target_os = "linux")]
     #[command(after_long_help = snapshot::HELP)]

@@ -5,7 +5,7 @@ mod flows;
 pub mod format;
 mod heat;
 pub mod page;
-mod requests;
+pub mod requests;
 mod slowest;
 mod summary;
 mod table;

@@ -82,6 +82,8 @@ fn fields_of_one_name_share_a_column_unless_their_kinds_differ() {
     let probes = ["dyntrace:efile_drv-entry", "dyntrace:efile_drv-return", "dyntrace:message-send", "recorder:thread"];
     assert_eq!(column("probe"), probes.map(text));
     assert_eq!(column("user_tag"), [text("a"), text("b"), None, None]);
+    assert_eq!(column("command_name"), [text("RENAME"), text("RENAME"), None, None]);
+    assert_eq!(column("errno_name"), [None, text("ENOENT"), None, None]);
     assert_eq!(column("i3"), [Some(Field::Long(-3)), None, None, None]);
     assert_eq!(column("size"), [None, None, Some(Field::ULong(8)), None]);
     assert_eq!(column("tid"), [7, 7, 7, 0].map(|tid| Some(Field::ULong(tid))));

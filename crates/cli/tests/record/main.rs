@@ -44,7 +44,7 @@ fn role() {
         "die" => raise(Signal::SIGKILL).unwrap(),
         // Fires events for each piece of input, then prints a line, until the input ends.
         "serve" => serve(|_| fire(0, 100)),
-        // Runs a file operation, or sends a message, for each piece of input.
+        // Runs a file operation, sends a message, or has a task polled, for each piece of input.
         "operate" => serve(|runtime| {
             runtime.block_on(dyntrace::fs::metadata("/")).unwrap();
         }),
@@ -52,6 +52,7 @@ fn role() {
             let (sender, mut receiver) = dyntrace::mailbox::unbounded_channel();
             serve(|runtime| runtime.block_on(async { (sender.send(1).unwrap(), receiver.recv().await) }).0);
         }
+        "poll" => serve(|runtime| runtime.block_on(async { dyntrace::spawn(async {}).await.unwrap() })),
         "leave" => {
             let child = program("serve").stdin(Stdio::inherit()).stderr(Stdio::null()).spawn().unwrap();
             let is_childs = |folder: &Path| folder.to_str().unwrap().ends_with(&format!("-{}", child.id()));

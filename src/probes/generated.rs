@@ -974,7 +974,7 @@ pub mod aio_pool {
     pub mod get {
         ::dyntrace::sdt::declare!("dyntrace", "aio_pool__get");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "aio_pool__get", (str "port"), (i32 "new_queue_length"), (i32 "lane")
+            "dyntrace", "aio_pool__get", (str "port"), (i32 "new_queue_length"), (small "lane")
         );
 
         /// Whether a tracer looks at `aio_pool-get` now.
@@ -993,7 +993,7 @@ pub mod aio_pool {
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(port: ::dyntrace::sdt::Text<'_>, new_queue_length: i32, lane: i32) {
             let mut port_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((str port port_buffer), (i32 new_queue_length), (i32 lane));
+            ::dyntrace::sdt::record!((str port port_buffer), (i32 new_queue_length), (small lane));
             ::dyntrace::sdt::if_traced!("dyntrace", "aio_pool__get", {
                 trace(port, new_queue_length, lane);
             });
@@ -1212,7 +1212,7 @@ pub mod efile_drv {
     pub mod entry {
         ::dyntrace::sdt::declare!("dyntrace", "efile_drv__entry");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "efile_drv__entry", (i32 "thread_id"), (i32 "tag"), (str "user_tag"), (i32 "command"), (str "s1"), (str "s2"), (i64 "i1"), (i64 "i2"), (i64 "i3"), (i64 "i4"), (str "port")
+            "dyntrace", "efile_drv__entry", (i32 "thread_id"), (count "tag"), (str "user_tag"), (small "command"), (str "s1"), (str "s2"), (i64 "i1"), (i64 "i2"), (i64 "i3"), (i64 "i4"), (str "port")
         );
 
         /// Whether a tracer looks at `efile_drv-entry` now.
@@ -1248,9 +1248,9 @@ pub mod efile_drv {
             let mut port_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!(
                 (i32 thread_id),
-                (i32 tag),
+                (count tag),
                 (str user_tag user_tag_buffer),
-                (i32 command),
+                (small command),
                 (str s1 s1_buffer),
                 (str s2 s2_buffer),
                 (i64 i1),
@@ -1330,7 +1330,7 @@ pub mod efile_drv {
     pub mod int_entry {
         ::dyntrace::sdt::declare!("dyntrace", "efile_drv__int_entry");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "efile_drv__int_entry", (i32 "thread_id"), (i32 "tag"), (i32 "command")
+            "dyntrace", "efile_drv__int_entry", (i32 "thread_id"), (count "tag"), (small "command")
         );
 
         /// Whether a tracer looks at `efile_drv-int_entry` now.
@@ -1348,7 +1348,7 @@ pub mod efile_drv {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(thread_id: i32, tag: i32, command: i32) {
-            ::dyntrace::sdt::record!((i32 thread_id), (i32 tag), (i32 command));
+            ::dyntrace::sdt::record!((i32 thread_id), (count tag), (small command));
             ::dyntrace::sdt::if_traced!("dyntrace", "efile_drv__int_entry", {
                 trace(thread_id, tag, command);
             });
@@ -1392,7 +1392,7 @@ pub mod efile_drv {
     pub mod int_return {
         ::dyntrace::sdt::declare!("dyntrace", "efile_drv__int_return");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "efile_drv__int_return", (i32 "thread_id"), (i32 "tag"), (i32 "command")
+            "dyntrace", "efile_drv__int_return", (i32 "thread_id"), (count "tag"), (small "command")
         );
 
         /// Whether a tracer looks at `efile_drv-int_return` now.
@@ -1410,7 +1410,7 @@ pub mod efile_drv {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(thread_id: i32, tag: i32, command: i32) {
-            ::dyntrace::sdt::record!((i32 thread_id), (i32 tag), (i32 command));
+            ::dyntrace::sdt::record!((i32 thread_id), (count tag), (small command));
             ::dyntrace::sdt::if_traced!("dyntrace", "efile_drv__int_return", {
                 trace(thread_id, tag, command);
             });
@@ -1463,7 +1463,7 @@ pub mod efile_drv {
     pub mod r#return {
         ::dyntrace::sdt::declare!("dyntrace", "efile_drv__return");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "efile_drv__return", (i32 "thread_id"), (i32 "tag"), (str "user_tag"), (i32 "command"), (i32 "success"), (i32 "errno"), (i64 "bytes")
+            "dyntrace", "efile_drv__return", (i32 "thread_id"), (count "tag"), (str "user_tag"), (small "command"), (small "success"), (i32 "errno"), (i64 "bytes")
         );
 
         /// Whether a tracer looks at `efile_drv-return` now.
@@ -1492,10 +1492,10 @@ pub mod efile_drv {
             let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!(
                 (i32 thread_id),
-                (i32 tag),
+                (count tag),
                 (str user_tag user_tag_buffer),
-                (i32 command),
-                (i32 success),
+                (small command),
+                (small success),
                 (i32 errno),
                 (i64 bytes),
             );
@@ -1575,7 +1575,7 @@ pub mod seq_trace {
     pub mod operation {
         ::dyntrace::sdt::declare!("dyntrace", "seq_trace__operation");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "seq_trace__operation", (i32 "thread_id"), (i32 "tag"), (str "proc"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
+            "dyntrace", "seq_trace__operation", (i32 "thread_id"), (count "tag"), (str "proc"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
         );
 
         /// Whether a tracer looks at `seq_trace-operation` now.
@@ -1603,7 +1603,7 @@ pub mod seq_trace {
             let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!(
                 (i32 thread_id),
-                (i32 tag),
+                (count tag),
                 (str proc proc_buffer),
                 (i32 token_label),
                 (i32 token_previous),

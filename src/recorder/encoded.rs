@@ -21,6 +21,8 @@ const MOST: usize = 12;
 pub(crate) struct Encoded<'w> {
     space: &'w mut Space,
     length: usize,
+    /// Whether every argument until now fits the narrow form, which `space` has then.
+    narrow: bool,
     arguments: &'static [Argument],
     time: Option<u64>,
 }
@@ -35,7 +37,7 @@ impl<'w> Encoded<'w> {
     /// No arguments yet. `time`: the clock's time of the firing, if the caller has read it.
     #[inline(always)]
     pub(crate) fn new(space: &'w mut Space, probe: &Descriptor, time: Option<u64>) -> Encoded<'w> {
-        Encoded { space, length: 0, arguments: probe.arguments, time }
+        Encoded { space, length: 0, narrow: true, arguments: probe.arguments, time }
     }
 
     /// Adds an argument.
@@ -45,10 +47,38 @@ impl<'w> Encoded<'w> {
     /// If there is no space for it.
     #[inline(always)]
     pub(crate) fn push(&mut self, value: impl Value) {
-        let place = &mut self.space[self.length..][..value.size()];
+        if self.narrow && !value.fits() {
+            self.widen();
+        }
+        let place = &mut self.space[self.length..][..value.size(self.narrow)];
         self.length += place.len();
-        // SAFETY: `place` has `value.size()` bytes, and is borrowed mutably.
-        unsafe { value.put(place.as_mut_ptr().cast()) };
+        // SAFETY: `place` has the value's size, and is borrowed mutably.
+        unsafe { value.put(place.as_mut_ptr().cast(), self.narrow) };
+    }
+
+    /// Encodes the arguments until now in the wide form.
+    #[cold]
+    #[inline(never)]
+    fn widen(&mut self) {
+        let mut space = Self::space();
+        let mut wide = Encoded { space: &mut space, length: 0, narrow: false, arguments: self.arguments, time: None };
+        let mut rest = self.bytes();
+        for argument in self.arguments {
+            if rest.is_empty() {
+                break;
+            }
+            match field(argument.kind, &mut rest, true) {
+                Field::I32(number) => wide.push(number),
+                Field::U32(number) => wide.push(number),
+                Field::I64(number) => wide.push(number),
+                Field::U64(number) => wide.push(number),
+                Field::Text(text) => wide.push(text),
+                Field::Name(_) => {}
+            }
+        }
+        let length = wide.length;
+        *self.space = space;
+        (self.length, self.narrow) = (length, false);
     }
 
     #[inline(always)]
@@ -60,21 +90,31 @@ impl<'w> Encoded<'w> {
     /// The arguments as filters see them.
     fn fields(&self) -> [Field<'_>; MOST] {
         let (mut fields, mut rest) = ([Field::U32(0); MOST], self.bytes());
-        for (field, argument) in fields.iter_mut().zip(self.arguments) {
-            *field = match argument.kind {
-                Kind::I32 => Field::I32(i32::from_ne_bytes(first(&mut rest))),
-                Kind::U32 => Field::U32(u32::from_ne_bytes(first(&mut rest))),
-                Kind::I64 => Field::I64(i64::from_ne_bytes(first(&mut rest))),
-                Kind::U64 => Field::U64(u64::from_ne_bytes(first(&mut rest))),
-                Kind::Text => {
-                    let end = rest.iter().position(|byte| *byte == 0).unwrap_or(rest.len());
-                    let (text, behind) = rest.split_at(end);
-                    rest = behind.get(1..).unwrap_or_default();
-                    Field::Text(text)
-                }
-            };
+        for (decoded, argument) in fields.iter_mut().zip(self.arguments) {
+            *decoded = field(argument.kind, &mut rest, self.narrow);
         }
         fields
+    }
+}
+
+/// Removes an argument from the beginning.
+fn field<'a>(kind: Kind, rest: &mut &'a [u8], narrow: bool) -> Field<'a> {
+    match (kind, narrow) {
+        (Kind::I32, true) => Field::I32(i16::from_ne_bytes(first(rest)).into()),
+        (Kind::Small, true) => Field::I32(i8::from_ne_bytes(first(rest)).into()),
+        (Kind::I32 | Kind::Count | Kind::Small, _) => Field::I32(i32::from_ne_bytes(first(rest))),
+        (Kind::U32, true) => Field::U32(u16::from_ne_bytes(first(rest)).into()),
+        (Kind::U32, false) => Field::U32(u32::from_ne_bytes(first(rest))),
+        (Kind::I64, true) => Field::I64(i32::from_ne_bytes(first(rest)).into()),
+        (Kind::I64, false) => Field::I64(i64::from_ne_bytes(first(rest))),
+        (Kind::U64, true) => Field::U64(u32::from_ne_bytes(first(rest)).into()),
+        (Kind::U64, false) => Field::U64(u64::from_ne_bytes(first(rest))),
+        (Kind::Text, _) => {
+            let end = rest.iter().position(|byte| *byte == 0).unwrap_or(rest.len());
+            let (text, behind) = rest.split_at(end);
+            *rest = behind.get(1..).unwrap_or_default();
+            Field::Text(text)
+        }
     }
 }
 
@@ -85,12 +125,17 @@ fn first<const N: usize>(bytes: &mut &[u8]) -> [u8; N] {
 
 impl Payload for &Encoded<'_> {
     #[inline(always)]
-    fn size(&self) -> usize {
+    fn fits(&self) -> bool {
+        self.narrow
+    }
+
+    #[inline(always)]
+    fn size(&self, _narrow: bool) -> usize {
         self.length
     }
 
     #[inline(always)]
-    unsafe fn put(&self, at: *mut u8) {
+    unsafe fn put(&self, at: *mut u8, _narrow: bool) {
         // SAFETY: the caller gives `length` bytes in a ring, which do not overlap `space`.
         unsafe { short::copy(self.bytes(), at) }
     }
@@ -134,7 +179,8 @@ mod tests {
             [b"", b"a text that is longer than a few words, and than what is copied by words alone", b"x"];
         for turn in 0..texts.len() {
             let [one, two, three] = [0, 1, 2].map(|text| Recorded::Bytes(texts[(text + turn) % texts.len()]));
-            let single = (one, 7_u64, -3_i32, two, i64::MIN, u32::MAX, three);
+            let wide = [i64::MIN, i64::from(i32::MIN) - 1][turn % 2];
+            let single = (one, 7_u64, -3_i32, two, if turn == 0 { 5 } else { wide }, u32::from(u16::MAX), three);
             let mut space = Encoded::space();
             let mut encoded = Encoded::new(&mut space, &PROBE, None);
             encoded.push(single.0);
@@ -152,9 +198,10 @@ mod tests {
     }
 
     fn put(payload: &impl Payload) -> Vec<u8> {
-        let mut bytes = vec![0; payload.size()];
-        // SAFETY: `bytes` has `payload.size()` bytes.
-        unsafe { payload.put(bytes.as_mut_ptr()) };
+        let narrow = payload.fits();
+        let mut bytes = vec![0; payload.size(narrow)];
+        // SAFETY: `bytes` has the payload's size.
+        unsafe { payload.put(bytes.as_mut_ptr(), narrow) };
         bytes
     }
 }

@@ -18,13 +18,17 @@ pub(crate) static HOST_RECORDER: HostRecorder = HostRecorder {
 struct GuestPayload<'a>(&'a dyn DynPayload);
 
 impl Payload for GuestPayload<'_> {
-    fn size(&self) -> usize {
-        self.0.dyn_size()
+    fn fits(&self) -> bool {
+        self.0.dyn_fits()
     }
 
-    unsafe fn put(&self, at: *mut u8) {
+    fn size(&self, narrow: bool) -> usize {
+        self.0.dyn_size(narrow)
+    }
+
+    unsafe fn put(&self, at: *mut u8, narrow: bool) {
         // SAFETY: as the caller promises.
-        unsafe { self.0.dyn_put(at) }
+        unsafe { self.0.dyn_put(at, narrow) }
     }
 
     fn time(&self) -> Option<u64> {

@@ -22,12 +22,14 @@ pub(crate) fn enter(host: &'static HostRecorder) {
 
 /// A [`Payload`] without generic methods, so that it can cross from guest to host.
 pub(super) trait DynPayload {
-    fn dyn_size(&self) -> usize;
+    fn dyn_fits(&self) -> bool;
+
+    fn dyn_size(&self, narrow: bool) -> usize;
 
     /// # Safety
     ///
     /// As that of [`Payload::put`].
-    unsafe fn dyn_put(&self, at: *mut u8);
+    unsafe fn dyn_put(&self, at: *mut u8, narrow: bool);
 
     fn dyn_time(&self) -> Option<u64>;
 
@@ -35,13 +37,17 @@ pub(super) trait DynPayload {
 }
 
 impl<P: Payload> DynPayload for P {
-    fn dyn_size(&self) -> usize {
-        self.size()
+    fn dyn_fits(&self) -> bool {
+        self.fits()
     }
 
-    unsafe fn dyn_put(&self, at: *mut u8) {
+    fn dyn_size(&self, narrow: bool) -> usize {
+        self.size(narrow)
+    }
+
+    unsafe fn dyn_put(&self, at: *mut u8, narrow: bool) {
         // SAFETY: as the caller promises.
-        unsafe { self.put(at) }
+        unsafe { self.put(at, narrow) }
     }
 
     fn dyn_time(&self) -> Option<u64> {

@@ -76,6 +76,8 @@ pub use options::text::OptionsError;
 pub use options::triggers::Triggers;
 pub use options::{Mode, Options};
 #[doc(hidden)]
+pub use payload::{Count, Small};
+#[doc(hidden)]
 pub use ring_file::is_a_ring_at_end;
 pub use session::Session;
 #[cfg(recorded)]

@@ -1,4 +1,7 @@
 //! The arguments of one firing, as rings take them.
+//!
+//! A ring takes them in one of two forms. The *narrow* form has integers of half the size, and is used if each of them fits. Each has an
+//! event class of its own, with the same name and fields.
 
 use super::field::Field;
 use crate::short;
@@ -6,56 +9,89 @@ use crate::text::Recorded;
 
 /// One argument, as generated code passes it.
 pub trait Value: Copy {
+    /// Whether the narrow form has its value.
+    #[inline(always)]
+    fn fits(self) -> bool {
+        true
+    }
+
     /// Its size in a ring, in bytes.
-    fn size(self) -> usize;
+    fn size(self, narrow: bool) -> usize;
 
     /// Writes the value. Returns the address after it.
     ///
     /// # Safety
     ///
-    /// `at` points to `size()` bytes that no one else uses.
-    unsafe fn put(self, at: *mut u8) -> *mut u8;
+    /// `at` points to `size(narrow)` bytes that no one else uses.
+    unsafe fn put(self, at: *mut u8, narrow: bool) -> *mut u8;
 
     /// The value as filters see it.
     fn field(&self) -> Field<'_>;
 }
 
 macro_rules! integers {
-    ($($integer:ident $kind:ident),*) => {
-        $(impl Value for $integer {
+    ($($value:ty: $integer:ident as $narrow:ident, $of:expr, $kind:ident);* $(;)?) => {
+        $(impl Value for $value {
             #[inline(always)]
-            fn size(self) -> usize {
-                size_of::<$integer>()
+            fn fits(self) -> bool {
+                let number: $integer = $of(self);
+                number == $integer::from(number as $narrow)
             }
 
             #[inline(always)]
-            unsafe fn put(self, at: *mut u8) -> *mut u8 {
-                // SAFETY: the caller gives `size()` bytes.
+            fn size(self, narrow: bool) -> usize {
+                if narrow { size_of::<$narrow>() } else { size_of::<$integer>() }
+            }
+
+            #[inline(always)]
+            unsafe fn put(self, at: *mut u8, narrow: bool) -> *mut u8 {
+                let number: $integer = $of(self);
+                // SAFETY: the caller gives `size(narrow)` bytes.
                 unsafe {
-                    at.cast::<$integer>().write_unaligned(self);
-                    at.add(size_of::<$integer>())
+                    match narrow {
+                        true => at.cast::<$narrow>().write_unaligned(number as $narrow),
+                        false => at.cast::<$integer>().write_unaligned(number),
+                    }
+                    at.add(self.size(narrow))
                 }
             }
 
             fn field(&self) -> Field<'_> {
-                Field::$kind(*self)
+                Field::$kind($of(*self))
             }
         })*
     };
 }
 
-integers!(i32 I32, u32 U32, i64 I64, u64 U64);
+integers! {
+    i32: i32 as i16, |number| number, I32;
+    u32: u32 as u16, |number| number, U32;
+    i64: i64 as i32, |number| number, I64;
+    u64: u64 as u32, |number| number, U64;
+    Count: i32 as i32, |Count(number)| number, I32;
+    Small: i32 as i8, |Small(number)| number, I32;
+}
+
+/// A number of [`Kind::Count`](super::Kind::Count).
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Count(pub i32);
+
+/// A number of [`Kind::Small`](super::Kind::Small).
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Small(pub i32);
 
 /// A string without NUL, of at most [`Buffer::LIMIT`](crate::sdt::Buffer::LIMIT) bytes; a NUL is added.
 impl Value for &[u8] {
     #[inline(always)]
-    fn size(self) -> usize {
+    fn size(self, _narrow: bool) -> usize {
         self.len() + 1
     }
 
     #[inline(always)]
-    unsafe fn put(self, at: *mut u8) -> *mut u8 {
-        // SAFETY: the caller gives `size()` bytes, one more than the string has. They are in a ring, so they do not overlap the string.
+    unsafe fn put(self, at: *mut u8, _narrow: bool) -> *mut u8 {
+        // SAFETY: the caller gives `size` bytes, one more than the string has. They are in a ring, so they do not overlap the string.
         unsafe {
             short::copy(self, at);
             at.add(self.len()).write(0);
@@ -70,16 +106,16 @@ impl Value for &[u8] {
 
 impl Value for Recorded<'_> {
     #[inline(always)]
-    fn size(self) -> usize {
+    fn size(self, narrow: bool) -> usize {
         match self {
             Recorded::Name(name) => name.size(),
-            Recorded::Bytes(bytes) => bytes.size(),
+            Recorded::Bytes(bytes) => bytes.size(narrow),
         }
     }
 
     #[inline(always)]
-    unsafe fn put(self, at: *mut u8) -> *mut u8 {
-        // SAFETY: the caller gives `size()` bytes, and a name has no fewer than 8.
+    unsafe fn put(self, at: *mut u8, narrow: bool) -> *mut u8 {
+        // SAFETY: the caller gives `size` bytes, and a name has no fewer than 8.
         unsafe {
             match self {
                 Recorded::Name(name) => {
@@ -88,7 +124,7 @@ impl Value for Recorded<'_> {
                     at.add(size - 8).cast::<[u8; 8]>().write(tail);
                     at.add(size)
                 }
-                Recorded::Bytes(bytes) => bytes.put(at),
+                Recorded::Bytes(bytes) => bytes.put(at, narrow),
             }
         }
     }
@@ -103,15 +139,18 @@ impl Value for Recorded<'_> {
 
 /// All arguments of one firing: a tuple of [`Value`]s.
 pub trait Payload {
-    /// Their size in a ring, in bytes.
-    fn size(&self) -> usize;
+    /// Whether the narrow form has their values.
+    fn fits(&self) -> bool;
 
-    /// Writes the arguments.
+    /// Their size in a ring, in bytes. `narrow`: [`fits`](Self::fits).
+    fn size(&self, narrow: bool) -> usize;
+
+    /// Writes the arguments. `narrow`: [`fits`](Self::fits).
     ///
     /// # Safety
     ///
-    /// `at` points to `size()` bytes that no one else uses.
-    unsafe fn put(&self, at: *mut u8);
+    /// `at` points to `size(narrow)` bytes that no one else uses.
+    unsafe fn put(&self, at: *mut u8, narrow: bool);
 
     /// The clock's time of the firing, if the caller has read it.
     #[inline(always)]
@@ -138,15 +177,21 @@ macro_rules! payloads {
         #[allow(unused_unsafe)]
         impl<$($value: Value),*> Payload for ($($value,)*) {
             #[inline(always)]
-            fn size(&self) -> usize {
-                0 $(+ self.$number.size())*
+            fn fits(&self) -> bool {
+                // Without a branch for each.
+                true $(& self.$number.fits())*
             }
 
             #[inline(always)]
-            unsafe fn put(&self, at: *mut u8) {
-                // SAFETY: the caller gives `size()` bytes, the sum of the sizes of the values, which follow one another.
+            fn size(&self, _narrow: bool) -> usize {
+                0 $(+ self.$number.size(_narrow))*
+            }
+
+            #[inline(always)]
+            unsafe fn put(&self, at: *mut u8, _narrow: bool) {
+                // SAFETY: the caller gives `size(narrow)` bytes, the sum of the sizes of the values, which follow one another.
                 unsafe {
-                    $(let at = self.$number.put(at);)*
+                    $(let at = self.$number.put(at, _narrow);)*
                     let _ = at;
                 }
             }

@@ -68,8 +68,8 @@ pub(super) unsafe fn add(added: &'static [ProbeEntry]) -> bool {
             all.push(kept(probe));
             all.len() - 1
         });
-        // A probe whose id does not fit is not recorded.
-        probe.set_id(u16::try_from(id).unwrap_or(u16::MAX));
+        // Each class has two ids of events. The probes of the last possible class and of those after it are not recorded.
+        probe.set_id(u16::try_from(id).unwrap_or(u16::MAX).min(u16::MAX >> 1));
     }
     let are_new = all.len() > classes().len();
     if are_new {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use dyntrace_folders::Folder;
 use dyntrace_metadata::Format;
 use dyntrace_metadata::checksum;
+use dyntrace_metadata::event_header::EventHeader;
 use dyntrace_metadata::packet::{HEADER, offset};
 
 use super::descriptor::{Argument, Descriptor, Kind};
@@ -16,6 +17,7 @@ use super::field::Field;
 use super::header::Header;
 use super::metadata::{self, Description};
 use super::options::Mode;
+use super::ring::event_id;
 use super::stream_file::{self, StreamFile};
 use crate::clock::{self, Calibration};
 
@@ -79,8 +81,7 @@ pub(crate) fn finish(path: &Path, is_last: bool) -> io::Result<bool> {
 
 /// An event as it is in a file.
 pub(crate) fn event(id: u16, fields: &[Field<'_>]) -> Vec<u8> {
-    let mut bytes = id.to_ne_bytes().to_vec();
-    bytes.extend(clock::now().to_ne_bytes());
+    let mut bytes = EventHeader::first(event_id(id, false), clock::now()).whole().to_vec();
     for field in fields {
         match field {
             Field::I32(number) => bytes.extend(number.to_ne_bytes()),

@@ -37,6 +37,12 @@ macro_rules! __sdt_kind {
     (u64) => {
         $crate::recorder::Kind::U64
     };
+    (count) => {
+        $crate::recorder::Kind::Count
+    };
+    (small) => {
+        $crate::recorder::Kind::Small
+    };
     (str) => {
         $crate::recorder::Kind::Text
     };
@@ -152,6 +158,12 @@ macro_rules! __sdt_keep {
 macro_rules! __sdt_recorded {
     ((str $name:ident $buffer:ident)) => {
         $buffer.recorded($name)
+    };
+    ((count $name:ident)) => {
+        $crate::recorder::Count($name)
+    };
+    ((small $name:ident)) => {
+        $crate::recorder::Small($name)
     };
     (($kind:ident $name:ident $($buffer:ident)?)) => {
         $name

@@ -8,6 +8,7 @@
 
 mod byte_order;
 pub mod checksum;
+pub mod event_header;
 mod glob;
 mod json;
 mod literal;

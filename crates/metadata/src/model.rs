@@ -48,6 +48,8 @@ pub struct Stream<'a> {
     pub id: u32,
     /// Whether packets have a ring's number and a checksum. Those of the recorder's first version have neither.
     pub checksums: bool,
+    /// Whether events have the headers of [`event_header`](crate::event_header), else an id of 16 bits and a time of 64.
+    pub compact: bool,
     /// The classes of its events.
     pub events: Vec<Event<'a>>,
 }

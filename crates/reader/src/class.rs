@@ -119,6 +119,20 @@ impl EventClass {
         self.fields.iter().position(|field| field.name == name)
     }
 
+    /// Whether it is another form of the class `wide`: its integers may have fewer bits.
+    fn is_form_of(&self, wide: &EventClass) -> bool {
+        let is_form = |(own, wide): (&FieldClass, &FieldClass)| {
+            let fits = match (own.kind, wide.kind) {
+                (FieldKind::Signed { bits }, FieldKind::Signed { bits: most }) => bits <= most,
+                (FieldKind::Unsigned { bits }, FieldKind::Unsigned { bits: most }) => bits <= most,
+                (own, wide) => own == wide,
+            };
+            fits && own.name == wide.name
+        };
+        (&self.name, self.fields.len()) == (&wide.name, wide.fields.len())
+            && self.fields.iter().zip(&wide.fields).all(is_form)
+    }
+
     /// Returns the length of the fields at the beginning of `data`; `None` if `data` ends before them.
     #[inline]
     pub(crate) fn measure(&self, data: &[u8]) -> Option<usize> {
@@ -153,12 +167,23 @@ fn skip(data: &[u8], runs: &[usize]) -> Option<usize> {
 #[derive(Debug, Default)]
 pub(crate) struct Classes {
     classes: Vec<EventClass>,
-    /// For each id the index of its class plus 1; 0 without a class.
+    /// The forms of the classes, one for each id.
+    forms: Vec<Form>,
+    /// For each id the index of its form plus 1; 0 without one.
     places: Vec<u32>,
 }
 
+/// One of the layouts in which the recorder writes events of a class.
+#[derive(Debug)]
+struct Form {
+    /// The index of its class.
+    class: usize,
+    /// Its layout, if that differs from the class's.
+    layout: Option<EventClass>,
+}
+
 impl Classes {
-    /// Inserts a class; returns false if the id is taken.
+    /// Inserts a class, or another form of the class inserted last; returns false if the id is taken.
     pub(crate) fn insert(&mut self, id: u16, class: EventClass) -> bool {
         let id = usize::from(id);
         if self.places.len() <= id {
@@ -167,20 +192,29 @@ impl Classes {
         if self.places[id] != 0 {
             return false;
         }
-        self.classes.push(class);
-        self.places[id] = self.classes.len() as u32;
+        let layout = if self.classes.last().is_some_and(|last| class.is_form_of(last)) {
+            Some(class)
+        } else {
+            self.classes.push(class);
+            None
+        };
+        self.forms.push(Form { class: self.classes.len() - 1, layout });
+        self.places[id] = self.forms.len() as u32;
         true
     }
 
+    /// Returns the class of events with this id, and a class with their layout.
     #[inline]
-    pub(crate) fn get(&self, id: u16) -> Option<&EventClass> {
+    pub(crate) fn get(&self, id: u16) -> Option<(&EventClass, &EventClass)> {
         let place = *self.places.get(usize::from(id))?;
-        self.classes.get((place as usize).wrapping_sub(1))
+        let form = self.forms.get((place as usize).wrapping_sub(1))?;
+        let class = self.classes.get(form.class)?;
+        Some((class, form.layout.as_ref().unwrap_or(class)))
     }
 
-    /// Returns all classes with their ids, in the order of the ids.
+    /// Returns all layouts with their ids, in the order of the ids.
     pub(crate) fn with_ids(&self) -> impl Iterator<Item = (u16, &EventClass)> {
-        (0..=u16::MAX).zip(&self.places).filter_map(|(id, _)| Some((id, self.get(id)?)))
+        (0..=u16::MAX).zip(&self.places).filter_map(|(id, _)| Some((id, self.get(id)?.1)))
     }
 
     /// Returns all classes, in the order of the metadata.

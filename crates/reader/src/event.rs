@@ -19,6 +19,8 @@ pub struct Event<'t> {
     pub tid: u64,
     /// Its class: the probe and the fields.
     pub class: &'t EventClass,
+    /// The layout of its fields in `data`: that of the class, or a narrower one.
+    pub(crate) layout: &'t EventClass,
     /// The packed fields.
     pub(crate) data: &'t [u8],
 }
@@ -56,7 +58,7 @@ impl<'t> Event<'t> {
     /// Returns the value of the field at `position`.
     #[inline]
     pub fn value(&self, position: usize) -> Option<Value<'t>> {
-        let (kind, at) = self.class.locate(position, self.data)?;
+        let (kind, at) = self.layout.locate(position, self.data)?;
         Some(self.read(kind, at)?.0)
     }
 
@@ -64,7 +66,7 @@ impl<'t> Event<'t> {
     pub fn fields(&self) -> impl Iterator<Item = (&'t str, Value<'t>)> + use<'t> {
         let event = *self;
         let mut at = 0;
-        event.class.fields.iter().map_while(move |field| {
+        event.layout.fields.iter().map_while(move |field| {
             let (value, length) = event.read(field.kind, at)?;
             at += length;
             Some((field.name.as_str(), value))

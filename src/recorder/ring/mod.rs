@@ -19,7 +19,8 @@
 //! 2. If the packet has room: store the packet in the frame of this level, read the clock, and exchange the word for one with the new
 //!    position and level. That fails if a handler has fired since the read: back to 1. So time never goes back: of two firings, the one
 //!    that reserves later has read the clock later. A time that the call site has read is used, unless it is older than the last stored
-//!    one.
+//!    one. The event's header is compact if less than 2^26 cycles have passed since the last stored time, which is never later than the
+//!    time of the event before.
 //! 3. Store the time, and write the event. (Between 2 and 3 a handler may store a later time, which is then overwritten. A firing that
 //!    compares with it has read the clock after the handler.)
 //! 4. Commit, and lower the level: if an outer frame holds the same packet, that one will commit for both. Else store the content size,
@@ -46,6 +47,7 @@ mod tests;
 use std::ptr;
 
 use dyntrace_metadata::checksum;
+use dyntrace_metadata::event_header::{COMPACT_SIZE, EventHeader, WHOLE_SIZE};
 use dyntrace_metadata::packet;
 
 use super::payload::Payload;
@@ -57,9 +59,6 @@ const HEADER: u64 = packet::HEADER as u64;
 
 /// The deepest nesting of firings.
 pub(super) const DEPTH: usize = 6;
-
-/// Bytes of an event before its arguments: id and time.
-const EVENT_HEADER: usize = 2 + 8;
 
 /// The memory of a ring: the mapped file, or memory of a test. Positions never wrap; a circular file takes them modulo its size.
 pub(super) trait Space {
@@ -76,8 +75,8 @@ pub(super) trait Space {
     /// file. No firing enters these packets meanwhile.
     fn show_discarded(&self, _position: u64, _discarded: u64) {}
 
-    /// Writes an event.
-    fn put(&self, position: u64, id: u16, time: u64, payload: &impl Payload);
+    /// Writes an event. `narrow`: whether its arguments are in the narrow form.
+    fn put(&self, position: u64, header: EventHeader, payload: &impl Payload, narrow: bool);
 
     /// The clock's time.
     fn now(&self) -> u64;
@@ -99,6 +98,12 @@ pub(super) enum Word {
     Checksum,
 }
 
+/// The id of the events of a class whose arguments are in the narrow or the wide form.
+#[inline(always)]
+pub(super) fn event_id(class: u16, narrow: bool) -> u16 {
+    class << 1 | u16::from(narrow)
+}
+
 #[derive(Debug)]
 struct Frame {
     packet: AtomicU64,
@@ -112,7 +117,7 @@ pub(super) struct Ring<S> {
     word: AtomicU64,
     frames: [Frame; DEPTH],
     discarded: AtomicU64,
-    /// The time of the last event.
+    /// The time of the last event, or of one before it.
     last: AtomicU64,
     /// The system's number of the thread that owns the ring; 0 for none.
     thread: AtomicU64,
@@ -223,15 +228,30 @@ impl<S: Space> Ring<S> {
         &self.space
     }
 
-    /// Records one firing of the owner.
+    /// Records one firing of the owner. `class`: the number of the event's class, of which each form has an id.
     #[inline]
-    pub fn record(&self, id: u16, payload: &impl Payload) {
-        let size = (EVENT_HEADER + payload.size()) as u64;
+    pub fn record(&self, class: u16, payload: &impl Payload) {
+        match payload.fits() {
+            true => self.record_form::<true>(class, payload),
+            false => self.record_wide(class, payload),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_wide(&self, class: u16, payload: &impl Payload) {
+        self.record_form::<false>(class, payload);
+    }
+
+    #[inline(always)]
+    fn record_form<const NARROW: bool>(&self, class: u16, payload: &impl Payload) {
+        let (id, size) = (event_id(class, NARROW), payload.size(NARROW));
+        let most = (WHOLE_SIZE + size) as u64;
         loop {
             // 1.
             let state = Cursor::of(self.word.load(Relaxed));
             self.space.interrupted();
-            if state.room() < size || state.level >= DEPTH {
+            if state.room() < most || state.level >= DEPTH {
                 if self.make_room(state) {
                     continue;
                 }
@@ -240,23 +260,58 @@ impl<S: Space> Ring<S> {
             // 2.
             self.hold(state.level, state.packet());
             self.space.interrupted();
+            let last = self.last.load(Relaxed);
             let time = match payload.time() {
-                Some(read) if read >= self.last.load(Relaxed) => read,
+                Some(read) if read >= last => read,
                 _ => self.space.now(),
             };
-            let reserved = Cursor { position: state.position + size, level: state.level + 1 };
-            self.space.interrupted();
-            if !cas::exchange(&self.word, state.word(), reserved.word()) {
-                continue;
+            let header = EventHeader::following(id, time, last);
+            // A branch, and no choice of a size: the next event's position must not wait for this one's time.
+            let is_done = if header.is_compact() && state.position % SUB_BUFFER != HEADER {
+                self.write::<true, NARROW>(state, header, size, payload)
+            } else {
+                self.write_whole::<NARROW>(state, EventHeader::first(id, time), size, payload)
+            };
+            if is_done {
+                return;
             }
-            self.space.interrupted();
-            // 3.
-            self.last.store(time, Relaxed);
-            self.space.put(state.position, id, time, payload);
-            self.space.interrupted();
-            self.commit(state.level, state.packet());
-            return;
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_whole<const NARROW: bool>(
+        &self,
+        state: Cursor,
+        header: EventHeader,
+        size: usize,
+        payload: &impl Payload,
+    ) -> bool {
+        self.write::<false, NARROW>(state, header, size, payload)
+    }
+
+    /// The end of step 2, and the steps after it. Returns `false` if a handler has fired.
+    #[inline(always)]
+    fn write<const COMPACT: bool, const NARROW: bool>(
+        &self,
+        state: Cursor,
+        header: EventHeader,
+        size: usize,
+        payload: &impl Payload,
+    ) -> bool {
+        let length = if COMPACT { COMPACT_SIZE } else { WHOLE_SIZE } + size;
+        let reserved = Cursor { position: state.position + length as u64, level: state.level + 1 };
+        self.space.interrupted();
+        if !cas::exchange(&self.word, state.word(), reserved.word()) {
+            return false;
+        }
+        self.space.interrupted();
+        // 3.
+        self.last.store(header.time, Relaxed);
+        self.space.put(state.position, header, payload, NARROW);
+        self.space.interrupted();
+        self.commit(state.level, state.packet());
+        true
     }
 
     /// Stores the packet in the frame of this level. Until the word has the level, handlers use the frame, too. Then the word has changed,

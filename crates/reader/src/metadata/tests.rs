@@ -37,7 +37,7 @@ fn everything_is_understood() {
     assert_eq!((metadata.hostname.as_deref(), metadata.process_name.as_deref()), (Some("h\\o"), Some("shop")));
     assert_eq!((metadata.pid, metadata.word_size), (12, 32));
     let (id, classes) = &metadata.streams[0];
-    let class = classes.get(7).expect("the class");
+    let (class, _) = classes.get(7).expect("the class");
     assert_eq!((*id, classes.iter().count(), class.probe(), class.provider()), (0, 1, "order-paid", "shop"));
     assert!([0, 6, 8, u16::MAX].iter().all(|id| classes.get(*id).is_none()));
     let fields: Vec<_> = class.fields.iter().map(|field| (field.name.as_str(), field.kind)).collect();
@@ -102,6 +102,8 @@ fn pieces() -> impl Strategy<Value = String> {
     known.extend(small().split_inclusive("};\n").map(str::to_owned));
     known.extend(small_ctf2().split_inclusive([',', '\n']).map(str::to_owned));
     known.extend(small_ctf2().split_inclusive('\n').map(str::to_owned));
+    known.extend(compact(Format::Ctf1).split_inclusive([' ', '\n']).map(str::to_owned));
+    known.extend(compact(Format::Ctf2).split_inclusive(',').map(str::to_owned));
     let piece = prop_oneof![8 => prop::sample::select(known), 1 => any::<String>()];
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
@@ -122,8 +124,13 @@ proptest! {
     }
 
     #[test]
-    fn any_change(is_ctf2: bool, at in any::<prop::sample::Index>(), length in 0..20_usize, new in "[ -~\\n]{0,3}") {
-        let mut text = if is_ctf2 { small_ctf2() } else { small() };
+    fn any_change(is_ctf2: bool, is_compact: bool, at in any::<prop::sample::Index>(), length in 0..20_usize, new in "[ -~\\n]{0,3}") {
+        let mut text = match (is_compact, is_ctf2) {
+            (true, true) => compact(Format::Ctf2),
+            (true, false) => compact(Format::Ctf1),
+            (false, true) => small_ctf2(),
+            (false, false) => small(),
+        };
         let at = at.index(text.len());
         text.replace_range(at..(at + length).min(text.len()), &new);
         let _ = parse(&text);
@@ -135,6 +142,48 @@ fn small_ctf2() -> String {
     let text = parse(&small()).unwrap_or_else(|problem| panic!("{problem:?}")).text(Format::Ctf2);
     let text = text.replacen("\"uid\":", "\"name\":\"x\",\"extra\":[{\"a\":1}],\"uid\":", 1);
     text.replacen("\u{1e}{\"type\":\"data", "\u{1e}{\"type\":\"unknown\"}\n\u{1e}{\"type\":\"data", 1)
+}
+
+/// The same with compact headers of events.
+fn compact(format: Format) -> String {
+    let mut metadata = parse(&small()).unwrap_or_else(|problem| panic!("{problem:?}"));
+    metadata.format.compact = true;
+    metadata.text(format)
+}
+
+#[test]
+fn the_compact_header_is_understood_and_no_other() {
+    let tsdl = [
+        ("size = 6;", "size = 5;"),
+        ("size = 6; align = 1", "size = 6; align = 8"),
+        ("0 ... 62", "0 ... 61"),
+        ("0 ... 62", "62"),
+        ("whole = 63", "whole = 62"),
+        ("variant <id>", "variant <ide>"),
+        ("low_time_t timestamp", "low_time_t time"),
+        ("size = 26; align = 1", "size = 26; align = 2"),
+        ("size = 26; align = 1; signed = false", "size = 26; align = 1; signed = true"),
+    ];
+    let json = [
+        ("\"length\":6,\"alignment\":1", "\"length\":5,\"alignment\":1"),
+        ("\"length\":6,\"alignment\":1", "\"length\":6,\"alignment\":8"),
+        ("\"length\":26,", "\"length\":25,"),
+        ("[[0,62]]", "[[0,61]]"),
+        ("[[63,63]]", "[[63,64]]"),
+        ("\"origin\":\"event-record-header\"", "\"origin\":\"packet-header\""),
+        ("\"path\":[\"id\"]", "\"path\":[null]"),
+        ("\"variant\"", "\"optional\""),
+    ];
+    for (format, changes) in [(Format::Ctf1, &tsdl[..]), (Format::Ctf2, &json[..])] {
+        let text = compact(format);
+        let metadata = parse(&text).unwrap_or_else(|problem| panic!("{problem:?}"));
+        assert!(metadata.format.compact && metadata.text(format) == text);
+        for (from, to) in changes {
+            assert!(text.contains(from), "{from}: {text}");
+            let problem = parse(&text.replacen(from, to, 1)).expect_err(to);
+            assert!(problem.reason.contains("header"), "{to}: {problem:?}");
+        }
+    }
 }
 
 #[test]

@@ -62,6 +62,16 @@ pub enum Kind {
     Small,
     /// A string.
     Text,
+    /// A string that usually is the name of a port.
+    Port,
+    /// A string that usually is the name of a process.
+    Process,
+}
+
+impl Kind {
+    pub(super) fn is_text(self) -> bool {
+        matches!(self, Kind::Text | Kind::Port | Kind::Process)
+    }
 }
 
 impl Descriptor {

@@ -115,11 +115,11 @@ impl Part {
 }
 
 fn text(descriptor: &Descriptor, name: &str) -> Option<usize> {
-    descriptor.arguments.iter().position(|argument| argument.name == name && matches!(argument.kind, Kind::Text))
+    descriptor.arguments.iter().position(|argument| argument.name == name && argument.kind.is_text())
 }
 
 fn number(descriptor: &Descriptor, name: &str) -> Option<usize> {
-    descriptor.arguments.iter().position(|argument| argument.name == name && !matches!(argument.kind, Kind::Text))
+    descriptor.arguments.iter().position(|argument| argument.name == name && !argument.kind.is_text())
 }
 
 /// The verdict of a filter on an event.
@@ -181,6 +181,7 @@ impl Predicate {
         let is_like = |glob: &Glob, position: usize| match fields.get(position) {
             Some(Field::Text(text)) => glob.matches(text),
             Some(Field::Name(name)) => glob.matches(name.write(&mut [0; 16])),
+            Some(Field::Numbered(name)) => name.with(|name| glob.matches(name)),
             _ => false,
         };
         self.conditions.iter().all(|condition| match (&condition.test, fields.get(condition.position)) {

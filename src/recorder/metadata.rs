@@ -3,12 +3,12 @@
 use std::io::{self, Write as _};
 
 use dyntrace_folders::{Folder, NewFile};
-use dyntrace_metadata::{ByteOrder, Clock, Event, FieldKind, Format, Stream, Value};
+use dyntrace_metadata::{ByteOrder, Clock, Event, Format, Stream, Value};
 use rustix::system::uname;
 
 use super::descriptor::{Argument, Descriptor, Kind};
+use super::form::Form;
 use super::options::Mode;
-use super::ring::event_id;
 use crate::clock::Calibration;
 
 /// The stream class of rings. The class of an event there is its index in [`Description::events`].
@@ -127,24 +127,12 @@ pub(crate) fn render(description: &Description<'_>) -> String {
     text.text(format)
 }
 
-/// The wide and the narrow form of a class.
-fn forms<'a>(class: u16, provider: &str, name: &str, arguments: &'a [Argument]) -> [Event<'a>; 2] {
-    [false, true].map(|narrow| {
-        let fields = arguments.iter().map(|argument| (argument.name, kind(argument.kind, narrow))).collect();
-        Event { id: event_id(class, narrow), name: format!("{provider}:{name}").into(), fields }
+/// The forms of a class.
+fn forms<'a>(class: u16, provider: &str, name: &str, arguments: &'a [Argument]) -> [Event<'a>; 3] {
+    Form::ALL.map(|form| {
+        let fields = arguments.iter().map(|argument| (argument.name, form.field_kind(argument.kind))).collect();
+        Event { id: form.event_id(class), name: format!("{provider}:{name}").into(), fields }
     })
-}
-
-fn kind(kind: Kind, narrow: bool) -> FieldKind {
-    match kind {
-        Kind::I32 => FieldKind::Signed { bits: if narrow { 16 } else { 32 } },
-        Kind::U32 => FieldKind::Unsigned { bits: if narrow { 16 } else { 32 } },
-        Kind::I64 => FieldKind::Signed { bits: if narrow { 32 } else { 64 } },
-        Kind::U64 => FieldKind::Unsigned { bits: if narrow { 32 } else { 64 } },
-        Kind::Count => FieldKind::Signed { bits: 32 },
-        Kind::Small => FieldKind::Signed { bits: if narrow { 8 } else { 32 } },
-        Kind::Text => FieldKind::Text,
-    }
 }
 
 /// Parses a part of this library's version.

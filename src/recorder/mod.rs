@@ -22,6 +22,7 @@ mod field;
 mod filter;
 mod flight;
 mod folder;
+mod form;
 mod guests;
 mod header;
 mod host;

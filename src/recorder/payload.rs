@@ -1,59 +1,56 @@
 //! The arguments of one firing, as rings take them.
-//!
-//! A ring takes them in one of two forms. The *narrow* form has integers of half the size, and is used if each of them fits. Each has an
-//! event class of its own, with the same name and fields.
 
 use super::field::Field;
+use super::form::Form;
 use crate::short;
-use crate::text::Recorded;
+use crate::text::{Named, Recorded};
 
 /// One argument, as generated code passes it.
 pub trait Value: Copy {
-    /// Whether the narrow form has its value.
+    /// The part of its value that the form lacks; 0 if the form has it. The wide form has every value.
     #[inline(always)]
-    fn fits(self) -> bool {
-        true
+    fn excess(self, _form: Form) -> u64 {
+        0
     }
 
     /// Its size in a ring, in bytes.
-    fn size(self, narrow: bool) -> usize;
+    fn size(self, form: Form) -> usize;
 
     /// Writes the value. Returns the address after it.
     ///
     /// # Safety
     ///
-    /// `at` points to `size(narrow)` bytes that no one else uses.
-    unsafe fn put(self, at: *mut u8, narrow: bool) -> *mut u8;
+    /// `at` points to `size(form)` bytes that no one else uses. The form has the value.
+    unsafe fn put(self, at: *mut u8, form: Form) -> *mut u8;
 
     /// The value as filters see it.
     fn field(&self) -> Field<'_>;
 }
 
 macro_rules! integers {
-    ($($value:ty: $integer:ident as $narrow:ident, $of:expr, $kind:ident);* $(;)?) => {
+    ($($value:ty: $integer:ident, $of:expr, $in_form:expr, $half:expr, $kind:ident);* $(;)?) => {
         $(impl Value for $value {
             #[inline(always)]
-            fn fits(self) -> bool {
-                let number: $integer = $of(self);
-                number == $integer::from(number as $narrow)
-            }
-
-            #[inline(always)]
-            fn size(self, narrow: bool) -> usize {
-                if narrow { size_of::<$narrow>() } else { size_of::<$integer>() }
-            }
-
-            #[inline(always)]
-            unsafe fn put(self, at: *mut u8, narrow: bool) -> *mut u8 {
-                let number: $integer = $of(self);
-                // SAFETY: the caller gives `size(narrow)` bytes.
-                unsafe {
-                    match narrow {
-                        true => at.cast::<$narrow>().write_unaligned(number as $narrow),
-                        false => at.cast::<$integer>().write_unaligned(number),
-                    }
-                    at.add(self.size(narrow))
+            fn excess(self, form: Form) -> u64 {
+                let (bytes, number): (usize, $integer) = ($in_form(form), $of(self));
+                if bytes == size_of::<$integer>() {
+                    return 0;
                 }
+                // With half of the values added, the negative ones of a signed integer are the lower half.
+                let half = if $half { 1 << (8 * bytes - 1) } else { 0 };
+                ((number as u64).wrapping_add(half) & (u64::MAX >> (64 - $integer::BITS))) >> (8 * bytes)
+            }
+
+            #[inline(always)]
+            fn size(self, form: Form) -> usize {
+                $in_form(form)
+            }
+
+            #[inline(always)]
+            unsafe fn put(self, at: *mut u8, form: Form) -> *mut u8 {
+                let (bytes, number): (usize, $integer) = ($in_form(form), $of(self));
+                // SAFETY: the caller gives `size(form)` bytes.
+                unsafe { put_integer(number as u64, bytes, at) }
             }
 
             fn field(&self) -> Field<'_> {
@@ -64,12 +61,39 @@ macro_rules! integers {
 }
 
 integers! {
-    i32: i32 as i16, |number| number, I32;
-    u32: u32 as u16, |number| number, U32;
-    i64: i64 as i32, |number| number, I64;
-    u64: u64 as u32, |number| number, U64;
-    Count: i32 as i32, |Count(number)| number, I32;
-    Small: i32 as i8, |Small(number)| number, I32;
+    i32: i32, |number| number, |form: Form| form.bytes(4), true, I32;
+    u32: u32, |number| number, |form: Form| form.bytes(4), false, U32;
+    i64: i64, |number| number, |form: Form| form.bytes(8), true, I64;
+    u64: u64, |number| number, |form: Form| form.bytes(8), false, U64;
+    Count: i32, |Count(number)| number, |_| 4, true, I32;
+    Small: i32, |Small(number)| number, |form: Form| form.of_small().bytes(4), true, I32;
+}
+
+/// Writes the low 1, 2, 3, 4 or 8 bytes of a number. Returns the address after them.
+///
+/// # Safety
+///
+/// `at` points to as many bytes that no one else uses.
+#[inline(always)]
+unsafe fn put_integer(number: u64, bytes: usize, at: *mut u8) -> *mut u8 {
+    // SAFETY: as the caller promises.
+    unsafe {
+        match bytes {
+            1 => at.write(number as u8),
+            2 => at.cast::<u16>().write_unaligned(number as u16),
+            3 if cfg!(target_endian = "little") => {
+                at.cast::<u16>().write_unaligned(number as u16);
+                at.add(2).write((number >> 16) as u8);
+            }
+            3 => {
+                at.write((number >> 16) as u8);
+                at.add(1).cast::<u16>().write_unaligned(number as u16);
+            }
+            4 => at.cast::<u32>().write_unaligned(number as u32),
+            _ => at.cast::<u64>().write_unaligned(number),
+        }
+        at.add(bytes)
+    }
 }
 
 /// A number of [`Kind::Count`](super::Kind::Count).
@@ -85,12 +109,12 @@ pub struct Small(pub i32);
 /// A string without NUL, of at most [`Buffer::LIMIT`](crate::sdt::Buffer::LIMIT) bytes; a NUL is added.
 impl Value for &[u8] {
     #[inline(always)]
-    fn size(self, _narrow: bool) -> usize {
+    fn size(self, _form: Form) -> usize {
         self.len() + 1
     }
 
     #[inline(always)]
-    unsafe fn put(self, at: *mut u8, _narrow: bool) -> *mut u8 {
+    unsafe fn put(self, at: *mut u8, _form: Form) -> *mut u8 {
         // SAFETY: the caller gives `size` bytes, one more than the string has. They are in a ring, so they do not overlap the string.
         unsafe {
             short::copy(self, at);
@@ -106,15 +130,15 @@ impl Value for &[u8] {
 
 impl Value for Recorded<'_> {
     #[inline(always)]
-    fn size(self, narrow: bool) -> usize {
+    fn size(self, form: Form) -> usize {
         match self {
             Recorded::Name(name) => name.size(),
-            Recorded::Bytes(bytes) => bytes.size(narrow),
+            Recorded::Bytes(bytes) => bytes.size(form),
         }
     }
 
     #[inline(always)]
-    unsafe fn put(self, at: *mut u8, narrow: bool) -> *mut u8 {
+    unsafe fn put(self, at: *mut u8, form: Form) -> *mut u8 {
         // SAFETY: the caller gives `size` bytes, and a name has no fewer than 8.
         unsafe {
             match self {
@@ -124,7 +148,7 @@ impl Value for Recorded<'_> {
                     at.add(size - 8).cast::<[u8; 8]>().write(tail);
                     at.add(size)
                 }
-                Recorded::Bytes(bytes) => bytes.put(at, narrow),
+                Recorded::Bytes(bytes) => bytes.put(at, form),
             }
         }
     }
@@ -137,20 +161,60 @@ impl Value for Recorded<'_> {
     }
 }
 
+/// The number of a name, or its text if it has none or the form has no numbers of names.
+impl Value for Named<'_> {
+    #[inline(always)]
+    fn excess(self, form: Form) -> u64 {
+        match (self, form) {
+            (_, Form::Wide) => 0,
+            (Named::Number(name), _) => name.number() >> 32,
+            (Named::Text(_), _) => 1,
+        }
+    }
+
+    #[inline(always)]
+    fn size(self, form: Form) -> usize {
+        match (self, form) {
+            (_, Form::Narrow | Form::Tight) => 4,
+            (Named::Text(text), Form::Wide) => text.size(form),
+            (Named::Number(name), Form::Wide) => name.with(|text| text.size(form)),
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn put(self, at: *mut u8, form: Form) -> *mut u8 {
+        // SAFETY: the caller gives `size` bytes.
+        unsafe {
+            match (self, form) {
+                (Named::Number(name), Form::Narrow | Form::Tight) => put_integer(name.number(), 4, at),
+                (Named::Number(name), Form::Wide) => name.with(|text| text.put(at, form)),
+                (Named::Text(text), _) => text.put(at, form),
+            }
+        }
+    }
+
+    fn field(&self) -> Field<'_> {
+        match self {
+            Named::Number(name) => Field::Numbered(*name),
+            Named::Text(text) => text.field(),
+        }
+    }
+}
+
 /// All arguments of one firing: a tuple of [`Value`]s.
 pub trait Payload {
-    /// Whether the narrow form has their values.
-    fn fits(&self) -> bool;
+    /// The tightest form that has their values.
+    fn form(&self) -> Form;
 
-    /// Their size in a ring, in bytes. `narrow`: [`fits`](Self::fits).
-    fn size(&self, narrow: bool) -> usize;
+    /// Their size in a ring, in bytes. `form`: [`form`](Self::form).
+    fn size(&self, form: Form) -> usize;
 
-    /// Writes the arguments. `narrow`: [`fits`](Self::fits).
+    /// Writes the arguments. `form`: [`form`](Self::form).
     ///
     /// # Safety
     ///
-    /// `at` points to `size(narrow)` bytes that no one else uses.
-    unsafe fn put(&self, at: *mut u8, narrow: bool);
+    /// `at` points to `size(form)` bytes that no one else uses.
+    unsafe fn put(&self, at: *mut u8, form: Form);
 
     /// The clock's time of the firing, if the caller has read it.
     #[inline(always)]
@@ -177,21 +241,28 @@ macro_rules! payloads {
         #[allow(unused_unsafe)]
         impl<$($value: Value),*> Payload for ($($value,)*) {
             #[inline(always)]
-            fn fits(&self) -> bool {
+            fn form(&self) -> Form {
                 // Without a branch for each.
-                true $(& self.$number.fits())*
+                let excess = |_form| 0 $(| self.$number.excess(_form))*;
+                if excess(Form::Tight) == 0 {
+                    Form::Tight
+                } else if excess(Form::Narrow) == 0 {
+                    Form::Narrow
+                } else {
+                    Form::Wide
+                }
             }
 
             #[inline(always)]
-            fn size(&self, _narrow: bool) -> usize {
-                0 $(+ self.$number.size(_narrow))*
+            fn size(&self, _form: Form) -> usize {
+                0 $(+ self.$number.size(_form))*
             }
 
             #[inline(always)]
-            unsafe fn put(&self, at: *mut u8, _narrow: bool) {
-                // SAFETY: the caller gives `size(narrow)` bytes, the sum of the sizes of the values, which follow one another.
+            unsafe fn put(&self, at: *mut u8, _form: Form) {
+                // SAFETY: the caller gives `size(form)` bytes, the sum of the sizes of the values, which follow one another.
                 unsafe {
-                    $(let at = self.$number.put(at, _narrow);)*
+                    $(let at = self.$number.put(at, _form);)*
                     let _ = at;
                 }
             }

@@ -9,6 +9,7 @@ use dyntrace_metadata::event_header::{COMPACT_SIZE, EventHeader, WHOLE_SIZE};
 use dyntrace_metadata::packet::{SUB_BUFFER, offset};
 use rustix::io::Errno;
 
+use super::form::Form;
 use super::options::Mode;
 use super::payload::Payload;
 use super::ring::{Space, Word};
@@ -194,7 +195,7 @@ impl Space for RingFile {
     }
 
     #[inline(always)]
-    fn put(&self, position: u64, header: EventHeader, payload: &impl Payload, narrow: bool) {
+    fn put(&self, position: u64, header: EventHeader, payload: &impl Payload, form: Form) {
         // SAFETY: the ring has reserved the space from `position` on for this event, in a packet that `prepare` has granted. No packet
         // crosses the end of a circular file.
         unsafe {
@@ -203,7 +204,7 @@ impl Space for RingFile {
                 Some(compact) => at.cast::<[u8; COMPACT_SIZE]>().write(compact),
                 None => at.cast::<[u8; WHOLE_SIZE]>().write(header.whole()),
             }
-            payload.put(at.add(header.size()), narrow);
+            payload.put(at.add(header.size()), form);
         }
     }
 

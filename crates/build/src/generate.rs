@@ -282,9 +282,11 @@ impl Code {
     }
 }
 
-/// Returns how the recorder takes an argument: `int`s of some names count up, or are small.
+/// Returns how the recorder takes an argument: `int`s of some names count up, or are small; texts may be documented as names.
 fn form(argument: &Argument) -> &'static str {
     match (argument.ty.kind, argument.name.as_str()) {
+        (Kind::Text, _) if argument.doc.ends_with("as \"#Port<0.N>\"") => "port",
+        (Kind::Text, _) if argument.doc.ends_with("as \"<0.N.0>\"") => "process",
         (Kind::I32, "tag") => "count",
         (Kind::I32, "command" | "success" | "lane") => "small",
         _ => argument.ty.keyword(),

@@ -1,17 +1,17 @@
 //! The headers of events: a class's id, and a time.
 //!
-//! A *compact* header is one word: an id of 6 bits, and the low 26 bits of the time. A reader adds the high bits of the event before, so
-//! fewer than 2^26 cycles may lie between the two. A *whole* header has an id of 16 bits and the whole time. The first event of each
+//! A *compact* header is one word: an id of 7 bits, and the low 25 bits of the time. A reader adds the high bits of the event before, so
+//! fewer than 2^25 cycles may lie between the two. A *whole* header has an id of 16 bits and the whole time. The first event of each
 //! packet has one, so a packet can be read without the packet before.
 //!
-//! Both begin with the 6 bits: [`WHOLE`] in a whole header.
+//! Both begin with the 7 bits: [`WHOLE`] in a whole header.
 
 use super::byte_order::ByteOrder;
 
 /// Bits of a compact header's id.
-pub const ID_BITS: u8 = 6;
+pub const ID_BITS: u8 = 7;
 /// Bits of a compact header's time.
-pub const TIME_BITS: u8 = 26;
+pub const TIME_BITS: u8 = 25;
 /// The id in a compact header's place that begins a whole header. Classes from this id on have whole headers.
 pub const WHOLE: u16 = (1 << ID_BITS) - 1;
 /// Bytes of a compact header.
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_first_field_is_in_the_low_bits_or_the_high_ones() {
-        for (order, bytes) in [(ByteOrder::Little, [0x45, 1, 0, 0]), (ByteOrder::Big, [0x14, 0, 0, 5])] {
+        for (order, bytes) in [(ByteOrder::Little, [0x85, 2, 0, 0]), (ByteOrder::Big, [0x0a, 0, 0, 5])] {
             assert_eq!(EventHeader::read(&bytes, order, 0), Some(EventHeader::following(5, 5, 0)));
         }
     }

@@ -6,6 +6,7 @@ use super::byte_order::ByteOrder;
 use super::event_header::{ID_BITS, TIME_BITS, WHOLE};
 use super::literal::{Quoted, Uuid};
 use super::model::{Clock, Description, FieldKind, RECORD_SEPARATOR, Stream, TIMES, Value};
+use super::naming::Naming;
 
 /// The text around the checksum: in the last fragment's attributes, which other readers ignore.
 const BEFORE_SUM: &str = ",\"attributes\":{\"dyntrace\":{\"crc32\":\"";
@@ -143,7 +144,7 @@ enum Class {
     Number(u8, &'static str),
     Uuid,
     NoTimes,
-    /// The rest of an event's header, after the id of 6 bits.
+    /// The rest of an event's header, after the id of 7 bits.
     Rest,
     Field(FieldKind),
 }
@@ -160,6 +161,7 @@ impl Display for Member<'_> {
             Class::Field(FieldKind::Signed { bits }) => {
                 write!(f, "{}", Integer { order, sign: "signed", bits, role: "" })
             }
+            Class::Field(FieldKind::Name(naming)) => write!(f, "{}", Number { order, naming }),
             Class::Field(FieldKind::Text) => f.write_str("{\"type\":\"null-terminated-string\"}"),
             Class::Uuid => {
                 f.write_str("{\"type\":\"static-length-blob\",\"length\":16,\"roles\":[\"metadata-stream-uuid\"]}")
@@ -207,6 +209,21 @@ impl Display for Integer {
             write!(f, ",\"roles\":[\"{role}\"]")?;
         }
         f.write_char('}')
+    }
+}
+
+/// The number in a name.
+struct Number {
+    order: ByteOrder,
+    naming: Naming,
+}
+
+impl Display for Number {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Number { order, naming } = *self;
+        let integer = Integer { order, sign: "unsigned", bits: Naming::BITS, role: "" }.to_string();
+        let word = naming.word();
+        write!(f, "{},\"attributes\":{{\"dyntrace\":{{\"name\":\"{word}\"}}}}}}", integer.trim_end_matches('}'))
     }
 }
 

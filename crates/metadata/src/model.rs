@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::byte_order::ByteOrder;
+use super::naming::Naming;
 
 /// The trace of one process, as its metadata describes it.
 #[derive(Clone, Debug)]
@@ -70,16 +71,18 @@ pub struct Event<'a> {
 pub enum FieldKind {
     /// A signed integer.
     Signed {
-        /// Its size: 8, 16, 32 or 64.
+        /// Its size: 8, 16, 24, 32 or 64.
         bits: u8,
     },
     /// An unsigned integer.
     Unsigned {
-        /// Its size: 8, 16, 32 or 64.
+        /// Its size: 8, 16, 24, 32 or 64.
         bits: u8,
     },
     /// A string.
     Text,
+    /// The number in a name: an unsigned integer of [`Naming::BITS`] bits, for which readers show the name.
+    Name(Naming),
 }
 
 /// The character before each JSON text of a sequence.

@@ -6,6 +6,7 @@ use super::byte_order::ByteOrder;
 use super::event_header::{ID_BITS, TIME_BITS, WHOLE};
 use super::literal::{Quoted, Uuid};
 use super::model::{Clock, Description, Event, FieldKind, TIMES, Value};
+use super::naming::Naming;
 
 pub(super) fn text(description: &Description<'_>) -> String {
     let text = Tsdl(description).to_string();
@@ -57,6 +58,10 @@ impl Display for Tsdl<'_> {
                 "typealias integer {{ size = {TIME_BITS}; align = 1; signed = false; {mapped} }} := low_time_t;"
             )?;
         }
+        let fields = || streams.iter().flat_map(|stream| &stream.events).flat_map(|event| &event.fields);
+        for naming in Naming::ALL.into_iter().filter(|naming| fields().any(|(_, kind)| *kind == FieldKind::Name(*naming))) {
+            writeln!(f, "typealias {U32} := {}_number_t;", naming.word())?;
+        }
         writeln!(f)?;
 
         for stream in streams {
@@ -98,6 +103,7 @@ fn write_event(f: &mut Formatter<'_>, stream: u32, event: &Event<'_>) -> fmt::Re
         match *kind {
             FieldKind::Signed { bits } => writeln!(f, "    {} _{name};", Integer { bits, signed: true })?,
             FieldKind::Unsigned { bits } => writeln!(f, "    {} _{name};", Integer { bits, signed: false })?,
+            FieldKind::Name(naming) => writeln!(f, "    {}_number_t _{name};", naming.word())?,
             FieldKind::Text => writeln!(f, "    string {{ encoding = UTF8; }} _{name};")?,
         }
     }

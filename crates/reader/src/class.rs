@@ -1,6 +1,6 @@
 //! Event classes: names of events and the layout of their fields.
 
-use dyntrace_metadata::FieldKind;
+use dyntrace_metadata::{FieldKind, Naming};
 
 /// A class of events: one probe, or one of the recorder's own events.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub(crate) struct KnownFields {
 
 impl FieldClass {
     pub(crate) fn is_text(&self) -> bool {
-        matches!(self.kind, FieldKind::Text)
+        matches!(self.kind, FieldKind::Text | FieldKind::Name(_))
     }
 }
 
@@ -69,6 +69,7 @@ impl EventClass {
             classes.push(FieldClass { name, kind, strings: runs.len(), offset });
             match kind {
                 FieldKind::Signed { bits } | FieldKind::Unsigned { bits } => offset += usize::from(bits / 8),
+                FieldKind::Name(_) => offset += usize::from(Naming::BITS / 8),
                 FieldKind::Text => {
                     runs.push(offset);
                     offset = 0;
@@ -119,18 +120,31 @@ impl EventClass {
         self.fields.iter().position(|field| field.name == name)
     }
 
-    /// Whether it is another form of the class `wide`: its integers may have fewer bits.
+    /// Whether it is another form of the class `wide`: its integers may have fewer bits, and numbers may be in the place of names.
     fn is_form_of(&self, wide: &EventClass) -> bool {
         let is_form = |(own, wide): (&FieldClass, &FieldClass)| {
             let fits = match (own.kind, wide.kind) {
                 (FieldKind::Signed { bits }, FieldKind::Signed { bits: most }) => bits <= most,
                 (FieldKind::Unsigned { bits }, FieldKind::Unsigned { bits: most }) => bits <= most,
+                (FieldKind::Name(_), FieldKind::Text) => true,
                 (own, wide) => own == wide,
             };
             fits && own.name == wide.name
         };
         (&self.name, self.fields.len()) == (&wide.name, wide.fields.len())
             && self.fields.iter().zip(&wide.fields).all(is_form)
+    }
+
+    /// Whether a number is in the place of a name.
+    fn has_names(&self) -> bool {
+        self.fields.iter().any(|field| matches!(field.kind, FieldKind::Name(_)))
+    }
+
+    /// The class with texts in the place of these.
+    fn with_texts(&self) -> EventClass {
+        let kind = |kind| if matches!(kind, FieldKind::Name(_)) { FieldKind::Text } else { kind };
+        let fields = self.fields.iter().map(|field| (field.name.clone(), kind(field.kind))).collect();
+        EventClass::new(self.name.clone(), fields)
     }
 
     /// Returns the length of the fields at the beginning of `data`; `None` if `data` ends before them.
@@ -193,6 +207,9 @@ impl Classes {
             return false;
         }
         let layout = if self.classes.last().is_some_and(|last| class.is_form_of(last)) {
+            Some(class)
+        } else if class.has_names() {
+            self.classes.push(class.with_texts());
             Some(class)
         } else {
             self.classes.push(class);

@@ -19,7 +19,7 @@
 //! 2. If the packet has room: store the packet in the frame of this level, read the clock, and exchange the word for one with the new
 //!    position and level. That fails if a handler has fired since the read: back to 1. So time never goes back: of two firings, the one
 //!    that reserves later has read the clock later. A time that the call site has read is used, unless it is older than the last stored
-//!    one. The event's header is compact if less than 2^26 cycles have passed since the last stored time, which is never later than the
+//!    one. The event's header is compact if less than 2^25 cycles have passed since the last stored time, which is never later than the
 //!    time of the event before.
 //! 3. Store the time, and write the event. (Between 2 and 3 a handler may store a later time, which is then overwritten. A firing that
 //!    compares with it has read the clock after the handler.)
@@ -50,6 +50,7 @@ use dyntrace_metadata::checksum;
 use dyntrace_metadata::event_header::{COMPACT_SIZE, EventHeader, WHOLE_SIZE};
 use dyntrace_metadata::packet;
 
+use super::form::Form;
 use super::payload::Payload;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::atomic::{AtomicPtr, AtomicU64, fence};
@@ -75,8 +76,8 @@ pub(super) trait Space {
     /// file. No firing enters these packets meanwhile.
     fn show_discarded(&self, _position: u64, _discarded: u64) {}
 
-    /// Writes an event. `narrow`: whether its arguments are in the narrow form.
-    fn put(&self, position: u64, header: EventHeader, payload: &impl Payload, narrow: bool);
+    /// Writes an event. `form`: the form of its arguments.
+    fn put(&self, position: u64, header: EventHeader, payload: &impl Payload, form: Form);
 
     /// The clock's time.
     fn now(&self) -> u64;
@@ -96,12 +97,6 @@ pub(super) enum Word {
     Thread,
     Number,
     Checksum,
-}
-
-/// The id of the events of a class whose arguments are in the narrow or the wide form.
-#[inline(always)]
-pub(super) fn event_id(class: u16, narrow: bool) -> u16 {
-    class << 1 | u16::from(narrow)
 }
 
 #[derive(Debug)]
@@ -231,21 +226,21 @@ impl<S: Space> Ring<S> {
     /// Records one firing of the owner. `class`: the number of the event's class, of which each form has an id.
     #[inline]
     pub fn record(&self, class: u16, payload: &impl Payload) {
-        match payload.fits() {
-            true => self.record_form::<true>(class, payload),
-            false => self.record_wide(class, payload),
+        match payload.form() {
+            Form::Tight => self.record_form(class, payload, Form::Tight),
+            form => self.record_loose(class, payload, form),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn record_wide(&self, class: u16, payload: &impl Payload) {
-        self.record_form::<false>(class, payload);
+    fn record_loose(&self, class: u16, payload: &impl Payload, form: Form) {
+        self.record_form(class, payload, form);
     }
 
     #[inline(always)]
-    fn record_form<const NARROW: bool>(&self, class: u16, payload: &impl Payload) {
-        let (id, size) = (event_id(class, NARROW), payload.size(NARROW));
+    fn record_form(&self, class: u16, payload: &impl Payload, form: Form) {
+        let (id, size) = (form.event_id(class), payload.size(form));
         let most = (WHOLE_SIZE + size) as u64;
         loop {
             // 1.
@@ -268,9 +263,9 @@ impl<S: Space> Ring<S> {
             let header = EventHeader::following(id, time, last);
             // A branch, and no choice of a size: the next event's position must not wait for this one's time.
             let is_done = if header.is_compact() && state.position % SUB_BUFFER != HEADER {
-                self.write::<true, NARROW>(state, header, size, payload)
+                self.write::<true>(state, header, size, payload, form)
             } else {
-                self.write_whole::<NARROW>(state, EventHeader::first(id, time), size, payload)
+                self.write_whole(state, EventHeader::first(id, time), size, payload, form)
             };
             if is_done {
                 return;
@@ -280,24 +275,26 @@ impl<S: Space> Ring<S> {
 
     #[cold]
     #[inline(never)]
-    fn write_whole<const NARROW: bool>(
+    fn write_whole(
         &self,
         state: Cursor,
         header: EventHeader,
         size: usize,
         payload: &impl Payload,
+        form: Form,
     ) -> bool {
-        self.write::<false, NARROW>(state, header, size, payload)
+        self.write::<false>(state, header, size, payload, form)
     }
 
     /// The end of step 2, and the steps after it. Returns `false` if a handler has fired.
     #[inline(always)]
-    fn write<const COMPACT: bool, const NARROW: bool>(
+    fn write<const COMPACT: bool>(
         &self,
         state: Cursor,
         header: EventHeader,
         size: usize,
         payload: &impl Payload,
+        form: Form,
     ) -> bool {
         let length = if COMPACT { COMPACT_SIZE } else { WHOLE_SIZE } + size;
         let reserved = Cursor { position: state.position + length as u64, level: state.level + 1 };
@@ -308,7 +305,7 @@ impl<S: Space> Ring<S> {
         self.space.interrupted();
         // 3.
         self.last.store(header.time, Relaxed);
-        self.space.put(state.position, header, payload, NARROW);
+        self.space.put(state.position, header, payload, form);
         self.space.interrupted();
         self.commit(state.level, state.packet());
         true

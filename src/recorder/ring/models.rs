@@ -17,7 +17,7 @@ struct Model {
 }
 
 /// The size of an event: its class's header is whole.
-const SIZE: u64 = WHOLE_SIZE as u64 + 4;
+const SIZE: u64 = WHOLE_SIZE as u64 + 3;
 
 impl Space for Model {
     fn prepare(&self, position: u64) -> bool {
@@ -32,8 +32,8 @@ impl Space for Model {
         &self.headers[word as usize]
     }
 
-    fn put(&self, position: u64, header: EventHeader, _payload: &impl Payload, _narrow: bool) {
-        self.events[((position - HEADER) / SIZE) as usize].store(u64::from(header.id >> 1), Relaxed);
+    fn put(&self, position: u64, header: EventHeader, _payload: &impl Payload, _form: Form) {
+        self.events[((position - HEADER) / SIZE) as usize].store(u64::from(header.id / 3), Relaxed);
     }
 
     fn now(&self) -> u64 {
@@ -95,8 +95,8 @@ impl Space for Circle {
         &self.0[field / 8]
     }
 
-    fn put(&self, _position: u64, header: EventHeader, _payload: &impl Payload, _narrow: bool) {
-        self.0[FIRST].store(u64::from(header.id >> 1), Relaxed);
+    fn put(&self, _position: u64, header: EventHeader, _payload: &impl Payload, _form: Form) {
+        self.0[FIRST].store(u64::from(header.id / 3), Relaxed);
     }
 
     fn now(&self) -> u64 {

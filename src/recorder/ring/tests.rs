@@ -58,14 +58,14 @@ impl Space for Memory {
         &self.headers[(packet % self.packets) as usize][word as usize]
     }
 
-    fn put(&self, position: u64, header: EventHeader, payload: &impl Payload, narrow: bool) {
-        let size = (header.size() + payload.size(narrow)) as u128;
+    fn put(&self, position: u64, header: EventHeader, payload: &impl Payload, form: Form) {
+        let size = (header.size() + payload.size(form)) as u128;
         let at = position % (self.packets * SUB_BUFFER);
         let time = match header.compact() {
             Some(_) => COMPACT | u128::from(header.time % (1 << TIME_BITS)),
             None => header.time.into(),
         };
-        self.events.borrow_mut()[at as usize] = time | u128::from(header.id >> 1) << 64 | size << 80;
+        self.events.borrow_mut()[at as usize] = time | u128::from(header.id / 3) << 64 | size << 80;
     }
 
     fn now(&self) -> u64 {
@@ -144,17 +144,17 @@ fn fill(ring: &Ring<Memory>, room: u64) {
 struct Timed(Option<u64>, &'static [u8]);
 
 impl Payload for Timed {
-    fn fits(&self) -> bool {
-        true
+    fn form(&self) -> Form {
+        Form::Tight
     }
 
-    fn size(&self, narrow: bool) -> usize {
-        (self.1,).size(narrow)
+    fn size(&self, form: Form) -> usize {
+        (self.1,).size(form)
     }
 
-    unsafe fn put(&self, at: *mut u8, narrow: bool) {
+    unsafe fn put(&self, at: *mut u8, form: Form) {
         // SAFETY: as the caller promises.
-        unsafe { (self.1,).put(at, narrow) }
+        unsafe { (self.1,).put(at, form) }
     }
 
     fn time(&self) -> Option<u64> {
@@ -195,7 +195,7 @@ fn interrupt_everywhere(packets: u64, circular: bool, room: u64, burst: u16) {
                     next.set(next.get() + 1);
                     // Odd ones have whole headers.
                     let id = next.get();
-                    ring.record(if id.is_multiple_of(2) { id % WHOLE } else { id }, &Timed(time(id % 2), text));
+                    ring.record(if id.is_multiple_of(2) { id % (WHOLE / 3) } else { id }, &Timed(time(id % 2), text));
                 }
                 // A reader that looks now finds whole events only.
                 committed(ring);

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use dyntrace_metadata::event_header::{ID_BITS, TIME_BITS, WHOLE};
-use dyntrace_metadata::{ByteOrder, CONTEXT, FieldKind, RECORD_SEPARATOR, TIMES};
+use dyntrace_metadata::{ByteOrder, CONTEXT, FieldKind, Naming, RECORD_SEPARATOR, TIMES};
 use serde::Deserialize;
 
 use super::{Environment, Fact, Metadata, Problem, Streams};
@@ -108,6 +108,22 @@ struct FieldClass<'a> {
     selector_field_location: Option<Location<'a>>,
     #[serde(borrow, default)]
     options: Vec<Choice<'a>>,
+    #[serde(borrow, default)]
+    attributes: Attributes<'a>,
+}
+
+/// The attributes of a field class, by their namespace.
+#[derive(Default, Deserialize)]
+struct Attributes<'a> {
+    #[serde(borrow, default)]
+    dyntrace: OwnAttributes<'a>,
+}
+
+#[derive(Default, Deserialize)]
+struct OwnAttributes<'a> {
+    /// Of a number: the kind of names that contain it.
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
 }
 
 /// The place of the field that selects an option of a variant.
@@ -333,9 +349,12 @@ impl Reading {
     /// Returns the kind of a string, or of a byte-aligned integer in the trace's byte order.
     fn kind(&self, class: &FieldClass<'_>) -> Option<FieldKind> {
         let is_plain = self.is_plain(class, 8)?;
-        let bits = class.length.filter(|bits| is_plain && matches!(bits, 8 | 16 | 32 | 64)).map(|bits| bits as u8);
+        let bits = class.length.filter(|bits| is_plain && matches!(bits, 8 | 16 | 24 | 32 | 64)).map(|bits| bits as u8);
         match &*class.kind {
-            "fixed-length-unsigned-integer" => bits.map(|bits| FieldKind::Unsigned { bits }),
+            "fixed-length-unsigned-integer" => bits.map(|bits| match class.naming() {
+                Some(naming) if bits == Naming::BITS => FieldKind::Name(naming),
+                _ => FieldKind::Unsigned { bits },
+            }),
             "fixed-length-signed-integer" => bits.map(|bits| FieldKind::Signed { bits }),
             "null-terminated-string" if matches!(class.encoding.as_deref(), None | Some("utf-8")) => {
                 Some(FieldKind::Text)

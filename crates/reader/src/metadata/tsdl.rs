@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use dyntrace_metadata::event_header::{ID_BITS, TIME_BITS, WHOLE};
-use dyntrace_metadata::{ByteOrder, CONTEXT, FieldKind, TIMES};
+use dyntrace_metadata::{ByteOrder, CONTEXT, FieldKind, Naming, TIMES};
 
 use super::syntax::{Block, Member, Parser, Statement, Type, Value};
 use super::{Environment, Fact, Metadata, Problem, Streams};
@@ -118,7 +118,11 @@ impl Reading {
                 (Some(Type::Text), None) => FieldKind::Text,
                 (Some(integer @ Type::Integer { signed, .. }), None) => {
                     let bits = self.bits(block, integer)?;
-                    if *signed { FieldKind::Signed { bits } } else { FieldKind::Unsigned { bits } }
+                    match (signed, naming(&member.ty)) {
+                        (true, _) => FieldKind::Signed { bits },
+                        (false, Some(naming)) if bits == Naming::BITS => FieldKind::Name(naming),
+                        (false, _) => FieldKind::Unsigned { bits },
+                    }
                 }
                 _ => return Err(block.problem(format!("`{}` is neither an integer nor a string", member.name))),
             };
@@ -202,9 +206,9 @@ impl Reading {
     fn bits(&self, block: &Block, integer: &Type) -> Result<u8, Problem> {
         let Type::Integer { bits, align, .. } = integer else { return Err(block.problem(NO_TYPE)) };
         match bits {
-            8 | 16 | 32 | 64 if *align <= 8 && self.is_in_order(integer) => Ok(*bits as u8),
+            8 | 16 | 24 | 32 | 64 if *align <= 8 && self.is_in_order(integer) => Ok(*bits as u8),
             _ => Err(block.problem(
-                "this integer does not have 8, 16, 32 or 64 bits, or is not packed, or has another byte order",
+                "this integer does not have 8, 16, 24, 32 or 64 bits, or is not packed, or has another byte order",
             )),
         }
     }
@@ -227,6 +231,13 @@ impl Reading {
             other => Some(other),
         }
     }
+}
+
+/// Returns the kind of the names whose numbers have this type.
+fn naming(ty: &Type) -> Option<Naming> {
+    let Type::Named(name) = ty else { return None };
+    let word = name.strip_suffix("_number_t")?;
+    Naming::ALL.into_iter().find(|naming| naming.word() == word)
 }
 
 /// Returns the bytes of a UUID in its textual form.

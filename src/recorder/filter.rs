@@ -1,7 +1,7 @@
 //! Which events of its probes a session records: conditions on arguments, by their names in the provider's definition.
 
 use super::decision;
-use super::descriptor::{Descriptor, Kind};
+use super::descriptor::Descriptor;
 use super::field::Field;
 use super::payload::Payload;
 use super::rate::Rate;

@@ -285,6 +285,8 @@ impl Code {
 /// Returns how the recorder takes an argument: `int`s of some names count up, or are small; texts may be documented as names.
 fn form(argument: &Argument) -> &'static str {
     match (argument.ty.kind, argument.name.as_str()) {
+        // Readers expect the text itself.
+        (Kind::Text, "user_tag" | "error") => argument.ty.keyword(),
         (Kind::Text, _) if argument.doc.ends_with("as \"#Port<0.N>\"") => "port",
         (Kind::Text, _) if argument.doc.ends_with("as \"<0.N.0>\"") => "process",
         (Kind::I32, "tag") => "count",

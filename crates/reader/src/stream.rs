@@ -206,7 +206,7 @@ impl<'t> Stream<'t> {
             && let (Some(Value::Unsigned(count)), Some(Value::Text(reason))) =
                 (event.field("count"), event.field("reason"))
         {
-            self.found.lost(count, reason);
+            self.found.lost(count, &reason);
         }
         if event.class.name == "recorder:end" {
             self.found.has_end = true;

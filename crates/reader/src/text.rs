@@ -1,6 +1,7 @@
 //! Texts of events.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::io::Write as _;
 use std::ops::Deref;
 
@@ -89,6 +90,12 @@ impl PartialEq for Text<'_> {
 }
 
 impl Eq for Text<'_> {}
+
+impl Hash for Text<'_> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        (**self).hash(hasher);
+    }
+}
 
 impl PartialEq<[u8]> for Text<'_> {
     fn eq(&self, other: &[u8]) -> bool {

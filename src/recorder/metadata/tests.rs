@@ -159,7 +159,7 @@ fn our_reader_reads(format: Format) {
             ("count", Value::Unsigned(u32::MAX.into())),
             ("large", Value::Signed(i64::MIN)),
             ("bits", Value::Unsigned(u64::MAX)),
-            ("event", Value::Text("café".as_bytes())),
+            ("event", Value::Text("café".into())),
         ]
     );
     // Wide enough for a machine whose clock is being set.

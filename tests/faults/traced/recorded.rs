@@ -109,7 +109,7 @@ fn check(folder: &Path) -> u64 {
 
 fn check_event(event: &Event<'_>, line: &mut Line) {
     let text = |name: &str| match event.field(name) {
-        Some(Value::Text(text)) => str::from_utf8(text).unwrap(),
+        Some(Value::Text(text)) => str::from_utf8(&text).unwrap().to_owned(),
         other => panic!("{name} is {other:?}"),
     };
     assert!(text("proc").starts_with("<0.") && text("proc").ends_with(".0>"), "{}", text("proc"));

@@ -88,7 +88,7 @@ impl<'t> Summary<'t> {
         }
         self.flows.message(event);
         if let Some((_, OperationStep::Entry)) = event.class.operation_step() {
-            self.requests.enter(text(event, "user_tag"), event.time);
+            self.requests.enter(text(event, "user_tag").in_file().unwrap_or_default(), event.time);
         }
         if let Some(operation) = self.operations.push(event)
             && let Some(duration) = operation.duration()

@@ -156,6 +156,12 @@ impl FieldClass<'_> {
     fn is_packed(&self) -> bool {
         self.kind == "structure" && matches!(self.minimum_alignment, None | Some(1 | 8))
     }
+
+    /// The kind of the names that contain the number.
+    fn naming(&self) -> Option<Naming> {
+        let word = self.attributes.dyntrace.name.as_deref()?;
+        Naming::ALL.into_iter().find(|naming| naming.word() == word)
+    }
 }
 
 /// Parses a sequence of JSON texts.

@@ -66,7 +66,7 @@ fn what_is_not_the_recorders_is_said_with_its_line() {
         ("timestamp_t timestamp", "string timestamp", 10, "event.header"),
         ("id = 7; stream_id = 0", "id = 7; stream_id = 3", 15, "no stream 3"),
         ("id = 7; ", "id = 70000; ", 15, "id"),
-        ("size = 32; align = 8; signed = true", "size = 31; align = 8; signed = true", 15, "8, 16, 32 or 64 bits"),
+        ("size = 32; align = 8; signed = true", "size = 31; align = 8; signed = true", 15, "8, 16, 24, 32 or 64 bits"),
         ("size = 32; align = 8; signed = true", "size = 32; align = 32; signed = true", 15, "packed"),
         ("size = 32; align = 8; signed = true", "size = 32; byte_order = le; signed = true", 15, "byte order"),
         ("size = 32; align = 8; signed = true", "align = 8; signed = true", 16, "no `size`"),

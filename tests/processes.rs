@@ -26,7 +26,7 @@ fn seen(probes: &[&str], body: impl AsyncFnOnce()) -> Vec<String> {
     let mut pids = Vec::new();
     let mut show = |value| match value {
         Value::Text(text) if text.starts_with(b"<0.") => {
-            let at = pids.iter().position(|pid| *pid == **text).unwrap_or_else(|| {
+            let at = pids.iter().position(|pid| *pid == *text).unwrap_or_else(|| {
                 pids.push(text.to_vec());
                 pids.len() - 1
             });

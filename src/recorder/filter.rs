@@ -199,7 +199,7 @@ mod tests {
     use std::ptr;
 
     use super::*;
-    use crate::recorder::descriptor::argument;
+    use crate::recorder::descriptor::{Kind, argument};
     use crate::recorder::payload::Value;
     use crate::text::{Buffer, Shape, Text};
 

@@ -103,9 +103,15 @@ impl PartialEq<[u8]> for Text<'_> {
     }
 }
 
-impl<const N: usize> PartialEq<[u8; N]> for Text<'_> {
-    fn eq(&self, other: &[u8; N]) -> bool {
-        **self == *other
+impl PartialEq<&[u8]> for Text<'_> {
+    fn eq(&self, other: &&[u8]) -> bool {
+        **self == **other
+    }
+}
+
+impl<const N: usize> PartialEq<&[u8; N]> for Text<'_> {
+    fn eq(&self, other: &&[u8; N]) -> bool {
+        **self == **other
     }
 }
 

@@ -4,6 +4,7 @@ use std::ptr;
 use std::sync::LazyLock;
 use std::time::UNIX_EPOCH;
 
+use dyntrace_metadata::FieldKind;
 use dyntrace_metadata::event_header::TIME_BITS;
 use dyntrace_metadata::packet::{PAGE, SUB_BUFFER};
 use dyntrace_reader::{Follower, Trace, Value};
@@ -171,17 +172,17 @@ fn our_reader_reads(format: Format) {
 struct At(u64, (i32, u32, i64, u64, &'static [u8]));
 
 impl Payload for At {
-    fn fits(&self) -> bool {
-        self.1.fits()
+    fn form(&self) -> Form {
+        self.1.form()
     }
 
-    fn size(&self, narrow: bool) -> usize {
-        self.1.size(narrow)
+    fn size(&self, form: Form) -> usize {
+        self.1.size(form)
     }
 
-    unsafe fn put(&self, at: *mut u8, narrow: bool) {
+    unsafe fn put(&self, at: *mut u8, form: Form) {
         // SAFETY: as the caller promises.
-        unsafe { self.1.put(at, narrow) }
+        unsafe { self.1.put(at, form) }
     }
 
     fn time(&self) -> Option<u64> {
@@ -208,6 +209,11 @@ fn both_headers_and_both_forms(format: Format) {
     let pauses = [0, 0, 1, most - 1, most, most + 1, 5 * most, 7];
     let numbers = [
         (-1, 1, -1, 1),
+        (i8::MIN.into(), u8::MAX.into(), -1 << 23, (1 << 24) - 1),
+        (i32::from(i8::MIN) - 1, 0, 0, 0),
+        (0, u32::from(u8::MAX) + 1, 0, 0),
+        (0, 0, 1 << 23, 0),
+        (0, 0, 0, 1 << 24),
         (i16::MIN.into(), u16::MAX.into(), i32::MIN.into(), u32::MAX.into()),
         (i32::from(i16::MIN) - 1, 0, 0, 0),
         (0, u32::from(u16::MAX) + 1, 0, 0),

@@ -20,7 +20,7 @@
 //!    position and level. That fails if a handler has fired since the read: back to 1. So time never goes back: of two firings, the one
 //!    that reserves later has read the clock later. A time that the call site has read is used, unless it is older than the last stored
 //!    one. The event's header is compact if less than 2^25 cycles have passed since the last stored time, which is never later than the
-//!    time of the event before.
+//!    time of the event before in the packet. If there is none, no time is stored.
 //! 3. Store the time, and write the event. (Between 2 and 3 a handler may store a later time, which is then overwritten. A firing that
 //!    compares with it has read the clock after the handler.)
 //! 4. Commit, and lower the level: if an outer frame holds the same packet, that one will commit for both. Else store the content size,
@@ -29,7 +29,8 @@
 //! # A switch, in step 2 without room
 //!
 //! a. Make sure that the next sub-buffer is available: it is prepared, now or before; in a circular file, no frame holds the packet that
-//!    it overwrites. Else discard.
+//!    it overwrites. Else discard. Store no time, so that the packet's first event gets a whole header. Firings that store one before b
+//!    make b fail, those after it are in the packet.
 //! b. Exchange the word for the next packet's beginning, after its header, and the next level: this frame holds the packet, so no firing
 //!    commits it before its header is written. If that fails: back to 1.
 //! c. The previous packet ends at the old position. If frames hold it, the outermost one gets that end (`closed`), since it will commit.
@@ -60,6 +61,9 @@ const HEADER: u64 = packet::HEADER as u64;
 
 /// The deepest nesting of firings.
 pub(super) const DEPTH: usize = 6;
+
+/// Stands for no time: further from each time of the clock than a compact header spans, and later, so that none is before it.
+const NO_TIME: u64 = 1 << 63;
 
 /// The memory of a ring: the mapped file, or memory of a test. Positions never wrap; a circular file takes them modulo its size.
 pub(super) trait Space {
@@ -112,7 +116,7 @@ pub(super) struct Ring<S> {
     word: AtomicU64,
     frames: [Frame; DEPTH],
     discarded: AtomicU64,
-    /// The time of the last event, or of one before it.
+    /// The time of the packet's last event, or of one before it; [`NO_TIME`] if the packet has none.
     last: AtomicU64,
     /// The system's number of the thread that owns the ring; 0 for none.
     thread: AtomicU64,
@@ -157,7 +161,7 @@ impl<S: Space> Ring<S> {
             word: AtomicU64::new(0),
             frames: std::array::from_fn(|_| Frame { packet: AtomicU64::new(0), closed: AtomicU64::new(0) }),
             discarded: AtomicU64::new(0),
-            last: AtomicU64::new(0),
+            last: AtomicU64::new(NO_TIME),
             thread: AtomicU64::new(0),
             number,
             next: AtomicPtr::new(ptr::null_mut()),
@@ -226,20 +230,59 @@ impl<S: Space> Ring<S> {
     /// Records one firing of the owner. `class`: the number of the event's class, of which each form has an id.
     #[inline]
     pub fn record(&self, class: u16, payload: &impl Payload) {
-        match payload.form() {
-            Form::Tight => self.record_form(class, payload, Form::Tight),
-            form => self.record_loose(class, payload, form),
+        let form = payload.form();
+        let is_done = form == Form::Tight && self.record_as_most(class, payload);
+        if !is_done {
+            self.record_any(class, payload, form);
         }
+    }
+
+    /// Records a firing that is as most are: it interrupts no other, and finds room in the current packet after a recent event. It takes
+    /// the steps below, without what they need for other firings. Returns `false` if it has recorded nothing.
+    #[inline(always)]
+    fn record_as_most(&self, class: u16, payload: &impl Payload) -> bool {
+        let length = (COMPACT_SIZE + payload.size(Form::Tight)) as u64;
+        // 1.
+        let state = Cursor::of(self.word.load(Relaxed));
+        self.space.interrupted();
+        if state.level > 0 || state.room() < length {
+            return false;
+        }
+        // 2.
+        let packet = state.packet();
+        self.hold(0, packet);
+        self.space.interrupted();
+        let time = self.time(payload);
+        let header = EventHeader::following(Form::Tight.event_id(class), time, self.last.load(Relaxed));
+        let reserved = Cursor { position: state.position + length, level: 1 };
+        self.space.interrupted();
+        if !header.is_compact() || !cas::exchange(&self.word, state.word(), reserved.word()) {
+            return false;
+        }
+        self.space.interrupted();
+        // 3.
+        self.last.store(time, Relaxed);
+        self.space.put(state.position, header, payload, Form::Tight);
+        self.space.interrupted();
+        // 4. If a handler has fired since 2, its events lie behind this size, and the exchange fails.
+        // Release: as in `commit`.
+        self.space.header(packet, Word::ContentSize).store((reserved.position - packet * SUB_BUFFER) * 8, Release);
+        self.space.interrupted();
+        if !cas::exchange(&self.word, reserved.word(), Cursor { level: 0, ..reserved }.word()) {
+            self.commit_after_handlers(packet);
+        }
+        true
     }
 
     #[cold]
     #[inline(never)]
-    fn record_loose(&self, class: u16, payload: &impl Payload, form: Form) {
-        self.record_form(class, payload, form);
+    fn commit_after_handlers(&self, packet: u64) {
+        self.commit(0, packet);
     }
 
-    #[inline(always)]
-    fn record_form(&self, class: u16, payload: &impl Payload, form: Form) {
+    #[cold]
+    #[inline(never)]
+    fn record_any(&self, class: u16, payload: &impl Payload, form: Form) {
         let (id, size) = (form.event_id(class), payload.size(form));
         let most = (WHOLE_SIZE + size) as u64;
         loop {
@@ -255,60 +298,31 @@ impl<S: Space> Ring<S> {
             // 2.
             self.hold(state.level, state.packet());
             self.space.interrupted();
-            let last = self.last.load(Relaxed);
-            let time = match payload.time() {
-                Some(read) if read >= last => read,
-                _ => self.space.now(),
-            };
-            let header = EventHeader::following(id, time, last);
-            // A branch, and no choice of a size: the next event's position must not wait for this one's time.
-            let is_done = if header.is_compact() && state.position % SUB_BUFFER != HEADER {
-                self.write::<true>(state, header, size, payload, form)
-            } else {
-                self.write_whole(state, EventHeader::first(id, time), size, payload, form)
-            };
-            if is_done {
-                return;
+            let time = self.time(payload);
+            let header = EventHeader::following(id, time, self.last.load(Relaxed));
+            let reserved =
+                Cursor { position: state.position + (header.size() + size) as u64, level: state.level + 1 };
+            self.space.interrupted();
+            if !cas::exchange(&self.word, state.word(), reserved.word()) {
+                continue;
             }
+            self.space.interrupted();
+            // 3.
+            self.last.store(time, Relaxed);
+            self.space.put(state.position, header, payload, form);
+            self.space.interrupted();
+            self.commit(state.level, state.packet());
+            return;
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn write_whole(
-        &self,
-        state: Cursor,
-        header: EventHeader,
-        size: usize,
-        payload: &impl Payload,
-        form: Form,
-    ) -> bool {
-        self.write::<false>(state, header, size, payload, form)
-    }
-
-    /// The end of step 2, and the steps after it. Returns `false` if a handler has fired.
+    /// The time of a firing, not before the last stored one.
     #[inline(always)]
-    fn write<const COMPACT: bool>(
-        &self,
-        state: Cursor,
-        header: EventHeader,
-        size: usize,
-        payload: &impl Payload,
-        form: Form,
-    ) -> bool {
-        let length = if COMPACT { COMPACT_SIZE } else { WHOLE_SIZE } + size;
-        let reserved = Cursor { position: state.position + length as u64, level: state.level + 1 };
-        self.space.interrupted();
-        if !cas::exchange(&self.word, state.word(), reserved.word()) {
-            return false;
+    fn time(&self, payload: &impl Payload) -> u64 {
+        match payload.time() {
+            Some(read) if read >= self.last.load(Relaxed) => read,
+            _ => self.space.now(),
         }
-        self.space.interrupted();
-        // 3.
-        self.last.store(header.time, Relaxed);
-        self.space.put(state.position, header, payload, form);
-        self.space.interrupted();
-        self.commit(state.level, state.packet());
-        true
     }
 
     /// Stores the packet in the frame of this level. Until the word has the level, handlers use the frame, too. Then the word has changed,
@@ -355,6 +369,8 @@ impl<S: Space> Ring<S> {
             self.discard(state);
             return false;
         }
+        self.last.store(NO_TIME, Relaxed);
+        self.space.interrupted();
         // b.
         self.hold(level, next);
         let begun = Cursor { position: next * SUB_BUFFER + HEADER, level: level + 1 };

@@ -110,7 +110,7 @@ impl Groups {
         }
         let kind = text(event, "kind");
         if matches!(&*kind, b"return" | b"error" | b"panic") {
-            row.errors += u64::from(kind != *b"return");
+            row.errors += u64::from(kind != b"return");
             row.total.count(number(event, "took"));
             row.service.count(number(event, "polled"));
             // The trace may have the ends of calls only.

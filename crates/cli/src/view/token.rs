@@ -41,5 +41,5 @@ pub const OPERATION: &str = "dyntrace:seq_trace-operation";
 
 /// Whether the event is a print to a sequential trace.
 fn is_print(event: &Event<'_>) -> bool {
-    event.class.name == "dyntrace:user_trace-i4s4" && text(event, "s1") == *b"seq_trace"
+    event.class.name == "dyntrace:user_trace-i4s4" && text(event, "s1") == b"seq_trace"
 }

@@ -19,8 +19,8 @@
 //! 2. If the packet has room: store the packet in the frame of this level, read the clock, and exchange the word for one with the new
 //!    position and level. That fails if a handler has fired since the read: back to 1. So time never goes back: of two firings, the one
 //!    that reserves later has read the clock later. A time that the call site has read is used, unless it is older than the last stored
-//!    one. The event's header is compact if less than 2^25 cycles have passed since the last stored time, which is never later than the
-//!    time of the event before in the packet. If there is none, no time is stored.
+//!    one. The event's header is compact if an event is before it in the packet, and less than 2^25 cycles have passed since the last
+//!    stored time, which is never later than the time of that event.
 //! 3. Store the time, and write the event. (Between 2 and 3 a handler may store a later time, which is then overwritten. A firing that
 //!    compares with it has read the clock after the handler.)
 //! 4. Commit, and lower the level: if an outer frame holds the same packet, that one will commit for both. Else store the content size,
@@ -29,8 +29,7 @@
 //! # A switch, in step 2 without room
 //!
 //! a. Make sure that the next sub-buffer is available: it is prepared, now or before; in a circular file, no frame holds the packet that
-//!    it overwrites. Else discard. Store no time, so that the packet's first event gets a whole header. Firings that store one before b
-//!    make b fail, those after it are in the packet.
+//!    it overwrites. Else discard.
 //! b. Exchange the word for the next packet's beginning, after its header, and the next level: this frame holds the packet, so no firing
 //!    commits it before its header is written. If that fails: back to 1.
 //! c. The previous packet ends at the old position. If frames hold it, the outermost one gets that end (`closed`), since it will commit.
@@ -61,9 +60,6 @@ const HEADER: u64 = packet::HEADER as u64;
 
 /// The deepest nesting of firings.
 pub(super) const DEPTH: usize = 6;
-
-/// Stands for no time: further from each time of the clock than a compact header spans, and later, so that none is before it.
-const NO_TIME: u64 = 1 << 63;
 
 /// The memory of a ring: the mapped file, or memory of a test. Positions never wrap; a circular file takes them modulo its size.
 pub(super) trait Space {
@@ -116,7 +112,7 @@ pub(super) struct Ring<S> {
     word: AtomicU64,
     frames: [Frame; DEPTH],
     discarded: AtomicU64,
-    /// The time of the packet's last event, or of one before it; [`NO_TIME`] if the packet has none.
+    /// The time of the last event, or of one before it.
     last: AtomicU64,
     /// The system's number of the thread that owns the ring; 0 for none.
     thread: AtomicU64,
@@ -147,6 +143,11 @@ impl Cursor {
         self.position / SUB_BUFFER
     }
 
+    /// Whether the next event is the packet's first.
+    fn is_at_first(self) -> bool {
+        self.position % SUB_BUFFER == HEADER
+    }
+
     fn room(self) -> u64 {
         match self.position % SUB_BUFFER {
             0 => 0,
@@ -161,7 +162,7 @@ impl<S: Space> Ring<S> {
             word: AtomicU64::new(0),
             frames: std::array::from_fn(|_| Frame { packet: AtomicU64::new(0), closed: AtomicU64::new(0) }),
             discarded: AtomicU64::new(0),
-            last: AtomicU64::new(NO_TIME),
+            last: AtomicU64::new(0),
             thread: AtomicU64::new(0),
             number,
             next: AtomicPtr::new(ptr::null_mut()),
@@ -245,7 +246,7 @@ impl<S: Space> Ring<S> {
         // 1.
         let state = Cursor::of(self.word.load(Relaxed));
         self.space.interrupted();
-        if state.level > 0 || state.room() < length {
+        if state.level > 0 || state.room() < length || state.is_at_first() {
             return false;
         }
         // 2.
@@ -299,7 +300,10 @@ impl<S: Space> Ring<S> {
             self.hold(state.level, state.packet());
             self.space.interrupted();
             let time = self.time(payload);
-            let header = EventHeader::following(id, time, self.last.load(Relaxed));
+            let header = match state.is_at_first() {
+                true => EventHeader::first(id, time),
+                false => EventHeader::following(id, time, self.last.load(Relaxed)),
+            };
             let reserved =
                 Cursor { position: state.position + (header.size() + size) as u64, level: state.level + 1 };
             self.space.interrupted();
@@ -369,8 +373,6 @@ impl<S: Space> Ring<S> {
             self.discard(state);
             return false;
         }
-        self.last.store(NO_TIME, Relaxed);
-        self.space.interrupted();
         // b.
         self.hold(level, next);
         let begun = Cursor { position: next * SUB_BUFFER + HEADER, level: level + 1 };

@@ -130,8 +130,8 @@ mod tests {
         for (number, port, process) in
             [(0, "#Port<0.0>", "<0.0.0>"), (u32::MAX, "#Port<0.4294967295>", "<0.4294967295.0>")]
         {
-            assert_eq!(Text::name(Naming::Port, number), port.into());
-            assert_eq!(Text::name(Naming::Process, number), process.into());
+            assert_eq!(Text::name(Naming::Port, number), Text::from(port));
+            assert_eq!(Text::name(Naming::Process, number), Text::from(process));
         }
         assert_eq!(Text::name(Naming::Port, 7).in_file(), None);
     }

@@ -1,6 +1,6 @@
 //! Metadata is parsed, and any metadata is harmless.
 
-use dyntrace_metadata::{ByteOrder, FieldKind, Format};
+use dyntrace_metadata::{ByteOrder, FieldKind, Format, Naming};
 use proptest::prelude::*;
 
 use super::*;
@@ -185,6 +185,29 @@ fn the_compact_header_is_understood_and_no_other() {
             let problem = parse(&text.replacen(from, to, 1)).expect_err(to);
             assert!(problem.reason.contains("header"), "{to}: {problem:?}");
         }
+    }
+}
+
+#[test]
+fn numbers_in_the_place_of_names_are_understood_and_shown_as_text() {
+    let text = small().replacen("env {", "typealias integer { size = 32; } := port_number_t;\nenv {", 1);
+    let text = text.replacen("u64 plain", "integer { size = 24; align = 8; } odd; port_number_t _port", 1);
+    let mut text = text.replacen("integer { size = 32; } := port", "integer { size = 32; align = 8; } := port", 1);
+    for format in Format::ALL {
+        let metadata = parse(&text).unwrap_or_else(|problem| panic!("{problem:?}"));
+        let (class, layout) = metadata.streams[0].1.get(7).expect("the class");
+        let kinds = |class: &EventClass| class.fields[3..].iter().map(|field| field.kind).collect::<Vec<_>>();
+        assert_eq!(kinds(class), [FieldKind::Unsigned { bits: 24 }, FieldKind::Text]);
+        assert_eq!(kinds(layout), [FieldKind::Unsigned { bits: 24 }, FieldKind::Name(Naming::Port)]);
+        assert_eq!(layout.measure(b"\0\0\0\x01n\0t\0\0\0\x02\0\0\0\x07"), Some(15));
+        text = metadata.text(format);
+    }
+    // Another attribute, and none, leave the number.
+    for (from, to) in [("\"name\":\"port\"}", "\"name\":\"sport\"}"), ("{\"name\":\"port\"}", "{}")] {
+        assert!(text.contains(from), "{text}");
+        let metadata = parse(&text.replacen(from, to, 1)).unwrap_or_else(|problem| panic!("{problem:?}"));
+        let (class, _) = metadata.streams[0].1.get(7).expect("the class");
+        assert_eq!(class.fields[4].kind, FieldKind::Unsigned { bits: 32 });
     }
 }
 

@@ -197,8 +197,19 @@ mod tests {
             let [first, second] = &mut buffers;
             let port = first.port(Text::numbered(&PORT, port));
             let process = second.process(Text::numbered(&PROCESS, 12));
-            let single =
-                (one, 7_u64, small, two, large, u32::from(u8::MAX), three, Count(i32::MIN), Small(small as i8 as i32), port, process);
+            let single = (
+                one,
+                7_u64,
+                small,
+                two,
+                large,
+                u32::from(u8::MAX),
+                three,
+                Count(i32::MIN),
+                Small(small as i8 as i32),
+                port,
+                process,
+            );
             let mut space = Encoded::space();
             let mut encoded = Encoded::new(&mut space, &PROBE, None);
             encoded.fill(&single);

@@ -11,9 +11,9 @@ mod numbered;
 
 pub use argument::Text;
 pub use buffer::Buffer;
-pub use numbered::Shape;
 #[cfg(recorder)]
 pub(crate) use named::{Named, Numbered};
-pub(crate) use numbered::{PORT, PROCESS};
+pub use numbered::Shape;
 #[cfg(recorder)]
 pub(crate) use numbered::{Name, Recorded};
+pub(crate) use numbered::{PORT, PROCESS};

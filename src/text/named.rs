@@ -80,9 +80,7 @@ impl Buffer {
     #[inline(always)]
     fn named<'t>(&'t mut self, shape: &'static Shape, text: Text<'t>) -> Named<'t> {
         match text.0 {
-            Kind::Numbered { shape: own, number } if ptr::eq(own, shape) => {
-                Named::Number(Numbered { shape, number })
-            }
+            Kind::Numbered { shape: own, number } if ptr::eq(own, shape) => Named::Number(Numbered { shape, number }),
             _ => Named::Text(self.recorded(text)),
         }
     }

@@ -59,7 +59,9 @@ impl Display for Tsdl<'_> {
             )?;
         }
         let fields = || streams.iter().flat_map(|stream| &stream.events).flat_map(|event| &event.fields);
-        for naming in Naming::ALL.into_iter().filter(|naming| fields().any(|(_, kind)| *kind == FieldKind::Name(*naming))) {
+        for naming in
+            Naming::ALL.into_iter().filter(|naming| fields().any(|(_, kind)| *kind == FieldKind::Name(*naming)))
+        {
             writeln!(f, "typealias {U32} := {}_number_t;", naming.word())?;
         }
         writeln!(f)?;

@@ -304,8 +304,7 @@ impl<S: Space> Ring<S> {
                 true => EventHeader::first(id, time),
                 false => EventHeader::following(id, time, self.last.load(Relaxed)),
             };
-            let reserved =
-                Cursor { position: state.position + (header.size() + size) as u64, level: state.level + 1 };
+            let reserved = Cursor { position: state.position + (header.size() + size) as u64, level: state.level + 1 };
             self.space.interrupted();
             if !cas::exchange(&self.word, state.word(), reserved.word()) {
                 continue;

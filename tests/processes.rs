@@ -26,13 +26,13 @@ fn seen(probes: &[&str], body: impl AsyncFnOnce()) -> Vec<String> {
     let mut pids = Vec::new();
     let mut show = |value| match value {
         Value::Text(text) if text.starts_with(b"<0.") => {
-            let at = pids.iter().position(|pid| pid == text).unwrap_or_else(|| {
+            let at = pids.iter().position(|pid| *pid == *text).unwrap_or_else(|| {
                 pids.push(text.to_vec());
                 pids.len() - 1
             });
             char::from(b'A' + u8::try_from(at).unwrap()).to_string()
         }
-        Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        Value::Text(text) => String::from_utf8_lossy(&text).into_owned(),
         Value::Unsigned(_) => "TIME".to_owned(),
         Value::Signed(number) => number.to_string(),
     };

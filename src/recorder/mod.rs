@@ -22,6 +22,7 @@ mod field;
 mod filter;
 mod flight;
 mod folder;
+mod form;
 mod guests;
 mod header;
 mod host;
@@ -77,6 +78,8 @@ pub(crate) use host::{HostRecorder, enter};
 pub use options::text::OptionsError;
 pub use options::triggers::Triggers;
 pub use options::{Mode, Options};
+#[doc(hidden)]
+pub use payload::{Count, Small};
 #[doc(hidden)]
 pub use ring_file::is_a_ring_at_end;
 pub use session::Session;

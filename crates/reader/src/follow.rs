@@ -121,7 +121,7 @@ impl Follower {
                 && let (Some(Value::Unsigned(count)), Some(Value::Text(reason))) =
                     (event.field("count"), event.field("reason"))
             {
-                self.lost.entry(event.process.path.clone()).or_default().lost(count, reason);
+                self.lost.entry(event.process.path.clone()).or_default().lost(count, &reason);
             }
             each(&event);
             events.next();

@@ -62,6 +62,7 @@ mod recover;
 mod source;
 mod stage;
 mod stream;
+mod text;
 mod trace;
 mod walk;
 
@@ -79,4 +80,5 @@ pub use process::Process;
 pub use recover::{Recovered, convert, finish, recover};
 pub use source::Source;
 pub use stage::{OperationId, Request, Requester};
+pub use text::Text;
 pub use trace::Trace;

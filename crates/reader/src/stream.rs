@@ -18,9 +18,6 @@ const RELEASED_AT_ONCE: u64 = 256 << 10;
 /// Bytes before them that are released again: a kernel with large pages also maps the surroundings of a read.
 const AROUND: u64 = 2 << 20;
 
-/// The length of an event's id and time.
-pub(crate) const EVENT_HEADER: usize = 10;
-
 /// A file of events.
 #[derive(Debug)]
 pub(crate) struct StreamFile {
@@ -62,6 +59,8 @@ pub(crate) struct Position {
     packet: u64,
     /// The offset of the next event; that of the packet before its first event.
     event: u64,
+    /// The time of the event before that.
+    cycles: u64,
 }
 
 /// Reads a file event by event.
@@ -77,6 +76,8 @@ pub(crate) struct Stream<'t> {
     /// Where that ends in the file.
     rest_end: u64,
     last_cycles: u64,
+    /// The position of the last event.
+    last: Position,
     released: u64,
     found: Findings,
     ended: bool,
@@ -93,6 +94,7 @@ impl<'t> Stream<'t> {
             rest: &[],
             rest_end: 0,
             last_cycles: 0,
+            last: Position::default(),
             released: 0,
             found: Findings::default(),
             ended: false,
@@ -104,7 +106,10 @@ impl<'t> Stream<'t> {
         let mut stream = Self::new(file, process);
         if position.event > 0 {
             match file.map.packet(position.packet) {
-                Ok(packet) => stream.enter(packet, position.event),
+                Ok(packet) => {
+                    stream.last_cycles = position.cycles;
+                    stream.enter(packet, position.event);
+                }
                 // It was damaged meanwhile: go on at the next packet.
                 Err(reason) => {
                     let next = stream.checker.next(position.packet, None);
@@ -118,9 +123,9 @@ impl<'t> Stream<'t> {
 
     /// Returns the position of `last`, the event read last, or of the next event.
     pub(crate) fn position(&self, last: Option<&Event<'t>>) -> Position {
-        let back = last.map_or(0, |event| EVENT_HEADER + event.data.len());
         match &self.packet {
-            Some(packet) => Position { packet: packet.offset, event: self.offset() - back as u64 },
+            Some(_) if last.is_some() => self.last,
+            Some(packet) => Position { packet: packet.offset, event: self.offset(), cycles: self.last_cycles },
             None => Position::default(),
         }
     }
@@ -145,29 +150,35 @@ impl<'t> Stream<'t> {
                 }
             }
             let (packet, classes) = (self.packet?, self.classes?);
-            let order = self.process.metadata.format.byte_order;
-            let Some((&[id0, id1, ref time @ ..], data)) = self.rest.split_first_chunk::<EVENT_HEADER>() else {
+            let format = &self.process.metadata.format;
+            let Some((header, id, cycles)) = format.event_header(self.rest, self.last_cycles) else {
                 self.cut();
                 continue;
             };
-            let id = order.u16([id0, id1]);
-            let Some(class) = classes.get(id) else {
+            let data = &self.rest[header..];
+            let Some((class, layout)) = classes.get(id) else {
                 self.skip_rest(format!("the metadata knows no event {id} of stream {}", packet.stream_id));
                 continue;
             };
-            let Some(length) = class.measure(data) else {
+            let Some(length) = layout.measure(data) else {
                 self.cut();
                 continue;
             };
-            let cycles = order.u64(*time);
             if cycles < self.last_cycles && self.goes_back(self.last_cycles - cycles) {
                 continue;
             }
+            self.last = Position { packet: packet.offset, event: self.offset(), cycles: self.last_cycles };
             self.last_cycles = cycles;
             let (data, rest) = data.split_at(length);
             self.rest = rest;
-            let event =
-                Event { time: self.process.clock.time(cycles), process: self.process, tid: packet.tid, class, data };
+            let event = Event {
+                time: self.process.clock.time(cycles),
+                process: self.process,
+                tid: packet.tid,
+                class,
+                layout,
+                data,
+            };
             if packet.stream_id != 0 {
                 self.note(&event);
             }
@@ -195,7 +206,7 @@ impl<'t> Stream<'t> {
             && let (Some(Value::Unsigned(count)), Some(Value::Text(reason))) =
                 (event.field("count"), event.field("reason"))
         {
-            self.found.lost(count, reason);
+            self.found.lost(count, &reason);
         }
         if event.class.name == "recorder:end" {
             self.found.has_end = true;

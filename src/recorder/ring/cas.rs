@@ -9,20 +9,19 @@ use crate::sync::atomic::AtomicU64;
 #[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
 #[inline(always)]
 pub(super) fn exchange(word: &AtomicU64, current: u64, new: u64) -> bool {
-    let done: u8;
     // SAFETY: `word` is 8 aligned bytes that may change behind a shared reference.
     unsafe {
         core::arch::asm!(
             "cmpxchg qword ptr [{word}], {new}",
-            "sete {done}",
+            "jne {other}",
             word = in(reg) word.as_ptr(),
             new = in(reg) new,
-            done = lateout(reg_byte) done,
             inout("rax") current => _,
+            other = label { return false },
             options(nostack),
         );
     }
-    done != 0
+    true
 }
 
 /// Stores `new` if `word` is `current`.

@@ -1,6 +1,6 @@
 //! Operations in recorded events, as the summarizing scripts follow them.
 
-use dyntrace_reader::{Event, Value};
+use dyntrace_reader::{Event, Text, Value};
 
 /// Names an operation in flight: process, thread and number.
 pub type Id = (u64, i64, i64);
@@ -41,9 +41,9 @@ pub fn number(event: &Event<'_>, field: &str) -> i64 {
 }
 
 /// The text in a field; empty if there is no such field.
-pub fn text<'t>(event: &Event<'t>, field: &str) -> &'t [u8] {
+pub fn text<'t>(event: &Event<'t>, field: &str) -> Text<'t> {
     match event.field(field) {
         Some(Value::Text(text)) => text,
-        _ => b"",
+        _ => Text::default(),
     }
 }

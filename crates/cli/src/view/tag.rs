@@ -27,7 +27,7 @@ impl OfTag {
         let operation = (self.position(driver), operation::id(event));
         match step {
             OperationStep::Entry => {
-                let takes = self.tag.matches_tag(text(event, "user_tag"));
+                let takes = self.tag.matches_tag(&text(event, "user_tag"));
                 if takes {
                     self.operations.insert(operation);
                 } else {

@@ -65,12 +65,12 @@ impl Events {
         let process = event.process;
         let fixed = [
             Cell::Signed(event.time),
-            Cell::Text(process.hostname.as_bytes()),
-            Cell::Text(process_name(process)),
-            Cell::Text(process.name.as_bytes()),
+            Cell::Text(process.hostname.as_str().into()),
+            Cell::Text(process_name(process).into()),
+            Cell::Text(process.name.as_str().into()),
             Cell::Unsigned(process.pid),
             Cell::Unsigned(event.tid),
-            Cell::Text(event.class.name.as_bytes()),
+            Cell::Text(event.class.name.as_str().into()),
         ];
         let places = self.columns.get(&key(event.class)).map_or(&[][..], Vec::as_slice);
         let fields = || places.iter().zip(event.fields().map(|(_, value)| value));
@@ -123,7 +123,7 @@ fn kind(kind: FieldKind) -> Kind {
     match kind {
         FieldKind::Signed { .. } => Kind::Signed,
         FieldKind::Unsigned { .. } => Kind::Unsigned,
-        FieldKind::Text => Kind::Text,
+        FieldKind::Text | FieldKind::Name(_) => Kind::Text,
     }
 }
 

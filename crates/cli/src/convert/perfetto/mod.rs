@@ -67,7 +67,7 @@ fn mark(event: &Event<'_>, tracks: &mut Tracks<'_>, strings: &mut Strings, out: 
     match (event.class.provider(), event.class.probe()) {
         ("recorder", "thread") => {
             if let (Some(Value::Unsigned(tid)), Some(Value::Text(name))) = (event.field("tid"), event.field("name")) {
-                tracks.name(event.process, tid, name);
+                tracks.name(event.process, tid, &name);
             }
         }
         ("recorder", _) => {}
@@ -76,7 +76,7 @@ fn mark(event: &Event<'_>, tracks: &mut Tracks<'_>, strings: &mut Strings, out: 
         _ if event.class.operation_step().is_some() => {}
         (_, probe) => {
             let fields = event.fields().map(|(name, value)| match value {
-                Value::Text(text) => strings.text(name, text),
+                Value::Text(text) => strings.text(name, &text),
                 Value::Signed(number) => strings.annotation(name, message::Value::Int(number)),
                 Value::Unsigned(number) => strings.annotation(name, message::Value::Uint(number)),
             });

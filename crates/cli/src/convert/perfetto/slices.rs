@@ -84,14 +84,14 @@ fn annotations(operation: &FileOperation<'_>, strings: &mut Strings) -> Vec<Debu
     let asked = &operation.request;
     let error = error_of(operation);
     let texts = [
-        ("user tag", asked.user_tag),
+        ("user tag", asked.user_tag.into()),
         ("path", operation.path),
         ("second path", asked.strings[1]),
         ("port", asked.port),
-        ("error", error.as_bytes()),
+        ("error", (&*error).into()),
     ];
     let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
-    let mut annotations: Vec<_> = texts.map(|(name, text)| strings.text(name, text)).collect();
+    let mut annotations: Vec<_> = texts.map(|(name, text)| strings.text(name, &text)).collect();
     // Each operation has an id of its own: a number for it would take more than the text.
     let id = format!("{{{},{}}}", operation.id.thread, operation.id.tag);
     annotations.push(strings.annotation("operation", Value::String(id)));

@@ -114,7 +114,7 @@ fn description(probes: &[Probe]) -> String {
         uuid: [0; 16],
         environment: vec![("pid", metadata::Value::Number(0)), ("word_size", metadata::Value::Number(64))],
         clock: metadata::Clock { name: "boot", frequency: 1_000_000_000, offset_seconds: 0, offset_cycles: 0 },
-        streams: vec![metadata::Stream { id: 0, checksums: true, events }],
+        streams: vec![metadata::Stream { id: 0, checksums: true, compact: false, events }],
     };
     text.text(metadata::Format::Ctf1)
 }

@@ -57,10 +57,7 @@ pub const MESSAGES: &[Line] = &[
 /// The script `process-scheduling`.
 pub const PROCESS_SCHEDULING: &[Line] = &[
     Line { probe: "dyntrace:process-scheduled", template: "  Schedule pid $proc mfa $fun" },
-    Line {
-        probe: "dyntrace:process-unscheduled",
-        template: "Unschedule pid $proc polled $polled ns outcome $outcome",
-    },
+    Line { probe: "dyntrace:process-unscheduled", template: "Unschedule pid $proc polled $polled ns outcome $outcome" },
 ];
 
 /// The script `spawn-exit`.

@@ -18,10 +18,9 @@ pub fn settings(slow: Option<i64>, script: &Script) -> Result<Settings, Failure>
     let Some(slow) = slow else { return Ok(Settings::default()) };
     match script {
         Script::Shipped(shipped) if shipped.name == TAKER => Ok(Settings { slow }),
-        _ => Err(Failure::new(
-            exit::USAGE,
-            anyhow!("{} takes no --slow: only {TAKER} shows slow polls", script.name()),
-        )),
+        _ => {
+            Err(Failure::new(exit::USAGE, anyhow!("{} takes no --slow: only {TAKER} shows slow polls", script.name())))
+        }
     }
 }
 
@@ -46,7 +45,10 @@ mod tests {
         for text in [script.d, script.stap, script.bt] {
             let changed = put_into(text, &Settings { slow: 1234 });
             let lines: Vec<&str> = changed.lines().filter(|line| !text.lines().any(|own| own == *line)).collect();
-            assert!(["1234", "inline int64_t slow_ns = 1234;", "global slow_ns = 1234"].contains(&lines[0].trim()), "{lines:?}");
+            assert!(
+                ["1234", "inline int64_t slow_ns = 1234;", "global slow_ns = 1234"].contains(&lines[0].trim()),
+                "{lines:?}"
+            );
             assert_eq!(lines.len(), 1, "{lines:?}");
             assert_eq!(put_into(text, &Settings::default()), text);
         }

@@ -45,9 +45,7 @@ pub fn if_remembered(clauses: &str, kind: Kind, forgets: bool) -> String {
     match kind {
         Kind::Bpftrace => {
             let forgets = if forgets { "\t_ = delete(@dyntrace_tagged, (pid, str(arg0)));\n" } else { "" };
-            let first = format!(
-                "\n{{\n\tif (!has_key(@dyntrace_tagged, (pid, str(arg0)))) {{ return; }}\n{forgets}"
-            );
+            let first = format!("\n{{\n\tif (!has_key(@dyntrace_tagged, (pid, str(arg0)))) {{ return; }}\n{forgets}");
             clauses.replacen("\n{\n", &first, 1)
         }
         Kind::Dtrace => {

@@ -33,6 +33,7 @@ mod process;
 mod provider;
 #[cfg(target_os = "linux")]
 mod record;
+mod recorded_tasks;
 mod recording;
 #[cfg(target_os = "linux")]
 mod recover;

@@ -9,6 +9,7 @@ mod requests;
 mod slowest;
 mod summary;
 mod table;
+mod tasks;
 mod timeline;
 
 use std::io::Write as _;

@@ -7,6 +7,7 @@ use super::heat::Latencies;
 use super::requests::Requests;
 use super::slowest::Slowest;
 use super::table::Table;
+use super::tasks::Figures;
 use super::timeline::{Bucket, Timeline};
 use crate::figures::{Row, pattern};
 use crate::render::operation::text;
@@ -27,6 +28,7 @@ pub struct Summary<'t> {
     pub all: Row,
     pub slowest: Slowest<'t>,
     pub flows: Flows<'t>,
+    pub tasks: Figures<'t>,
     pub operations: FileOperations<'t>,
     /// A buffer.
     pattern: Vec<u8>,
@@ -70,6 +72,7 @@ impl<'t> Summary<'t> {
             all: Row::default(),
             slowest: Slowest::default(),
             flows: Flows::default(),
+            tasks: Figures::default(),
             operations: FileOperations::default(),
             pattern: Vec::new(),
         }
@@ -87,6 +90,7 @@ impl<'t> Summary<'t> {
             bucket.steps += 1;
         }
         self.flows.message(event);
+        self.tasks.add(event);
         if let Some((_, OperationStep::Entry)) = event.class.operation_step() {
             self.requests.enter(text(event, "user_tag"), event.time);
         }

@@ -98,9 +98,9 @@ dyntrace$target:::process-unscheduled
 {
 	this->function = function_of[pid, this->proc];
 	this->tag = has_tag[pid, this->proc] ? tag_of[pid, this->proc] : "";
-	@busy_us[this->function, this->tag] = sum(arg1 / 1000);
+	@busy_us[this->function, this->tag] = sum(arg1);
 	@polls[this->function, this->tag] = count();
-	@mean_us[this->function, this->tag] = avg(arg1 / 1000);
+	@mean_us[this->function, this->tag] = avg(arg1);
 	@max_us[this->function, this->tag] = max(arg1 / 1000);
 	@slow[this->function, this->tag] = sum(arg1 >= slow_ns);
 	@below_1us[this->function, this->tag] = sum(arg1 < 1000);
@@ -140,6 +140,8 @@ END
 	    "<1us", "<4us", "<16us", "<64us", "<256us", "<1ms",
 	    "<4ms", "<16ms", "<64ms", "<256ms", "<1s", "more",
 	    "started", "start_us", "start_max", "function | user tag");
+	normalize(@busy_us, 1000);
+	normalize(@mean_us, 1000);
 	printa("%@10d %@8d %@9d %@9d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@8d %@9d %@9d  %s | %s\n",
 	    @busy_us, @polls, @mean_us, @max_us, @slow,
 	    @below_1us, @below_4us, @below_16us, @below_64us, @below_256us, @below_1ms,

@@ -28,6 +28,8 @@ type Key = (Vec<u8>, Vec<u8>);
 #[derive(Default)]
 struct Polls {
     times: Times,
+    /// The sum of the times in nanoseconds: many polls take less than a microsecond.
+    busy: i64,
     slow: u64,
     /// From spawn to first poll.
     starts: Times,
@@ -66,6 +68,7 @@ impl Latency {
         let (polled, slow) = (number(event, "polled"), self.slow);
         let polls = self.polls(process, &function);
         polls.times.add(polled);
+        polls.busy = polls.busy.saturating_add(polled);
         if polled < slow {
             return;
         }
@@ -113,13 +116,13 @@ impl Printer for Latency {
         );
         out.extend_from_slice(titles.as_bytes());
         let mut rows: Vec<_> = self.polls.iter().collect();
-        rows.sort_by_key(|(_, polls)| polls.times.sum_us);
-        for ((function, tag), Polls { times, slow, starts }) in rows {
+        rows.sort_by_key(|(_, polls)| polls.busy);
+        for ((function, tag), Polls { times, busy, slow, starts }) in rows {
             let row = format!(
                 "{:>10} {:>8} {:>9} {:>9} {slow:>6}{} {:>8} {:>9} {:>9}  {} | {}\n",
-                times.sum_us,
+                busy / 1000,
                 times.count,
-                times.mean_us(),
+                busy.checked_div(times.count).unwrap_or(0) / 1000,
                 times.max_us,
                 times.columns(),
                 starts.count,

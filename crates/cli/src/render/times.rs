@@ -10,7 +10,7 @@ const ENDS: [i64; 11] =
 #[derive(Default)]
 pub struct Times {
     pub count: i64,
-    pub sum_us: i64,
+    sum_us: i64,
     pub max_us: i64,
     histogram: [u64; ENDS.len() + 1],
 }

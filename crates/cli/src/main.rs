@@ -33,6 +33,7 @@ mod process;
 mod provider;
 #[cfg(target_os = "linux")]
 mod record;
+mod recorded_tasks;
 mod recording;
 #[cfg(target_os = "linux")]
 mod recover;
@@ -103,10 +104,14 @@ enum Command {
         tracer: Option<By>,
         /// Only events and file operations whose user tag matches: 'req-*'
         ///
-        /// For efile_by_tag, efile_drv, efile_errors, efile_latency and user-probe. The start and end of a job have no user tag and go with
-        /// their operation; other events without one are left out. Tracers take texts and * in the glob; with ? the command records itself.
+        /// For efile_by_tag, efile_drv, efile_errors, efile_latency, spawn-exit, task_latency and user-probe. The start and end of a job have
+        /// no user tag and go with their operation, polls and the exit of a process with its spawn; other events without one are left out.
+        /// Tracers take texts and * in the glob; with ? the command records itself.
         #[arg(long, value_name = "GLOB")]
         tag: Option<String>,
+        /// A poll that takes this long or longer is slow, for task_latency; 10 ms without: 500us
+        #[arg(long, value_name = "TIME", value_parser = view::time::duration)]
+        slow: Option<i64>,
         /// Pass an option to that tracer, before those of dyntrace; one word each: --tracer-option=-q
         #[arg(long, value_name = "OPTION", requires = "tracer", allow_hyphen_values = true)]
         tracer_option: Vec<OsString>,
@@ -262,6 +267,7 @@ Examples:
   sudo dyntrace run efile_drv -- target/release/server --port 8080
   sudo dyntrace run efile_drv -p 4711
   sudo dyntrace run efile_latency --tag 'req-*' -p 4711
+  sudo dyntrace run task_latency --slow 1ms -p 4711
   dyntrace run --tracer recorder efile_drv -- target/release/server
   sudo dyntrace run --tracer dtrace --tracer-option=-q -o trace.txt ./mine.d -- ./server
 
@@ -320,9 +326,9 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 fn perform(command: Command) -> Outcome {
     match command {
         Command::Demo { output } => demo::demo(output.as_deref()),
-        Command::Run { script, pid, tracer, tag, tracer_option, output, command } => {
+        Command::Run { script, pid, tracer, tag, slow, tracer_option, output, command } => {
             let asked = pid.map_or(Asked::Command(command), Asked::Process);
-            run::run(&Request { script, tracer, tag, tracer_options: tracer_option, output, asked })
+            run::run(&Request { script, tracer, tag, slow, tracer_options: tracer_option, output, asked })
         }
         Command::List { binary, pid, json, provider } => {
             let subject = pid.map_or_else(|| Subject::File(binary.unwrap_or_default()), Subject::Process);

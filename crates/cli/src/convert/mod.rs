@@ -17,7 +17,7 @@ use crate::{escape, losses, recording};
 pub enum Format {
     /// Slices and counters for ui.perfetto.dev: a file
     Perfetto,
-    /// Tables of events and of operations: a folder with two files
+    /// Tables of events, of operations and of tasks: a folder with three files
     Parquet,
     /// A table for each probe, with its fields as columns: a folder with CSV files
     Csv,

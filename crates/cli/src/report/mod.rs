@@ -9,6 +9,7 @@ pub mod requests;
 mod slowest;
 mod summary;
 mod table;
+mod tasks;
 mod timeline;
 
 use std::io::Write as _;

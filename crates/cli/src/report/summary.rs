@@ -7,6 +7,7 @@ use super::heat::Latencies;
 use super::requests::Requests;
 use super::slowest::Slowest;
 use super::table::Table;
+use super::tasks::Figures;
 use super::timeline::{Bucket, Timeline};
 use crate::figures::{Row, pattern};
 
@@ -29,6 +30,7 @@ pub struct Summary<'t> {
     pub all: Row,
     pub slowest: Slowest<'t>,
     pub flows: Flows<'t>,
+    pub tasks: Figures<'t>,
     pub operations: FileOperations<'t>,
     /// A buffer.
     pattern: Vec<u8>,
@@ -72,6 +74,7 @@ impl<'t> Summary<'t> {
             all: Row::default(),
             slowest: Slowest::default(),
             flows: Flows::default(),
+            tasks: Figures::default(),
             operations: FileOperations::default(),
             pattern: Vec::new(),
         }
@@ -90,6 +93,7 @@ impl<'t> Summary<'t> {
         }
         self.flows.message(event);
         self.requests.enter(event, |_| true);
+        self.tasks.add(event);
         if let Some(operation) = self.operations.push(event)
             && let Some(duration) = operation.duration()
         {

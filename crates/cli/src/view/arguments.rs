@@ -15,7 +15,7 @@ use super::tag::OfTag;
 use super::text::Text;
 use super::time::{self, Instant};
 use super::token::OfToken;
-use crate::render::{self, Rendering};
+use crate::render::{self, Rendering, Settings};
 
 pub const HELP: &str = "\
 Examples:
@@ -62,10 +62,13 @@ pub struct Arguments {
     pub slowest: Option<u16>,
     #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "csv"], value_parser = names::script, help = names::script_help())]
     script: Option<&'static Rendering>,
+    /// A poll that takes this long or longer is slow, for the script task_latency; 10 ms without: 500us
+    #[arg(long, value_name = "TIME", requires = "script", value_parser = time::duration)]
+    slow: Option<i64>,
     /// Keep printing new events until the recording ends
     #[arg(short, long, conflicts_with = "min_duration")]
     pub follow: bool,
-    /// Only events of operations whose user tag matches, and other events with a matching one
+    /// Only events of operations and processes whose user tag matches, and other events with a matching one
     #[arg(long, value_name = "GLOB")]
     pub tag: Option<String>,
     /// Only events of the sequential trace with this label: its messages, and the file operations of its processes. Lines are indented
@@ -150,6 +153,10 @@ impl Arguments {
         selection
     }
 
+    fn settings(&self) -> Settings {
+        self.slow.map_or_else(Settings::default, |slow| Settings { slow })
+    }
+
     /// Whether to show the recorder's own events: only if the user names them.
     fn shows_own_events(&self) -> bool {
         self.probe.iter().any(|pattern| pattern.starts_with("recorder:"))
@@ -165,7 +172,7 @@ impl Arguments {
             let shown = |class: &&EventClass| (own || !event::is_own(class)) && selection.matches_probe(class);
             Format::new(Csv::new(classes.filter(shown), out))
         } else if let Some(script) = self.script {
-            Format::of_script(script)
+            Format::of_script(script, &self.settings())
         } else {
             let mut text = Text::on_stdout(render::ALL);
             text.shows_modules = self.shows_own_events();

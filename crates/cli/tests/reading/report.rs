@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use crate::page::Fields;
-use crate::storm;
 use crate::writer::{Arg, Fired, SUB_BUFFER, Writer, entry, fired, returned};
 use crate::{dyntrace, made};
+use crate::{storm, tasks};
 
 /// The page of the traces.
 pub fn page(traces: &[&Path], status: i32) -> String {
@@ -254,4 +254,44 @@ fn absurd_values_end_no_command() {
     assert!(page(&[&trace], 4).contains("command -5"));
     made("convert", &[&trace], &["--to", "perfetto"], &folder.path().join("perfetto"), 4);
     made("convert", &[&trace], &["--to", "parquet"], &folder.path().join("parquet"), 4);
+}
+
+#[test]
+fn tasks_by_their_ends_and_their_functions() {
+    let folder = tempfile::tempdir().unwrap();
+    storm::write(&folder.path().join("none"), 10, 3);
+    assert!(!page(&[&folder.path().join("none")], 0).contains("<h2>Tasks</h2>"));
+    let trace = folder.path().join("trace");
+    tasks::write(&trace);
+    let page = page(&[&trace], 0);
+    let (_, section) = page.split_once("<h2>Tasks</h2>").unwrap();
+    for fact in
+        ["<b>3</b> spawned", "<b>1</b> normal", "<b>1</b> panic", "<b>3</b> not ended", "<b>1</b> polls of 10 ms"]
+    {
+        assert!(section.contains(fact), "{fact}: {section}");
+    }
+    assert_eq!(
+        row(section, "shop::bake"),
+        ["shop::bake", "1", "2", "1.40 µs", "500 ns", "900 ns", "900 ns", "2.00 µs"]
+    );
+    assert_eq!(row(section, "shop::fry")[1..4], ["1", "1", "20.0 ms"]);
+    assert_eq!(row(section, "shop::stir")[1..4], ["0", "1", "150 ns"]);
+    assert_eq!(row(section, "shop::&lt;late&gt;")[1..], ["1", "0"]);
+    // The busiest first.
+    assert!(section.find("shop::fry").unwrap() < section.find("shop::bake").unwrap());
+    let (_, panics) = section.split_once("<h3>Panics</h3>").unwrap();
+    assert_eq!(row(panics, "shop::fry"), ["shop::fry", "1", "20.0 ms", "no &lt;oil&gt;"]);
+    let (_, longest) = panics.split_once("<h3>Longest polls</h3>").unwrap();
+    assert_eq!(row(longest, "shop::fry"), ["shop::fry", "20.0 ms", "4.00 µs", "panic", "8", "12 &lt;0.2.0&gt;"]);
+    assert_eq!(row(longest, "shop::bake")[5..], ["req-1", "12 &lt;0.1.0&gt;"]);
+}
+
+#[test]
+fn a_page_of_tasks_without_polls() {
+    let folder = tempfile::tempdir().unwrap();
+    let exit = |time, reason: &str| fired("process-exit", time, ["<0.1.0>".into(), reason.into()]);
+    Writer::new(folder.path()).ring("ring-1", 7, &[exit(5, "panic"), exit(6, "cancelled")]);
+    let page = page(&[folder.path()], 0);
+    assert!(page.contains("The trace has no polls: record them with") && page.contains("<b>1</b> cancelled"), "{page}");
+    assert!(page.contains("<i>recorded without polls</i>"), "{page}");
 }

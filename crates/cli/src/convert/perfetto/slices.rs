@@ -1,10 +1,12 @@
-//! An operation as slices: queue wait, service and delivery within the whole.
+//! An operation as slices: queue wait, service and delivery within the whole. A poll of a task as one slice.
 
 use dyntrace_reader::FileOperation;
 
 use super::message::{DebugAnnotation, EventType, TrackEvent, Value};
 use super::strings::Strings;
+use crate::escape;
 use crate::operation::{bytes, error_of, name_of};
+use crate::recorded_tasks::Poll;
 
 /// An event of a track and its time.
 pub type At = (i64, TrackEvent);
@@ -65,6 +67,18 @@ pub fn work(described: TrackEvent, begin: i64, end: Option<i64>, track: u64, out
     let mut slices = Slices { track, time: begin, out };
     slices.begin(begin, described);
     end.into_iter().for_each(|time| slices.end(time));
+}
+
+/// The poll, on the track of its thread. One in which the task was when the trace ended has no end.
+pub fn poll(poll: &Poll<'_>, track: u64, strings: &mut Strings, out: &mut Vec<At>) {
+    let outcome = poll.end.map_or(&b""[..], |end| end.outcome);
+    let texts = [("pid", poll.proc), ("user tag", poll.tag), ("outcome", outcome)];
+    let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
+    let debug_annotations = texts.map(|(name, text)| strings.text(name, text)).collect();
+    let name = if poll.function.is_empty() { "poll".into() } else { escape::name(poll.function) };
+    let described =
+        TrackEvent { debug_annotations, name_iid: Some(strings.event_name(&name)), ..TrackEvent::default() };
+    work(described, poll.begun, poll.end.map(|end| end.time), track, out);
 }
 
 /// The name and the annotations of an operation's slices, and the flow of its sequential trace.

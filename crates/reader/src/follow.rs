@@ -166,7 +166,8 @@ impl Follower {
                 self.positions.insert(file.path.clone(), position);
             }
             if overwritten > 0 {
-                *self.overwritten.entry(file.path.clone()).or_default() += overwritten;
+                let sum = self.overwritten.entry(file.path.clone()).or_default();
+                *sum = sum.saturating_add(overwritten);
             }
         }
     }

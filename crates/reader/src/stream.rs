@@ -128,7 +128,7 @@ impl<'t> Stream<'t> {
         if position.event > 0 && first.sequence == position.packet {
             self.enter(first, position.event);
         } else {
-            self.found.overwritten += first.sequence.saturating_sub(position.packet.max(1));
+            self.found.overwritten = first.sequence.saturating_sub(position.packet.max(1));
         }
     }
 
@@ -295,10 +295,12 @@ impl<'t> Stream<'t> {
     /// Goes to the next packet and notes the damage before it. Returns false if there is none.
     fn continue_at(&mut self, Next { packet, gap }: Next) -> bool {
         let overwritten = match (self.packet, packet) {
-            (Some(last), Some(next)) if self.file.is_circular => next.sequence.saturating_sub(last.sequence + 1),
+            (Some(last), Some(next)) if self.file.is_circular => {
+                next.sequence.saturating_sub(last.sequence).saturating_sub(1)
+            }
             _ => 0,
         };
-        self.found.overwritten += overwritten;
+        self.found.overwritten = self.found.overwritten.saturating_add(overwritten);
         if let Some(gap) = gap.filter(|gap| overwritten == 0 || gap.bytes > 0) {
             self.found.damage(gap.offset, gap.bytes, gap.reason);
         }

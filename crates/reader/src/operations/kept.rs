@@ -160,7 +160,7 @@ impl Kept {
     pub(crate) fn resume<'t>(&'t self, trace: &'t Trace) -> FileOperations<'t> {
         let there: HashMap<_, _> = trace.processes().iter().map(|process| (&process.path, process)).collect();
         let processes: Vec<Option<&Process>> = self.processes.iter().map(|path| there.get(path).copied()).collect();
-        let key = |process: usize| processes[process].map(key);
+        let key_of = |process: usize| processes[process].map(key);
         let mut operations = FileOperations {
             stages: Stages::resume(self.drivers.iter().map(String::as_str).collect()),
             given_up: self.given_up,
@@ -172,14 +172,14 @@ impl Kept {
                 operations.given_up += 1;
                 continue;
             };
-            let key = (self::key(process), kept.driver, kept.id);
+            let key = (key(process), kept.driver, kept.id);
             let operation = kept.resume(process, operations.stages.name(kept.driver), &self.texts);
             operations.entered += 1;
             operations.in_flight.insert(operations.entered, (key, operation));
             operations.orders.insert(key, operations.entered);
         }
         operations.last.extend(self.last.iter().filter_map(|(process, tid, last)| {
-            let process = key(*process)?;
+            let process = key_of(*process)?;
             let last = match *last {
                 KeptLast::Entry { driver, id, port } => {
                     Last::Entry { key: (process, driver, id), port: self.texts.get(port) }
@@ -190,11 +190,11 @@ impl Kept {
         }));
         let requesters = self.requesters.iter();
         let requesters =
-            requesters.filter_map(|(process, id, kept)| Some(((key(*process)?, *id), kept.resume(&self.texts))));
+            requesters.filter_map(|(process, id, kept)| Some(((key_of(*process)?, *id), kept.resume(&self.texts))));
         operations.requesters.extend(requesters);
         let text = |text: Text| self.texts.get(text);
         let paths = self.paths.iter();
-        let paths = paths.filter_map(|(process, port, path)| Some(((key(*process)?, text(*port)), text(*path))));
+        let paths = paths.filter_map(|(process, port, path)| Some(((key_of(*process)?, text(*port)), text(*path))));
         operations.paths.extend(paths);
         operations
     }

@@ -30,7 +30,8 @@ The process records its operations into circular files, which this command reads
 each thread, and for 16 threads more, on the disk of TMPDIR. Spans are those of dyntrace convert --to otlp. The span around the operations
 of a user tag is sent when the tag has had none for 5 s, and again if it has more later.
 
-While the collector is away or busy, up to 16 MiB of spans wait. Further ones are dropped and counted.
+While the collector is away or busy, up to 16 MiB of spans wait. Further ones are dropped and counted. At the end it has 10 s for the
+spans that wait; another interrupt ends that.
 
 Exit status:
    0  an interrupt or the end of the process ended it, and the collector has taken all spans
@@ -82,7 +83,7 @@ pub fn export(Arguments { pid, to, size, folder, sampling }: &Arguments) -> Outc
         live.look()?;
     }
     session.stop()?;
-    live.end()
+    live.end(|| session.is_interrupted_again())
 }
 
 /// The operations of the recording on their way to the collector.
@@ -110,10 +111,10 @@ impl Live {
     }
 
     /// Takes the rest, waits until the collector has it, and prints the summary.
-    fn end(mut self) -> Outcome {
+    fn end(mut self, is_interrupted: impl FnMut() -> bool) -> Outcome {
         self.take(|operations, each| operations.drain(each))?;
         let (kept, left_out) = (self.spans.kept(), self.spans.left_out());
-        let sent = self.spans.finish().map_err(anyhow::Error::new)?.close(PATIENCE);
+        let sent = self.spans.finish().map_err(anyhow::Error::new)?.close(PATIENCE, is_interrupted);
         let (losses, given_up) = (self.operations.losses(), self.operations.given_up());
         Ok(summary::say(&summary::Summary { kept, left_out, given_up, losses, sent }))
     }

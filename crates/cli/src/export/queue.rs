@@ -18,6 +18,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The longest such pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
+/// The time between two looks for an interrupt at the end.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// The end at which batches are put in.
 pub struct Queue(Arc<Shared>);
 
@@ -56,13 +59,13 @@ impl Queue {
         queue
     }
 
-    /// Waits until all batches are sent, for `patience` at most.
-    pub fn close(self, patience: Duration) -> Sent {
+    /// Waits until all batches are sent, for `patience` at most, and unless `is_interrupted`.
+    pub fn close(self, patience: Duration, mut is_interrupted: impl FnMut() -> bool) -> Sent {
         let end = Instant::now() + patience;
         let mut state = self.0.lock();
-        while !state.batches.is_empty() {
+        while !state.batches.is_empty() && !is_interrupted() {
             let Some(left) = end.checked_duration_since(Instant::now()) else { break };
-            state = self.0.wait(state, left);
+            state = self.0.wait(state, left.min(LOOK));
         }
         let left = state.batches.iter().map(|batch| batch.spans).sum();
         Sent { left, ..state.sent.clone() }
@@ -140,5 +143,31 @@ impl Shared {
             state.sent.reason = reason;
         }
         self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn batches_beyond_the_limit_are_dropped_and_counted() {
+        // A collector that never answers.
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let mut queue = Queue::start(Endpoint::of(Path::new(&address)).unwrap().unwrap());
+        const COUNT: usize = 50;
+        for _ in 0..COUNT {
+            queue.take(Batch { line: vec![b' '; LIMIT / 16], spans: 3 }).unwrap();
+        }
+        let state = queue.0.lock();
+        assert_eq!((state.batches.len(), state.bytes), (16, LIMIT));
+        drop(state);
+        let sent = queue.close(Duration::ZERO, || false);
+        assert_eq!((sent.sent, sent.refused), (0, 0));
+        assert_eq!((sent.left, sent.dropped), (3 * 16, 3 * (COUNT as u64 - 16)));
     }
 }

@@ -61,7 +61,7 @@ impl Session {
     }
 
     /// Ends the recording. Its files are complete then.
-    pub fn stop(mut self) -> Result<(), Failure> {
+    pub fn stop(&mut self) -> Result<(), Failure> {
         if !self.is_open() {
             return Ok(());
         }
@@ -71,6 +71,11 @@ impl Session {
             Err(ControlError::System { .. }) if !self.connection.is_open() => Ok(()),
             Err(error) => Err(refusal(error)),
         }
+    }
+
+    /// Whether another signal that ends the command has arrived.
+    pub fn is_interrupted_again(&self) -> bool {
+        self.notices.try_iter().any(|notice| matches!(notice, Notice::Signal(signal) if !is_for_others(signal.number)))
     }
 
     /// Whether the process runs. A forked child may keep the socket open after it has ended.

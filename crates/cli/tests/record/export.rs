@@ -1,0 +1,220 @@
+//! `dyntrace export`: the spans that a collector gets of a running process.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{self, Receiver};
+
+use nix::sys::signal::Signal;
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
+use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
+use opentelemetry_proto::tonic::trace::v1::{Span, TracesData};
+
+use crate::collector;
+use crate::place::{Firing, Place, Ran, send, wait_for_session};
+use crate::program;
+
+const OK: &str = "200 OK";
+const BUSY: &str = "503 Service Unavailable\r\nRetry-After: 0";
+
+/// A program in a role, whose recorder can be controlled.
+fn start(place: &Place, role: &str) -> Firing {
+    let mut command = program(role);
+    place.put(command.env("DYNTRACE", "control"));
+    Firing::start(&mut command)
+}
+
+/// Starts to export, to a collector whose answers are those, and after them success. Returns also the spans that it takes.
+fn export(place: &Place, pid: &str, options: &[&str], answers: &[&'static str]) -> (Child, Receiver<Span>) {
+    let (sender, spans) = mpsc::channel();
+    let mut answers = answers.to_vec().into_iter();
+    let address = collector::serve(move |received| {
+        assert_eq!(received.head[0], "post /v1/traces http/1.1");
+        let answer = answers.next().unwrap_or(OK);
+        if answer == OK {
+            let data: TracesData = serde_json::from_slice(&received.body).unwrap();
+            let scopes = data.resource_spans.into_iter().flat_map(|process| process.scope_spans);
+            scopes.flat_map(|scope| scope.spans).for_each(|span| sender.send(span).unwrap());
+        }
+        answer
+    });
+    let arguments = [&["export", "-p", pid, "--to", &address], options].concat();
+    let child = place.dyntrace(&arguments).env("TMPDIR", place.0.path()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_session(place, pid);
+    (child, spans)
+}
+
+/// Ends the export by an interrupt.
+fn end(child: Child) -> Ran {
+    send(&child, Signal::SIGINT);
+    Ran::of(child.wait_with_output().unwrap())
+}
+
+/// Asserts that the last line is the summary with these counts.
+#[track_caller]
+fn says(ran: &Ran, status: i32, [spans, operations, left_out, refused, dropped]: [u64; 5]) {
+    assert_eq!(ran.status, Some(status), "{ran:?}");
+    let summary = format!(
+        "{spans} spans sent, of {operations} operations and the tags around them; {left_out} operations left out by the rules, \
+         0 events lost, {refused} spans refused, {dropped} dropped"
+    );
+    assert_eq!(ran.err.lines().last(), Some(&*summary), "{ran:?}");
+}
+
+/// Asserts that each of the spans is there once.
+fn distinct(spans: &[Span]) {
+    let mut counts: HashMap<&[u8], u32> = HashMap::new();
+    spans.iter().for_each(|span| *counts.entry(&span.span_id).or_default() += 1);
+    assert!(counts.values().all(|count| *count == 1), "{counts:?}");
+}
+
+/// No folder of the command is left.
+fn is_clean(place: &Place) {
+    let left: Vec<_> = fs::read_dir(place.0.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let of_command = left.iter().find(|path| path.to_str().unwrap().contains("dyntrace-run-"));
+    let inside = of_command.map(|folder| fs::read_dir(folder).unwrap().count());
+    assert!(inside.is_none_or(|count| count == 0), "{left:?}");
+}
+
+#[test]
+fn each_operation_is_a_span_once_while_the_collector_is_busy_at_first() {
+    let place = Place::new();
+    let mut firing = start(&place, "operate");
+    let pid = firing.pid();
+    firing.fire();
+    let (child, spans) = export(&place, &pid, &[], &[BUSY, BUSY, BUSY]);
+    for _ in 0..100 {
+        firing.fire();
+    }
+    // Batches come while the program runs.
+    let mut received = vec![spans.recv().unwrap()];
+    for _ in 0..200 {
+        firing.fire();
+    }
+    let ran = end(child);
+    firing.fire();
+    says(&ran, 0, [300, 300, 0, 0, 0]);
+    assert!(ran.err.contains("the collector takes no spans now, they wait: 503 Service Unavailable"), "{ran:?}");
+    received.extend(spans.try_iter());
+    assert_eq!(received.len(), 300);
+    assert!(received.iter().all(|span| span.name == "FSTAT"), "{received:?}");
+    distinct(&received);
+    is_clean(&place);
+}
+
+#[test]
+fn a_process_that_is_killed_loses_none() {
+    let place = Place::new();
+    let mut firing = start(&place, "operate");
+    let (child, spans) = export(&place, &firing.pid(), &[], &[]);
+    for _ in 0..50 {
+        firing.fire();
+    }
+    drop(firing);
+    says(&Ran::of(child.wait_with_output().unwrap()), 0, [50, 50, 0, 0, 0]);
+    let received: Vec<Span> = spans.try_iter().collect();
+    assert_eq!(received.len(), 50);
+    distinct(&received);
+    is_clean(&place);
+}
+
+#[test]
+fn an_operation_that_takes_long_is_one_span() {
+    let place = Place::new();
+    let (fifo, other) = (place.path("fifo"), place.path("other"));
+    for path in [&fifo, &other] {
+        mkfifo(path, Mode::S_IRWXU).unwrap();
+    }
+    let mut firing = start(&place, &format!("read {}", fifo.display()));
+    let mut beside = start(&place, "operate");
+    let (child, spans) = export(&place, &firing.pid(), &[], &[]);
+    firing.fire();
+    // Of this process, the next looks see nothing else.
+    let (second, others) = export(&place, &beside.pid(), &[], &[]);
+    beside.fire();
+    others.recv().unwrap();
+    says(&end(second), 0, [1, 1, 0, 0, 0]);
+    fs::write(&fifo, "text").unwrap();
+    let read = spans.recv().unwrap();
+    assert_eq!(read.name, "READ_FILE");
+    let is_path = |any: &Any| *any == Any::StringValue(fifo.display().to_string());
+    let attribute = |span: &Span, key: &str| {
+        span.attributes
+            .iter()
+            .find(|attribute| attribute.key == key)
+            .map(|found| found.value.clone().unwrap().value.unwrap())
+    };
+    assert!(attribute(&read, "file.path").as_ref().is_some_and(is_path), "{read:?}");
+    assert_eq!(attribute(&read, "dyntrace.bytes"), Some(Any::IntValue(4)));
+    assert_eq!(attribute(&read, "dyntrace.in_flight"), None);
+    assert!(attribute(&read, "dyntrace.worker.thread.id").is_some());
+
+    // Another one is in flight at the end.
+    firing.fire();
+    let reader_is_there = File::options().write(true).open(&fifo).unwrap();
+    let ran = end(child);
+    drop(reader_is_there);
+    says(&ran, 0, [3, 2, 0, 0, 0]);
+    let rest: Vec<Span> = spans.try_iter().collect();
+    let mut names: Vec<_> = rest.iter().map(|span| span.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["READ_FILE", "slow"]);
+    let in_flight = rest.iter().find(|span| span.name == "READ_FILE").unwrap();
+    assert_eq!(attribute(in_flight, "dyntrace.in_flight"), Some(Any::BoolValue(true)));
+    let tag = rest.iter().find(|span| span.name == "slow").unwrap();
+    assert!([&read, in_flight].iter().all(|span| span.parent_span_id == tag.span_id));
+}
+
+#[test]
+fn rules_and_refusals_are_counted() {
+    let place = Place::new();
+    let mut firing = start(&place, "operate");
+    let (child, spans) = export(&place, &firing.pid(), &["--failed", "--slow", "1h", "--tag", "req-*"], &[]);
+    for _ in 0..20 {
+        firing.fire();
+    }
+    says(&end(child), 0, [0, 0, 20, 0, 0]);
+    assert_eq!(spans.try_iter().count(), 0);
+
+    let (child, spans) = export(&place, &firing.pid(), &["--one-in", "1"], &["400 Bad Request"; 100]);
+    for _ in 0..20 {
+        firing.fire();
+    }
+    let ran = end(child);
+    says(&ran, 1, [0, 20, 0, 20, 0]);
+    assert!(ran.err.contains("the collector refused 20 spans: 400 Bad Request"), "{ran:?}");
+    assert_eq!(spans.try_iter().count(), 0);
+}
+
+#[test]
+fn a_collector_that_is_away_holds_nothing_up() {
+    let place = Place::new();
+    let mut firing = start(&place, "operate");
+    let pid = firing.pid();
+    // Nothing listens at a port that only a closed listener had.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let address = format!("http://{free}");
+    let child = place.dyntrace(&["export", "-p", &pid, "--to", &address]).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_session(&place, &pid);
+    for _ in 0..20 {
+        firing.fire();
+    }
+    // The first ends the recording, the second the wait for the collector.
+    send(&child, Signal::SIGINT);
+    send(&child, Signal::SIGTERM);
+    let ran = Ran::of(child.wait_with_output().unwrap());
+    says(&ran, 1, [0, 20, 0, 0, 20]);
+    assert!(ran.err.contains("20 spans not sent"), "{ran:?}");
+}
+
+#[test]
+fn wrong_use() {
+    let place = Place::new();
+    place.run(&["export", "-p", "1", "--to", "spans.jsonl"]).says(2, "files are for dyntrace convert");
+    place.run(&["export", "-p", "1", "--to", "https://127.0.0.1"]).says(2, "an address begins with http://HOST:PORT");
+    place.run(&["export", "-p", "4194305"]).says(65, "there is no process 4194305");
+    let own = std::process::id().to_string();
+    fs::write(place.path("file"), "").unwrap();
+    place.run(&["export", "-p", &own, "--folder", "file"]).says(2, "which is not an empty folder");
+}

@@ -35,6 +35,7 @@ struct State {
     batches: VecDeque<Batch>,
     bytes: usize,
     sent: Sent,
+    is_closed: bool,
 }
 
 /// How many spans the collector has got.
@@ -67,6 +68,7 @@ impl Queue {
             let Some(left) = end.checked_duration_since(Instant::now()) else { break };
             state = self.0.wait(state, left.min(LOOK));
         }
+        state.is_closed = true;
         let left = state.batches.iter().map(|batch| batch.spans).sum();
         Sent { left, ..state.sent.clone() }
     }
@@ -114,7 +116,7 @@ impl Shared {
             let (trouble, wanted) = match endpoint.try_send(line.clone()) {
                 Ok(Verdict::Taken { rejected, reason }) => {
                     if is_away {
-                        warn("the collector takes spans again");
+                        self.tell("the collector takes spans again");
                     }
                     return self.settle(rejected, reason);
                 }
@@ -123,11 +125,19 @@ impl Shared {
                 Err(error) => (error.to_string(), None),
             };
             if !is_away {
-                warn(&format!("the collector takes no spans now, they wait: {trouble}"));
+                self.tell(&format!("the collector takes no spans now, they wait: {trouble}"));
                 is_away = true;
             }
             thread::sleep(wanted.unwrap_or(pause));
             pause = (2 * pause).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Says a line, unless the summary, which is the last one, is about to come.
+    fn tell(&self, line: &str) {
+        let state = self.lock();
+        if !state.is_closed {
+            warn(line);
         }
     }
 

@@ -1,19 +1,23 @@
 //! `dyntrace export`: the spans that a collector gets of a running process.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::process::{Child, Stdio};
+use std::fs::{self, File, Permissions};
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
-use nix::unistd::mkfifo;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{Pid, geteuid, mkfifo};
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
 use opentelemetry_proto::tonic::trace::v1::{Span, TracesData};
 
-use crate::collector;
+use crate::others::NOBODY;
 use crate::place::{Firing, Place, Ran, send, wait_for_session};
-use crate::program;
+use crate::{collector, missing, program};
 
 const OK: &str = "200 OK";
 const BUSY: &str = "503 Service Unavailable\r\nRetry-After: 0";
@@ -188,13 +192,13 @@ fn rules_and_refusals_are_counted() {
 }
 
 #[test]
-fn a_collector_that_is_away_holds_nothing_up() {
+fn a_collector_that_does_not_answer_holds_nothing_up() {
     let place = Place::new();
     let mut firing = start(&place, "operate");
     let pid = firing.pid();
-    // Nothing listens at a port that only a closed listener had.
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let address = format!("http://{free}");
+    // It takes no connection.
+    let collector = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", collector.local_addr().unwrap());
     let child = place.dyntrace(&["export", "-p", &pid, "--to", &address]).stderr(Stdio::piped()).spawn().unwrap();
     wait_for_session(&place, &pid);
     for _ in 0..20 {
@@ -206,6 +210,59 @@ fn a_collector_that_is_away_holds_nothing_up() {
     let ran = Ran::of(child.wait_with_output().unwrap());
     says(&ran, 1, [0, 20, 0, 0, 20]);
     assert!(ran.err.contains("20 spans not sent"), "{ran:?}");
+}
+
+/// The exporter is stopped while the program overwrites its small files several times.
+#[test]
+fn packets_that_are_overwritten_unread_are_counted() {
+    let place = Place::new();
+    let mut firing = start(&place, "operate");
+    let (child, spans) = export(&place, &firing.pid(), &["--size", "64K"], &[]);
+    firing.fire();
+    let first = spans.recv().unwrap();
+    send(&child, Signal::SIGSTOP);
+    let stopped = waitpid(Pid::from_raw(child.id().cast_signed()), Some(WaitPidFlag::WUNTRACED)).unwrap();
+    assert!(matches!(stopped, WaitStatus::Stopped(_, Signal::SIGSTOP)), "{stopped:?}");
+    for _ in 0..5000 {
+        firing.fire();
+    }
+    send(&child, Signal::SIGCONT);
+    let ran = end(child);
+    let summary = ran.err.lines().last().unwrap();
+    assert!(summary.contains("0 events and ") && summary.contains(" packets of 32 KiB lost"), "{ran:?}");
+    ran.says(3, "packets of 32 KiB were overwritten before they were read");
+    let received: Vec<Span> = [first].into_iter().chain(spans.try_iter()).collect();
+    distinct(&received);
+    assert!(summary.starts_with(&format!("{} spans sent, ", received.len())), "{ran:?}");
+    assert!(received.len() > 100 && received.len() < 5000, "{}", received.len());
+    let last = received.iter().map(|span| span.end_time_unix_nano).max();
+    assert!(last > received.iter().map(|span| span.end_time_unix_nano).min(), "the newest are among them");
+}
+
+#[test]
+fn a_process_of_another_user() {
+    if !geteuid().is_root() {
+        return missing::skip("root", "only root may control the processes of another user");
+    }
+    let place = Place::new();
+    let [program, theirs] = ["program", "theirs"].map(|name| place.path(name));
+    fs::set_permissions(place.0.path(), Permissions::from_mode(0o755)).unwrap();
+    assert!(Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status().unwrap().success());
+    fs::create_dir(&theirs).unwrap();
+    for path in [&theirs, &place.path("run")] {
+        chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let mut command = Command::new(&program);
+    command.args(["--exact", "role", "--nocapture"]).env("ROLE", "operate");
+    place.put(command.env("DYNTRACE", "control").uid(NOBODY).gid(NOBODY));
+    let mut firing = Firing::start(&mut command);
+    place.run(&["export", "-p", &firing.pid()]).says(2, "belongs to user 65534");
+    let (child, spans) = export(&place, &firing.pid(), &["--folder", "theirs/rings"], &[]);
+    for _ in 0..20 {
+        firing.fire();
+    }
+    says(&end(child), 0, [20, 20, 0, 0, 0]);
+    assert_eq!(spans.try_iter().count(), 20);
 }
 
 #[test]

@@ -26,12 +26,14 @@ Examples:
   dyntrace export -p 4711 --to http://127.0.0.1:4318 --slow 10ms --failed
   dyntrace export -p 4711 --tag 'req-1*' --one-in 100 --size 16M
 
-The process records its operations into circular files, which this command reads and then removes. They take the bytes of --size for
-each thread, and for 16 threads more, on the disk of TMPDIR. Spans are those of dyntrace convert --to otlp. The span around the operations
-of a user tag is sent when the tag has had none for 5 s, and again if it has more later.
+The process records its operations into circular files in TMPDIR, which are removed at the end. They
+take the bytes of --size for each thread, and for 16 threads more.
 
-While the collector is away or busy, up to 16 MiB of spans wait. Further ones are dropped and counted. At the end it has 10 s for the
-spans that wait; another interrupt ends that.
+Spans are those of dyntrace convert --to otlp. The span around the operations of a user tag is sent
+when the tag has had none for 5 s. If it has more later, those have a second span.
+
+While the collector is away or busy, up to 16 MiB of spans wait. Further ones are dropped and
+counted. At the end it has 10 s for the spans that wait; another interrupt ends that.
 
 Exit status:
    0  an interrupt or the end of the process ended it, and the collector has taken all spans

@@ -37,8 +37,8 @@ pub fn say(summary: &Summary) -> ExitCode {
     let packets = losses.overwritten.iter().map(|ring| ring.packets).fold(0, u64::saturating_add);
     let packets = if packets == 0 { String::new() } else { format!(" and {packets} packets of 32 KiB") };
     say!(
-        "{} spans sent, of {kept} operations and the tags around them; {left_out} operations left out by the rules, {} events{packets} \
-         lost, {} spans refused, {} dropped",
+        "{} spans of {kept} operations sent, {left_out} operations left out by the rules; {} events{packets} lost, {} spans refused, \
+         {} dropped",
         sent.sent,
         losses.events(),
         sent.refused,

@@ -60,8 +60,8 @@ fn end(child: Child) -> Ran {
 fn says(ran: &Ran, status: i32, [spans, operations, left_out, refused, dropped]: [u64; 5]) {
     assert_eq!(ran.status, Some(status), "{ran:?}");
     let summary = format!(
-        "{spans} spans sent, of {operations} operations and the tags around them; {left_out} operations left out by the rules, \
-         0 events lost, {refused} spans refused, {dropped} dropped"
+        "{spans} spans of {operations} operations sent, {left_out} operations left out by the rules; 0 events lost, {refused} spans \
+         refused, {dropped} dropped"
     );
     assert_eq!(ran.err.lines().last(), Some(&*summary), "{ran:?}");
 }
@@ -233,7 +233,7 @@ fn packets_that_are_overwritten_unread_are_counted() {
     ran.says(3, "packets of 32 KiB were overwritten before they were read");
     let received: Vec<Span> = [first].into_iter().chain(spans.try_iter()).collect();
     distinct(&received);
-    assert!(summary.starts_with(&format!("{} spans sent, ", received.len())), "{ran:?}");
+    assert!(summary.starts_with(&format!("{} spans of ", received.len())), "{ran:?}");
     assert!(received.len() > 100 && received.len() < 5000, "{}", received.len());
     let last = received.iter().map(|span| span.end_time_unix_nano).max();
     assert!(last > received.iter().map(|span| span.end_time_unix_nano).min(), "the newest are among them");

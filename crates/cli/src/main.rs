@@ -27,6 +27,7 @@ mod losses;
 #[cfg(target_os = "linux")]
 mod metrics;
 mod operation;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "export, which uses the rest, is for Linux"))]
 mod otlp;
 #[cfg(all(test, target_os = "linux"))]
 #[path = "../tests/common/page.rs"]

@@ -20,8 +20,8 @@ use crate::trace::Trace;
 
 /// Follows a recording: delivers its events, in order of time, as they are recorded.
 ///
-/// Of a recording in overwrite mode, it delivers the events that it reads before they are overwritten. [`Losses::overwritten`] has the number
-/// of packets that it missed.
+/// Of a recording in overwrite mode, it delivers the events that it reads before they are overwritten. [`Losses::overwritten`] counts the
+/// packets that it missed.
 ///
 /// ```
 /// use std::{thread, time::Duration};

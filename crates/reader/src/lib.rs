@@ -43,7 +43,8 @@
 //! Traces of the recorder's first version have no checksums; the reader checks only the limits.
 //!
 //! An event passes through `map` (the file in memory) → `packet` (packet headers) → `stream` (events of one file) → `merge`
-//! (all files). `walk` checks packets and skips damaged ones. `metadata` makes the [`EventClass`]es, which locate fields.
+//! (all files). `walk` checks packets and skips damaged ones. `metadata` makes the [`EventClass`]es, which locate fields. For
+//! [`Follower`], `circular` copies the new packets of circular files, which then are read as those of other files.
 
 mod circular;
 mod class;

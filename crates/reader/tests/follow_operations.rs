@@ -68,7 +68,7 @@ fn events() -> [Vec<Fired>; 2] {
     [submitter, worker]
 }
 
-/// Writes what was recorded up to `time`.
+/// Writes the events up to `time`.
 fn write_upto(writer: &Writer, time: u64) {
     for ((file, tid), events) in [("ring-1", 7), ("ring-2", 8)].into_iter().zip(events()) {
         let upto: Vec<_> = events.into_iter().filter(|event| event.cycles <= time).collect();

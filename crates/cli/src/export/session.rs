@@ -1,4 +1,4 @@
-//! The recording of the process: what a span needs, in circular files.
+//! The recording of the process: the events of its operations, in circular files.
 
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};

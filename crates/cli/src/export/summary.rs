@@ -1,4 +1,4 @@
-//! What was exported, and what was not.
+//! The summary of an export: spans sent, operations left out, losses.
 
 use std::process::ExitCode;
 

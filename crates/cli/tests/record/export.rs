@@ -108,6 +108,32 @@ fn each_operation_is_a_span_once_while_the_collector_is_busy_at_first() {
 }
 
 #[test]
+fn operations_of_many_threads_come_once() {
+    const PIECES: usize = 5;
+    let place = Place::new();
+    let mut firing = start(&place, "many 500");
+    let (child, spans) = export(&place, &firing.pid(), &[], &[]);
+    for _ in 0..PIECES {
+        firing.fire();
+    }
+    let ran = end(child);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let received: Vec<Span> = spans.try_iter().collect();
+    distinct(&received);
+    let (operations, tags): (Vec<Span>, Vec<Span>) = received.into_iter().partition(|span| span.name == "FSTAT");
+    let expected = PIECES * 4 * 500;
+    assert_eq!(operations.len(), expected);
+    // On a slow machine a tag may be without an operation for 5 s, and have a second span.
+    says(&ran, 0, [(expected + tags.len()) as u64, expected as u64, 0, 0, 0]);
+    let parents: HashMap<&[u8], &str> = tags.iter().map(|span| (&*span.span_id, span.name.as_str())).collect();
+    for tag in 0..4 {
+        let name = format!("task-{tag}");
+        let is_its = |span: &&Span| parents[&*span.parent_span_id] == name;
+        assert_eq!(operations.iter().filter(is_its).count(), expected / 4, "{name}");
+    }
+}
+
+#[test]
 fn a_process_that_is_killed_loses_none() {
     let place = Place::new();
     let mut firing = start(&place, "operate");

@@ -40,7 +40,8 @@ impl Collector {
     }
 }
 
-fn receive(stream: &std::net::TcpStream) -> Received {
+/// Reads a request.
+pub fn receive(stream: &std::net::TcpStream) -> Received {
     let mut reader = BufReader::new(stream);
     let mut head = Vec::new();
     loop {
@@ -55,19 +56,4 @@ fn receive(stream: &std::net::TcpStream) -> Received {
     let mut body = vec![0; length];
     reader.read_exact(&mut body).unwrap();
     Received { head, body }
-}
-
-/// Answers requests as `answer` says, one at a time, until the test ends. Returns the collector's address.
-pub fn serve(mut answer: impl FnMut(Received) -> &'static str + Send + 'static) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            let head = answer(receive(&stream));
-            // The command may have ended.
-            let _ = stream.write_all(format!("HTTP/1.1 {head}\r\nContent-Length: 0\r\n\r\n").as_bytes());
-        }
-    });
-    address
 }

@@ -1,12 +1,14 @@
 //! `dyntrace export`: the spans that a collector gets of a running process.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fs::{self, File, Permissions};
+use std::io::Write as _;
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
+use std::thread;
 
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
@@ -29,13 +31,28 @@ fn start(place: &Place, role: &str) -> Firing {
     Firing::start(&mut command)
 }
 
+/// Answers requests as `answer` says, one at a time, until the test ends. Returns the collector's address.
+fn serve(mut answer: impl FnMut(collector::Received) -> &'static str + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let head = answer(collector::receive(&stream));
+            // The command may have ended.
+            let _ = stream.write_all(format!("HTTP/1.1 {head}\r\nContent-Length: 0\r\n\r\n").as_bytes());
+        }
+    });
+    address
+}
+
 /// Starts to export, to a collector whose answers are those, and after them success. Returns also the spans that it takes.
 fn export(place: &Place, pid: &str, options: &[&str], answers: &[&'static str]) -> (Child, Receiver<Span>) {
     let (sender, spans) = mpsc::channel();
-    let mut answers = answers.to_vec().into_iter();
-    let address = collector::serve(move |received| {
+    let mut answers = VecDeque::from(answers.to_vec());
+    let address = serve(move |received| {
         assert_eq!(received.head[0], "post /v1/traces http/1.1");
-        let answer = answers.next().unwrap_or(OK);
+        let answer = answers.pop_front().unwrap_or(OK);
         if answer == OK {
             let data: TracesData = serde_json::from_slice(&received.body).unwrap();
             let scopes = data.resource_spans.into_iter().flat_map(|process| process.scope_spans);

@@ -17,6 +17,8 @@ mod doctor;
 mod elf;
 mod escape;
 mod exit;
+#[cfg(target_os = "linux")]
+mod export;
 mod figures;
 #[cfg(target_os = "linux")]
 mod filter;
@@ -25,6 +27,8 @@ mod losses;
 #[cfg(target_os = "linux")]
 mod metrics;
 mod operation;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "export, which uses the rest, is for Linux"))]
+mod otlp;
 #[cfg(all(test, target_os = "linux"))]
 #[path = "../tests/common/page.rs"]
 mod page;
@@ -185,6 +189,12 @@ enum Command {
     /// They are counted in each program that links dyntrace, without a tracer or a recording. A process that has no control socket is asked
     /// to open one, as by dyntrace record -p.
     Metrics(metrics::Arguments),
+    #[cfg(target_os = "linux")]
+    #[command(after_long_help = export::HELP)]
+    /// Send the file operations of a running process to a collector, as spans of OpenTelemetry, while they happen
+    ///
+    /// A process that has no control socket is asked to open one, as by dyntrace record -p.
+    Export(export::Arguments),
     #[command(after_long_help = report::HELP)]
     /// Write a trace as one self-contained HTML page
     Report(report::Arguments),
@@ -350,6 +360,8 @@ fn perform(command: Command) -> Outcome {
         Command::Status(arguments) => status::status(&arguments),
         #[cfg(target_os = "linux")]
         Command::Metrics(arguments) => metrics::metrics(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Export(arguments) => export::export(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Diff(arguments) => diff::diff(&arguments),
         Command::Convert(arguments) => convert::convert(&arguments),

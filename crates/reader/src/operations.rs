@@ -6,9 +6,13 @@
 //!
 //! Only operations in flight are kept, at most [`MAX_IN_FLIGHT`].
 
+mod kept;
+
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::ptr;
+
+pub(crate) use kept::Kept;
 
 use crate::stage::{Driver, Returned, Stage, Stages};
 use crate::text::Text;
@@ -175,6 +179,12 @@ impl<'t> FileOperations<'t> {
     /// Returns the number of events without a known operation: it was entered before the trace began, or its entry was lost.
     pub fn unmatched(&self) -> u64 {
         self.unmatched
+    }
+
+    /// Drops the operations in flight.
+    pub(crate) fn forget_in_flight(&mut self) {
+        self.in_flight.clear();
+        self.orders.clear();
     }
 
     fn follow(&mut self, process: &'t Process, tid: u64, time: i64, stage: Stage<'t>) -> Option<FileOperation<'t>> {

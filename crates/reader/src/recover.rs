@@ -14,11 +14,8 @@ use crate::losses::Damage;
 use crate::map::MappedFile;
 use crate::packet::{self, CONTENT_SIZE, PACKET_SIZE, PAGE, Packet};
 use crate::process::{METADATA, Process};
-use crate::trace::{CHANNEL, ProcessFolder, process_folders, stream_files};
+use crate::trace::{CHANNEL, OVERWRITE_RINGS, ProcessFolder, process_folders, stream_files};
 use crate::walk::{Gap, PacketChecker};
-
-/// The folder of the rings in overwrite mode, which are circular files.
-const OVERWRITE_RINGS: &str = ".rings";
 
 /// The result of [`recover`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

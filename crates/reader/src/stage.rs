@@ -137,6 +137,16 @@ impl<'t> Stages<'t> {
         }
     }
 
+    /// Stages of the same drivers in another opening of the trace.
+    pub(crate) fn resume(drivers: Vec<&'t str>) -> Self {
+        Self { layouts: HashMap::new(), drivers }
+    }
+
+    /// Returns the names of all drivers, each at its position.
+    pub(crate) fn drivers(&self) -> &[&'t str] {
+        &self.drivers
+    }
+
     /// Returns the provider and the prefix of the probes of `driver`.
     pub(crate) fn name(&self, Driver(at): Driver) -> &'t str {
         self.drivers[at]

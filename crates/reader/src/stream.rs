@@ -27,6 +27,8 @@ pub(crate) struct StreamFile {
     pub(crate) map: MappedFile,
     /// The index of its process in the trace.
     pub(crate) process: usize,
+    /// Whether `map` is a copy of packets of a circular file, see [`unroll`](crate::circular::unroll).
+    pub(crate) is_circular: bool,
     /// Findings of reading it to the end.
     pub(crate) found: Mutex<Findings>,
 }
@@ -55,9 +57,9 @@ impl StreamFile {
 /// A place in a file, between two events.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Position {
-    /// The offset of the packet.
-    packet: u64,
-    /// The offset of the next event; that of the packet before its first event.
+    /// The offset of the packet; of a circular file, the sequence.
+    pub(crate) packet: u64,
+    /// The offset of the next event; that of the packet before its first event. Of a circular file, the offset in the packet.
     event: u64,
     /// The time of the event before that.
     cycles: u64,
@@ -85,10 +87,11 @@ pub(crate) struct Stream<'t> {
 
 impl<'t> Stream<'t> {
     pub(crate) fn new(file: &'t StreamFile, process: &'t Process) -> Self {
+        let checker = if file.is_circular { PacketChecker::circular } else { PacketChecker::new };
         Self {
             file,
             process,
-            checker: PacketChecker::new(&file.map, &file.path, process),
+            checker: checker(&file.map, &file.path, process),
             packet: None,
             classes: None,
             rest: &[],
@@ -104,7 +107,9 @@ impl<'t> Stream<'t> {
     /// The same, from `position` on.
     pub(crate) fn resume(file: &'t StreamFile, process: &'t Process, position: Position) -> Self {
         let mut stream = Self::new(file, process);
-        if position.event > 0 {
+        if file.is_circular {
+            stream.resume_copy(position);
+        } else if position.event > 0 {
             match file.map.packet(position.packet) {
                 Ok(packet) => {
                     stream.last_cycles = position.cycles;
@@ -121,13 +126,32 @@ impl<'t> Stream<'t> {
         stream
     }
 
-    /// Returns the position of `last`, the event read last, or of the next event.
-    pub(crate) fn position(&self, last: Option<&Event<'t>>) -> Position {
-        match &self.packet {
-            Some(_) if last.is_some() => self.last,
-            Some(packet) => Position { packet: packet.offset, event: self.offset(), cycles: self.last_cycles },
-            None => Position::default(),
+    /// The copy begins with the packet of the position, or with the oldest that the writer has not overwritten.
+    fn resume_copy(&mut self, position: Position) {
+        // Without a packet there is nothing new. A damaged one is found again when it is read.
+        let Ok(first) = self.file.map.packet(0) else { return };
+        if position.event > 0 && first.sequence == position.packet {
+            self.last_cycles = position.cycles;
+            self.enter(first, position.event);
+        } else {
+            self.found.overwritten = first.sequence.saturating_sub(position.packet.max(1));
         }
+    }
+
+    /// Returns the position of `last`, the event read last, or of the next event. `None` if no packet was read.
+    pub(crate) fn position(&self, last: Option<&Event<'t>>) -> Option<Position> {
+        let packet = self.packet?;
+        let next = Position { packet: packet.offset, event: self.offset(), cycles: self.last_cycles };
+        let position = last.map_or(next, |_| self.last);
+        Some(match self.file.is_circular {
+            true => Position { packet: packet.sequence, event: position.event - packet.offset, ..position },
+            false => position,
+        })
+    }
+
+    /// Returns the number of packets of a circular file that the writer overwrote before they were read.
+    pub(crate) fn overwritten(&self) -> u64 {
+        self.found.overwritten
     }
 
     /// Returns the number of bytes read.
@@ -283,7 +307,14 @@ impl<'t> Stream<'t> {
 
     /// Goes to the next packet and notes the damage before it. Returns false if there is none.
     fn continue_at(&mut self, Next { packet, gap }: Next) -> bool {
-        if let Some(gap) = gap {
+        let overwritten = match (self.packet, packet) {
+            (Some(last), Some(next)) if self.file.is_circular => {
+                next.sequence.saturating_sub(last.sequence).saturating_sub(1)
+            }
+            _ => 0,
+        };
+        self.found.overwritten = self.found.overwritten.saturating_add(overwritten);
+        if let Some(gap) = gap.filter(|gap| overwritten == 0 || gap.bytes > 0) {
             self.found.damage(gap.offset, gap.bytes, gap.reason);
         }
         match packet {

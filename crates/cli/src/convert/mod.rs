@@ -11,6 +11,7 @@ use anyhow::{Context as _, anyhow};
 use clap::ValueEnum;
 
 use crate::exit::{self, Failure, Outcome};
+use crate::otlp::Sampling;
 use crate::{escape, losses, recording};
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -68,7 +69,7 @@ pub struct Arguments {
     #[arg(short, long, value_name = "PATH")]
     output: PathBuf,
     #[command(flatten)]
-    sampling: otlp::Sampling,
+    sampling: Sampling,
 }
 
 pub fn convert(Arguments { traces, to, output, sampling }: &Arguments) -> Outcome {

@@ -20,8 +20,8 @@ pub fn of_operation(operation: &FileOperation<'_>, end: i64, place: Place) -> Sp
 }
 
 /// The span around the operations of a group.
-pub fn of_group(group: &Group<'_>) -> Span {
-    let (name, named) = match group.name {
+pub fn of_group(group: &Group) -> Span {
+    let (name, named) = match &group.name {
         Name::Tag(tag) => (lossy(tag), text("dyntrace.tag", lossy(tag))),
         Name::Label(label) => (format!("sequential trace {label}"), number("dyntrace.token.label", label)),
     };

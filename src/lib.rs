@@ -91,6 +91,7 @@ mod linked;
 #[cfg(feature = "mailbox")]
 pub mod mailbox;
 mod panic_text;
+mod primitives;
 pub mod probes;
 pub mod process;
 #[cfg(recorder)]
@@ -104,7 +105,7 @@ mod sequence;
 mod short;
 #[cfg(all(test, not(any(loom, miri))))]
 mod sources;
-mod sync;
+
 pub mod tag;
 mod text;
 mod thread_progress;

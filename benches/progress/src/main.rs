@@ -5,8 +5,8 @@
 //! Includes the library's source files, as the measured modules are private.
 
 #[allow(dead_code, unused_imports, unused_macros, reason = "only waits are measured")]
-#[path = "../../../src/sync.rs"]
-mod sync;
+#[path = "../../../src/primitives.rs"]
+mod primitives;
 #[allow(dead_code, unused_imports, reason = "only waits are measured")]
 #[path = "../../../src/thread_progress/mod.rs"]
 mod thread_progress;

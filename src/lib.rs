@@ -21,6 +21,7 @@
 //! | [`efile`] | the file driver below `fs`: all operations and their probes |
 //! | [`aio_pool`] | the pool of I/O threads below `efile`, for blocking work of your own as well |
 //! | [`process`] | pids, and tasks that have one |
+//! | [`waiting`] | what processes wait for, [`wait()`] |
 //! | [`tag`] | user tags that follow a task, a stream, a reader or a writer |
 //! | [`seq_trace`] | tokens that follow a request from process to process |
 //! | [`mailbox`] | messages between processes |
@@ -113,6 +114,7 @@ mod thread_progress;
 pub mod trace;
 mod unpark;
 pub mod user_trace;
+pub mod waiting;
 #[cfg(doc)]
 #[doc = include_str!("../docs/unsafe_argument.md")]
 pub mod unsafe_argument {}
@@ -229,3 +231,5 @@ pub use tag::{
     EnteredTag, Tag, TagError, Tagged, enter_tag, get_tag, get_tag_data, put_tag, restore_tag, spread_tag, take_tag,
     with_tag,
 };
+#[doc(no_inline)]
+pub use waiting::wait;

@@ -6,9 +6,11 @@ mod argument;
 mod buffer;
 #[cfg_attr(not(recorder), allow(dead_code, reason = "only rings take names in registers"))]
 mod numbered;
+mod place;
 
 pub use argument::Text;
 pub use buffer::Buffer;
 pub use numbered::Shape;
 #[cfg(recorder)]
 pub(crate) use numbered::{Name, Recorded};
+pub(crate) use place::Place;

@@ -107,6 +107,8 @@ mod short;
 #[cfg(all(test, not(any(loom, miri))))]
 mod sources;
 
+#[cfg(all(feature = "sync", not(loom)))]
+pub mod sync;
 pub mod tag;
 mod text;
 mod thread_progress;

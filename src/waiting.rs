@@ -18,6 +18,8 @@ pub(crate) use kind::{Kind, Operation};
 pub(crate) use resource::{Half, On, Resource};
 use told::Named;
 pub(crate) use told::Waiting;
+#[cfg(feature = "sync")]
+pub(crate) use told::is_watched;
 
 /// Awaits a future, and shows tracers under which name and how long the process waits for it.
 ///

@@ -139,6 +139,16 @@ impl Waited for On<&Resource> {
     }
 }
 
+impl Waited for On<Half> {
+    fn resource(&self) -> Text<'static> {
+        text(self.0.number())
+    }
+
+    fn kind(&self) -> &'static str {
+        self.1.text()
+    }
+}
+
 impl Waited for On<&Half> {
     fn resource(&self) -> Text<'static> {
         text(self.0.number())

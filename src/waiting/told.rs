@@ -49,6 +49,24 @@ impl<F, R: Waited> Waiting<F, R> {
     }
 }
 
+#[cfg(feature = "sync")]
+impl<F, R: Waited> Waiting<F, R> {
+    /// The future itself.
+    pub(crate) fn inner(self: Pin<&mut Self>) -> Pin<&mut F> {
+        self.project().future
+    }
+
+    /// The future itself.
+    pub(crate) fn get_ref(&self) -> &F {
+        &self.future
+    }
+
+    /// The future itself.
+    pub(crate) fn get_mut(&mut self) -> &mut F {
+        &mut self.future
+    }
+}
+
 impl<F: Future, R: Waited> Future for Waiting<F, R> {
     type Output = F::Output;
 
@@ -131,6 +149,6 @@ impl<R: Waited> Drop for Panics<'_, R> {
 
 /// Whether a tracer looks at waits.
 #[inline(always)]
-pub(super) fn is_watched() -> bool {
+pub(crate) fn is_watched() -> bool {
     probes::wait::is_enabled() || probes::resume::is_enabled()
 }

@@ -1,0 +1,49 @@
+//! Locks, semaphores and channels with the names and signatures of [`tokio::sync`], which show what processes wait for.
+//!
+//! Replace `tokio::sync` by `dyntrace::sync` in a program. Each wait then fires `process-wait` and `process-resume`, and the resource
+//! itself `resource-new` and `resource-drop`. A mutex knows its [holder](Mutex::holder). While no tracer is attached, each probe costs
+//! two instructions, nothing is allocated beside tokio's own, and no clock is read.
+//!
+//! A resource has a number, unique in the program, which tracers see as `#Ref<0.N>`. It has a name, too, if it is made by `named` or
+//! `named_channel`.
+//!
+//! All types behave as tokio's, which they contain; their errors are tokio's own. `From` and `into_inner` convert where the type has no
+//! halves that must agree.
+//!
+//! ```
+//! use dyntrace::sync::Mutex;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let cache = Mutex::named("cache", 1);
+//! {
+//!     let mut guard = cache.lock().await;
+//!     *guard += 1;
+//!     assert_eq!(cache.holder().map(|holder| holder.pid), Some(dyntrace::process::current()));
+//! }
+//! assert!(cache.holder().is_none());
+//! # }
+//! ```
+
+mod acquire;
+mod block;
+mod holder;
+mod locked;
+//MPSC
+mod mutex;
+mod mutex_guards;
+mod notify;
+pub mod oneshot;
+mod semaphore;
+
+/// The futures of this module that have names.
+pub mod futures {
+    pub use super::notify::{Notified, OwnedNotified};
+}
+
+pub use holder::Holder;
+pub use mutex::Mutex;
+pub use mutex_guards::{MappedMutexGuard, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard};
+pub use notify::Notify;
+pub use semaphore::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+pub use tokio::sync::{AcquireError, TryAcquireError, TryLockError};

@@ -281,13 +281,13 @@ provider dyntrace {
     /* What processes wait for */
 
     /**
-     * A process begins to wait: the first poll of a future of dyntrace::wait or of dyntrace::sync returned pending. If the probe was
-     * not traced then, fires at the first later poll that returns pending while it is.
+     * A process begins to wait: the first poll of a future of dyntrace::wait, sync or time returned pending. If neither this
+     * probe nor process-resume was traced then, fires at the first later poll that returns pending while it is.
      *
      * @param proc pid of the waiting process, as "<0.N.0>"
-     * @param resource the resource that it waits for, as "#Ref<0.N>", or the name given to dyntrace::wait
+     * @param resource the resource that it waits for, as "#Ref<0.N>"; the name given to dyntrace::wait; or timer
      * @param kind what it waits for: wait for dyntrace::wait, else type and operation, as Mutex::lock or mpsc::Receiver::recv
-     * @param place call that made the future, as file:line
+     * @param place call that made the future, as file:line; for a oneshot::Receiver, the call that made the channel
      */
     probe process__wait(char *proc, char *resource, char *kind, char *place);
 

@@ -21,6 +21,8 @@
 //! | [`efile`] | the file driver below `fs`: all operations and their probes |
 //! | [`aio_pool`] | the pool of I/O threads below `efile`, for blocking work of your own as well |
 //! | [`process`] | pids, and tasks that have one |
+//! | `sync` (feature `sync`) | locks, semaphores and channels with the names of `tokio::sync`, whose waits are seen |
+//! | `time` (feature `time`) | sleeps, timeouts and intervals with the names of `tokio::time`, likewise |
 //! | [`waiting`] | what processes wait for, [`wait()`] |
 //! | [`tag`] | user tags that follow a task, a stream, a reader or a writer |
 //! | [`seq_trace`] | tokens that follow a request from process to process |
@@ -43,6 +45,7 @@
 //! | `mailbox` | yes | `mailbox` |
 //! | `recorder` | yes | `recorder`, and `DYNTRACE=record:DIR` in the environment |
 //! | `trace` | yes | `trace`, `traced`, `alloc`; includes `recorder` |
+//! | `sync`, `time` | no | `sync`, `time` |
 //! | `code` | no | `code`, on Linux; includes `trace` |
 //! | `dist`, `dist-tls` | no | `dist`; the same under TLS |
 //! | `nop5`, `dof` | no | other sites on x86_64 Linux, as README says |
@@ -106,12 +109,13 @@ mod sequence;
 mod short;
 #[cfg(all(test, not(any(loom, miri))))]
 mod sources;
-
 #[cfg(all(feature = "sync", not(loom)))]
 pub mod sync;
 pub mod tag;
 mod text;
 mod thread_progress;
+#[cfg(feature = "time")]
+pub mod time;
 #[cfg(feature = "trace")]
 pub mod trace;
 mod unpark;

@@ -29,7 +29,7 @@ mod acquire;
 mod block;
 mod holder;
 mod locked;
-//MPSC
+pub mod mpsc;
 mod mutex;
 mod mutex_guards;
 mod notify;

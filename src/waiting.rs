@@ -17,6 +17,8 @@ pub(crate) use kind::{Kind, Operation};
 #[cfg(feature = "sync")]
 pub(crate) use resource::{Half, On, Resource};
 use told::Named;
+#[cfg(feature = "time")]
+pub(crate) use told::Timer;
 pub(crate) use told::Waiting;
 #[cfg(feature = "sync")]
 pub(crate) use told::is_watched;

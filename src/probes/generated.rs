@@ -1977,8 +1977,8 @@ pub mod process {
         }
     }
 
-    /// A process begins to wait: the first poll of a future of dyntrace::wait or of dyntrace::sync returned pending. If the probe was
-    /// not traced then, fires at the first later poll that returns pending while it is.
+    /// A process begins to wait: the first poll of a future of dyntrace::wait, sync or time returned pending. If neither this
+    /// probe nor process-resume was traced then, fires at the first later poll that returns pending while it is.
     ///
     /// The probe `process-wait` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -1986,9 +1986,9 @@ pub mod process {
     /// | argument | in D | in Rust | meaning |
     /// |---|---|---|---|
     /// | `proc` | `char *` | `Into<Text>` | pid of the waiting process, as "\<0.N.0\>" |
-    /// | `resource` | `char *` | `Into<Text>` | the resource that it waits for, as "#Ref\<0.N\>", or the name given to dyntrace::wait |
+    /// | `resource` | `char *` | `Into<Text>` | the resource that it waits for, as "#Ref\<0.N\>"; the name given to dyntrace::wait; or timer |
     /// | `kind` | `char *` | `Into<Text>` | what it waits for: wait for dyntrace::wait, else type and operation, as Mutex::lock or mpsc::Receiver::recv |
-    /// | `place` | `char *` | `Into<Text>` | call that made the future, as file:line |
+    /// | `place` | `char *` | `Into<Text>` | call that made the future, as file:line; for a oneshot::Receiver, the call that made the channel |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn wait<'a, Proc, Resource, Kind, Place>(

@@ -3,31 +3,21 @@
 /// A type of resource.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
-    Barrier,
-    Broadcast,
     Mpsc,
     Mutex,
     Notify,
-    OnceCell,
     Oneshot,
-    RwLock,
     Semaphore,
-    Watch,
 }
 
 impl Kind {
     pub(super) fn text(self) -> &'static str {
         match self {
-            Kind::Barrier => "Barrier",
-            Kind::Broadcast => "broadcast",
             Kind::Mpsc => "mpsc",
             Kind::Mutex => "Mutex",
             Kind::Notify => "Notify",
-            Kind::OnceCell => "OnceCell",
             Kind::Oneshot => "oneshot",
-            Kind::RwLock => "RwLock",
             Kind::Semaphore => "Semaphore",
-            Kind::Watch => "watch",
         }
     }
 }

@@ -89,7 +89,7 @@ impl Drop for Resource {
 pub(crate) struct Half {
     number: u64,
     /// Present if a tracer looked at the channel's beginning: fires `resource-drop` with the last half.
-    told: Option<Arc<Told>>,
+    _told: Option<Arc<Told>>,
 }
 
 #[derive(Debug)]
@@ -105,8 +105,8 @@ impl Half {
     pub(crate) fn new(kind: Kind, name: Option<&'static str>) -> Half {
         let number = next();
         let is_watched = probes::new::is_enabled() || probes::drop::is_enabled();
-        let told = if is_watched { Some(Half::tell(number, kind, name, Location::caller())) } else { None };
-        Half { number, told }
+        let _told = if is_watched { Some(Half::tell(number, kind, name, Location::caller())) } else { None };
+        Half { number, _told }
     }
 
     #[cold]

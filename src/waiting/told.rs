@@ -1,5 +1,6 @@
 //! A future, with the probes of a wait around it.
 
+use std::fmt;
 use std::mem;
 use std::panic::Location;
 use std::pin::Pin;
@@ -32,6 +33,22 @@ impl Waited for Named {
     }
 }
 
+/// The operation of a timer, as `time::sleep`.
+#[cfg(feature = "time")]
+#[derive(Clone, Copy)]
+pub(crate) struct Timer(pub(crate) &'static str);
+
+#[cfg(feature = "time")]
+impl Waited for Timer {
+    fn resource(&self) -> Text<'static> {
+        Text::from("timer")
+    }
+
+    fn kind(&self) -> &'static str {
+        self.0
+    }
+}
+
 pin_project_lite::pin_project! {
     /// A future that fires the probes of a wait.
     pub(crate) struct Waiting<F, R: Waited> {
@@ -49,7 +66,10 @@ impl<F, R: Waited> Waiting<F, R> {
     }
 }
 
-#[cfg(feature = "sync")]
+#[cfg_attr(
+    not(all(feature = "sync", feature = "time")),
+    allow(dead_code, reason = "the futures of one of them need it")
+)]
 impl<F, R: Waited> Waiting<F, R> {
     /// The future itself.
     pub(crate) fn inner(self: Pin<&mut Self>) -> Pin<&mut F> {
@@ -65,6 +85,11 @@ impl<F, R: Waited> Waiting<F, R> {
     pub(crate) fn get_mut(&mut self) -> &mut F {
         &mut self.future
     }
+
+    /// The future itself. Ends its wait.
+    pub(crate) fn into_inner(self) -> F {
+        self.future
+    }
 }
 
 impl<F: Future, R: Waited> Future for Waiting<F, R> {
@@ -74,6 +99,12 @@ impl<F: Future, R: Waited> Future for Waiting<F, R> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         this.wait.poll(|| this.future.poll(context))
+    }
+}
+
+impl<F: fmt::Debug, R: Waited> fmt::Debug for Waiting<F, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.future.fmt(f)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::io;
 use std::os::fd::AsFd;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
@@ -11,7 +11,6 @@ use std::time::Duration;
 use tokio::fs::File as TokioFile;
 use tokio::io::AsyncWrite;
 use tokio::runtime::Handle;
-use tokio::task::coop::unconstrained;
 
 use super::open_file::File;
 use crate::unpark;

@@ -1,5 +1,6 @@
 //! Intervals.
 
+use std::fmt;
 use std::panic::Location;
 use std::task::{Context, Poll};
 
@@ -8,7 +9,6 @@ use tokio::time::{Duration, Instant, MissedTickBehavior};
 use crate::waiting::{Timer, Waiting};
 
 /// A clock that ticks, made by [`interval`] and [`interval_at`].
-#[derive(Debug)]
 pub struct Interval {
     inner: tokio::time::Interval,
 }
@@ -82,5 +82,11 @@ impl Interval {
     /// Returns the time between two ticks.
     pub fn period(&self) -> Duration {
         self.inner.period()
+    }
+}
+
+impl fmt::Debug for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
     }
 }

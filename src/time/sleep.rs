@@ -1,5 +1,6 @@
 //! Sleeps.
 
+use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -11,7 +12,6 @@ use crate::waiting::{Timer, Waiting};
 pin_project_lite::pin_project! {
     /// The future of [`sleep`] and [`sleep_until`].
     #[must_use = "futures do nothing unless you `.await` or poll them"]
-    #[derive(Debug)]
     pub struct Sleep {
         #[pin]
         waiting: Waiting<tokio::time::Sleep, Timer>,
@@ -66,5 +66,11 @@ impl Future for Sleep {
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         self.project().waiting.poll(cx)
+    }
+}
+
+impl fmt::Debug for Sleep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.waiting.fmt(f)
     }
 }

@@ -1,5 +1,6 @@
 //! Timeouts.
 
+use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -12,7 +13,6 @@ use crate::waiting::{Timer, Waiting};
 pin_project_lite::pin_project! {
     /// The future of [`timeout`] and [`timeout_at`].
     #[must_use = "futures do nothing unless you `.await` or poll them"]
-    #[derive(Debug)]
     pub struct Timeout<T> {
         #[pin]
         waiting: Waiting<tokio::time::Timeout<T>, Timer>,
@@ -77,5 +77,11 @@ impl<T: Future> Future for Timeout<T> {
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.project().waiting.poll(cx)
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Timeout<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.waiting.fmt(f)
     }
 }

@@ -21,8 +21,8 @@ use crate::breakpoint::state::generic_bp::with_active;
 use crate::breakpoint::state::limits::Limits;
 use crate::breakpoint::state::session_core::{Destination, SessionCore};
 use crate::breakpoint::state::set_pattern::SetPattern;
-use crate::sync::atomic::Ordering;
-use crate::sync::thread;
+use crate::primitives::atomic::Ordering;
+use crate::primitives::thread;
 use crate::thread_progress;
 
 const FUNCTION: &Function = &Function::new("model::function/0", "", 0, &[]);

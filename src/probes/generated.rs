@@ -1976,6 +1976,642 @@ pub mod process {
             );
         }
     }
+
+    /// A process begins to wait: the first poll of a future of dyntrace::wait, sync or time returned pending. If neither this
+    /// probe nor process-resume was traced then, fires at the first later poll that returns pending while it is.
+    ///
+    /// The probe `process-wait` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the waiting process, as "\<0.N.0\>" |
+    /// | `resource` | `char *` | `Into<Text>` | the resource that it waits for, as "#Ref\<0.N\>"; the name given to dyntrace::wait; or timer |
+    /// | `kind` | `char *` | `Into<Text>` | what it waits for: wait for dyntrace::wait, else type and operation, as Mutex::lock or mpsc::Receiver::recv |
+    /// | `place` | `char *` | `Into<Text>` | call that made the future, as file:line; for a oneshot::Receiver, the call that made the channel |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn wait<'a, Proc, Resource, Kind, Place>(
+        arguments: impl FnOnce() -> (Proc, Resource, Kind, Place),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Resource: Into<::dyntrace::sdt::Text<'a>>,
+        Kind: Into<::dyntrace::sdt::Text<'a>>,
+        Place: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "process__wait", wait, {
+            ::dyntrace::sdt::return_if_discarded!(wait);
+            let (proc, resource, kind, place) = arguments();
+            wait::fire(proc.into(), resource.into(), kind.into(), place.into());
+        });
+    }
+
+    /// Whether `process-wait` is traced, and its firing.
+    pub mod wait {
+        ::dyntrace::sdt::declare!("dyntrace", "process__wait");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "process__wait", (process "proc"), (str "resource"), (str "kind"), (str "place")
+        );
+
+        /// Whether a tracer looks at `process-wait` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "process__wait", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "process__wait");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            proc: ::dyntrace::sdt::Text<'_>,
+            resource: ::dyntrace::sdt::Text<'_>,
+            kind: ::dyntrace::sdt::Text<'_>,
+            place: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (process proc proc_buffer),
+                (str resource resource_buffer),
+                (str kind kind_buffer),
+                (str place place_buffer),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "process__wait", {
+                trace(proc, resource, kind, place);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            proc: ::dyntrace::sdt::Text<'_>,
+            resource: ::dyntrace::sdt::Text<'_>,
+            kind: ::dyntrace::sdt::Text<'_>,
+            place: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let resource = resource_buffer.encode(resource);
+            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let kind = kind_buffer.encode(kind);
+            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
+            let place = place_buffer.encode(place);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "process__wait",
+                (str proc "char *")
+                (str resource "char *")
+                (str kind "char *")
+                (str place "char *")
+            );
+        }
+    }
+
+    /// A wait has ended, for which process-wait fired or would have fired if it had been traced. Each process-wait has one
+    /// process-resume, with the same proc and resource, unless the future is forgotten. A process may wait for a resource several
+    /// times at once.
+    ///
+    /// The probe `process-resume` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the waiting process, as "\<0.N.0\>", also if another process ended the wait |
+    /// | `resource` | `char *` | `Into<Text>` | the resource, as in process-wait |
+    /// | `waited` | `uint64_t` | `u64` | nanoseconds since process-wait |
+    /// | `outcome` | `char *` | `Into<Text>` | ready, cancelled (the future was dropped while it waited), or panic |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn resume<'a, Proc, Resource, Outcome>(
+        arguments: impl FnOnce() -> (Proc, Resource, u64, Outcome),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Resource: Into<::dyntrace::sdt::Text<'a>>,
+        Outcome: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "process__resume", resume, {
+            ::dyntrace::sdt::return_if_discarded!(resume);
+            let (proc, resource, waited, outcome) = arguments();
+            resume::fire(proc.into(), resource.into(), waited, outcome.into());
+        });
+    }
+
+    /// Whether `process-resume` is traced, and its firing.
+    pub mod resume {
+        ::dyntrace::sdt::declare!("dyntrace", "process__resume");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "process__resume", (str "proc"), (str "resource"), (u64 "waited"), (str "outcome")
+        );
+
+        /// Whether a tracer looks at `process-resume` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "process__resume", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "process__resume");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            proc: ::dyntrace::sdt::Text<'_>,
+            resource: ::dyntrace::sdt::Text<'_>,
+            waited: u64,
+            outcome: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut outcome_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str proc proc_buffer),
+                (str resource resource_buffer),
+                (u64 waited),
+                (str outcome outcome_buffer),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "process__resume", {
+                trace(proc, resource, waited, outcome);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            proc: ::dyntrace::sdt::Text<'_>,
+            resource: ::dyntrace::sdt::Text<'_>,
+            waited: u64,
+            outcome: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let resource = resource_buffer.encode(resource);
+            let mut outcome_buffer = ::dyntrace::sdt::Buffer::new();
+            let outcome = outcome_buffer.encode(outcome);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "process__resume",
+                (str proc "char *")
+                (str resource "char *")
+                (u64 waited "uint64_t")
+                (str outcome "char *")
+            );
+        }
+    }
+}
+
+/// The probes `resource-*` of the provider `dyntrace`.
+pub mod resource {
+    /// A resource of dyntrace::sync got its number: when it was made, or, if the probe was not traced then or the resource is a static,
+    /// before the first process-wait for it.
+    ///
+    /// The probe `resource-new` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `resource` | `char *` | `Into<Text>` | the resource, as "#Ref\<0.N\>" |
+    /// | `kind` | `char *` | `Into<Text>` | its type, as Mutex, or its channel, as mpsc |
+    /// | `name` | `char *` | `Into<Text>` | the name that the program gave it |
+    /// | `place` | `char *` | `Into<Text>` | call that made it, as file:line |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn new<'a, Resource, Kind, Name, Place>(
+        arguments: impl FnOnce() -> (Resource, Kind, Name, Place),
+    ) where
+        Resource: Into<::dyntrace::sdt::Text<'a>>,
+        Kind: Into<::dyntrace::sdt::Text<'a>>,
+        Name: Into<::dyntrace::sdt::Text<'a>>,
+        Place: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "resource__new", new, {
+            ::dyntrace::sdt::return_if_discarded!(new);
+            let (resource, kind, name, place) = arguments();
+            new::fire(resource.into(), kind.into(), name.into(), place.into());
+        });
+    }
+
+    /// Whether `resource-new` is traced, and its firing.
+    pub mod new {
+        ::dyntrace::sdt::declare!("dyntrace", "resource__new");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "resource__new", (str "resource"), (str "kind"), (str "name"), (str "place")
+        );
+
+        /// Whether a tracer looks at `resource-new` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "resource__new", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "resource__new");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            resource: ::dyntrace::sdt::Text<'_>,
+            kind: ::dyntrace::sdt::Text<'_>,
+            name: ::dyntrace::sdt::Text<'_>,
+            place: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut name_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str resource resource_buffer),
+                (str kind kind_buffer),
+                (str name name_buffer),
+                (str place place_buffer),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "resource__new", {
+                trace(resource, kind, name, place);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            resource: ::dyntrace::sdt::Text<'_>,
+            kind: ::dyntrace::sdt::Text<'_>,
+            name: ::dyntrace::sdt::Text<'_>,
+            place: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let resource = resource_buffer.encode(resource);
+            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let kind = kind_buffer.encode(kind);
+            let mut name_buffer = ::dyntrace::sdt::Buffer::new();
+            let name = name_buffer.encode(name);
+            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
+            let place = place_buffer.encode(place);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "resource__new",
+                (str resource "char *")
+                (str kind "char *")
+                (str name "char *")
+                (str place "char *")
+            );
+        }
+    }
+
+    /// A resource for which resource-new fired, or would have fired if it had been traced, is dropped: a channel with the last of its
+    /// halves.
+    ///
+    /// The probe `resource-drop` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `resource` | `char *` | `Into<Text>` | the resource, as "#Ref\<0.N\>" |
+    /// | `kind` | `char *` | `Into<Text>` | its type or channel, as in resource-new |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn drop<'a, Resource, Kind>(
+        arguments: impl FnOnce() -> (Resource, Kind),
+    ) where
+        Resource: Into<::dyntrace::sdt::Text<'a>>,
+        Kind: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "resource__drop", drop, {
+            ::dyntrace::sdt::return_if_discarded!(drop);
+            let (resource, kind) = arguments();
+            drop::fire(resource.into(), kind.into());
+        });
+    }
+
+    /// Whether `resource-drop` is traced, and its firing.
+    pub mod drop {
+        ::dyntrace::sdt::declare!("dyntrace", "resource__drop");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "resource__drop", (str "resource"), (str "kind")
+        );
+
+        /// Whether a tracer looks at `resource-drop` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "resource__drop", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "resource__drop");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(resource: ::dyntrace::sdt::Text<'_>, kind: ::dyntrace::sdt::Text<'_>) {
+            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!((str resource resource_buffer), (str kind kind_buffer));
+            ::dyntrace::sdt::if_traced!("dyntrace", "resource__drop", {
+                trace(resource, kind);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(resource: ::dyntrace::sdt::Text<'_>, kind: ::dyntrace::sdt::Text<'_>) {
+            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let resource = resource_buffer.encode(resource);
+            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let kind = kind_buffer.encode(kind);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "resource__drop",
+                (str resource "char *")
+                (str kind "char *")
+            );
+        }
+    }
+}
+
+/// The probes `blocking-*` of the provider `dyntrace`.
+pub mod blocking {
+    /// A blocking closure was given to its runtime. Each blocking-add has one blocking-done.
+    ///
+    /// The probe `blocking-add` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the closure's process, as "\<0.N.0\>" |
+    /// | `fun` | `char *` | `Into<Text>` | type of the closure, as in process-spawn |
+    /// | `queue_length` | `uint32_t` | `u32` | number of blocking closures of the program that wait for a thread, after the step |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn add<'a, Proc, Fun>(
+        arguments: impl FnOnce() -> (Proc, Fun, u32),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Fun: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "blocking__add", add, {
+            ::dyntrace::sdt::return_if_discarded!(add);
+            let (proc, fun, queue_length) = arguments();
+            add::fire(proc.into(), fun.into(), queue_length);
+        });
+    }
+
+    /// Whether `blocking-add` is traced, and its firing.
+    pub mod add {
+        ::dyntrace::sdt::declare!("dyntrace", "blocking__add");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "blocking__add", (process "proc"), (str "fun"), (u32 "queue_length")
+        );
+
+        /// Whether a tracer looks at `blocking-add` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "blocking__add", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "blocking__add");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            proc: ::dyntrace::sdt::Text<'_>,
+            fun: ::dyntrace::sdt::Text<'_>,
+            queue_length: u32,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (process proc proc_buffer),
+                (str fun fun_buffer),
+                (u32 queue_length),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "blocking__add", {
+                trace(proc, fun, queue_length);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            proc: ::dyntrace::sdt::Text<'_>,
+            fun: ::dyntrace::sdt::Text<'_>,
+            queue_length: u32,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let fun = fun_buffer.encode(fun);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "blocking__add",
+                (str proc "char *")
+                (str fun "char *")
+                (u32 queue_length "uint32_t")
+            );
+        }
+    }
+
+    /// A thread of the runtime took a blocking closure, and calls it.
+    ///
+    /// The probe `blocking-get` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the closure's process, as "\<0.N.0\>" |
+    /// | `fun` | `char *` | `Into<Text>` | type of the closure, as in process-spawn |
+    /// | `queue_length` | `uint32_t` | `u32` | number of blocking closures of the program that wait for a thread, after the step |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn get<'a, Proc, Fun>(
+        arguments: impl FnOnce() -> (Proc, Fun, u32),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Fun: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "blocking__get", get, {
+            ::dyntrace::sdt::return_if_discarded!(get);
+            let (proc, fun, queue_length) = arguments();
+            get::fire(proc.into(), fun.into(), queue_length);
+        });
+    }
+
+    /// Whether `blocking-get` is traced, and its firing.
+    pub mod get {
+        ::dyntrace::sdt::declare!("dyntrace", "blocking__get");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "blocking__get", (process "proc"), (str "fun"), (u32 "queue_length")
+        );
+
+        /// Whether a tracer looks at `blocking-get` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "blocking__get", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "blocking__get");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            proc: ::dyntrace::sdt::Text<'_>,
+            fun: ::dyntrace::sdt::Text<'_>,
+            queue_length: u32,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (process proc proc_buffer),
+                (str fun fun_buffer),
+                (u32 queue_length),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "blocking__get", {
+                trace(proc, fun, queue_length);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            proc: ::dyntrace::sdt::Text<'_>,
+            fun: ::dyntrace::sdt::Text<'_>,
+            queue_length: u32,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let fun = fun_buffer.encode(fun);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "blocking__get",
+                (str proc "char *")
+                (str fun "char *")
+                (u32 queue_length "uint32_t")
+            );
+        }
+    }
+
+    /// A blocking closure has ended.
+    ///
+    /// The probe `blocking-done` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the closure's process, as "\<0.N.0\>" |
+    /// | `fun` | `char *` | `Into<Text>` | type of the closure, as in process-spawn |
+    /// | `queue_length` | `uint32_t` | `u32` | number of blocking closures of the program that wait for a thread, after the step |
+    /// | `reason` | `char *` | `Into<Text>` | normal, panic, or cancelled (dropped before a thread took it) |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn done<'a, Proc, Fun, Reason>(
+        arguments: impl FnOnce() -> (Proc, Fun, u32, Reason),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Fun: Into<::dyntrace::sdt::Text<'a>>,
+        Reason: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "blocking__done", done, {
+            ::dyntrace::sdt::return_if_discarded!(done);
+            let (proc, fun, queue_length, reason) = arguments();
+            done::fire(proc.into(), fun.into(), queue_length, reason.into());
+        });
+    }
+
+    /// Whether `blocking-done` is traced, and its firing.
+    pub mod done {
+        ::dyntrace::sdt::declare!("dyntrace", "blocking__done");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "blocking__done", (process "proc"), (str "fun"), (u32 "queue_length"), (str "reason")
+        );
+
+        /// Whether a tracer looks at `blocking-done` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "blocking__done", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "blocking__done");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            proc: ::dyntrace::sdt::Text<'_>,
+            fun: ::dyntrace::sdt::Text<'_>,
+            queue_length: u32,
+            reason: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (process proc proc_buffer),
+                (str fun fun_buffer),
+                (u32 queue_length),
+                (str reason reason_buffer),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "blocking__done", {
+                trace(proc, fun, queue_length, reason);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            proc: ::dyntrace::sdt::Text<'_>,
+            fun: ::dyntrace::sdt::Text<'_>,
+            queue_length: u32,
+            reason: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let fun = fun_buffer.encode(fun);
+            let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
+            let reason = reason_buffer.encode(reason);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "blocking__done",
+                (str proc "char *")
+                (str fun "char *")
+                (u32 queue_length "uint32_t")
+                (str reason "char *")
+            );
+        }
+    }
 }
 
 /// The probes `user_trace-*` of the provider `dyntrace`.

@@ -15,8 +15,8 @@ use super::payload::Payload;
 use super::ring::{Space, Word};
 use super::stream_file::StreamFile;
 use crate::clock;
-use crate::sync::atomic::AtomicU64;
-use crate::sync::atomic::Ordering::Relaxed;
+use crate::primitives::atomic::AtomicU64;
+use crate::primitives::atomic::Ordering::Relaxed;
 
 /// How much a writer that has reached the end of the prepared pages prepares at once, in bytes.
 const AT_ONCE: u64 = 256 << 10;

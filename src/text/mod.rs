@@ -8,6 +8,7 @@ mod buffer;
 mod named;
 #[cfg_attr(not(recorder), allow(dead_code, reason = "only rings take names in registers"))]
 mod numbered;
+mod place;
 
 pub use argument::Text;
 pub use buffer::Buffer;
@@ -17,3 +18,4 @@ pub use numbered::Shape;
 #[cfg(recorder)]
 pub(crate) use numbered::{Name, Recorded};
 pub(crate) use numbered::{PORT, PROCESS};
+pub(crate) use place::Place;

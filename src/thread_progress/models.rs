@@ -18,8 +18,8 @@ use super::pending::late;
 use super::pin::{OWN, REGISTRY, claim, pin};
 use super::record::Record;
 use super::wait::{wait, wait_blocking};
-use crate::sync::atomic::{AtomicUsize, Ordering};
-use crate::sync::{self, Condvar, Mutex, thread};
+use crate::primitives::atomic::{AtomicUsize, Ordering};
+use crate::primitives::{self, Condvar, Mutex, thread};
 
 /// Two values and which of them readers follow. Loom reports a reader that is inside one when it is changed.
 struct Published {

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::ptr;
 
-use dyntrace_reader::{Event, Process};
+use dyntrace_reader::{Event, Process, Text};
 
-use crate::render::operation::{number, text};
+use crate::render::operation::{number, plain_text, text};
 
 /// The most tasks that are followed at once. Of further ones only the events themselves are known.
 const ALIVE: usize = 1 << 20;
@@ -14,7 +14,7 @@ const ALIVE: usize = 1 << 20;
 #[derive(Clone, Debug)]
 pub struct Poll<'t> {
     pub process: &'t Process,
-    pub proc: &'t [u8],
+    pub proc: Text<'t>,
     /// Empty if the trace has only the poll's end.
     pub function: &'t [u8],
     /// The user tag that the task began with; empty if it had none, or if its spawn is not in the trace.
@@ -27,7 +27,7 @@ pub struct Poll<'t> {
 
 impl<'t> Poll<'t> {
     /// One that begins at the event.
-    fn begins(event: &Event<'t>, proc: &'t [u8], function: &'t [u8]) -> Poll<'t> {
+    fn begins(event: &Event<'t>, proc: Text<'t>, function: &'t [u8]) -> Poll<'t> {
         Poll { process: event.process, proc, function, tag: b"", tid: event.tid, begun: event.time, end: None }
     }
 }
@@ -45,10 +45,10 @@ pub struct End<'t> {
 #[derive(Clone, Debug)]
 pub struct Task<'t> {
     pub process: &'t Process,
-    pub proc: &'t [u8],
+    pub proc: Text<'t>,
     pub function: &'t [u8],
     /// The following are empty if the spawn is not in the trace.
-    pub parent: &'t [u8],
+    pub parent: Text<'t>,
     pub place: &'t [u8],
     pub tag: &'t [u8],
     pub spawned: Option<i64>,
@@ -70,7 +70,7 @@ pub enum Told<'t> {
 }
 
 /// A task by its process and pid.
-type Id<'t> = (usize, &'t [u8]);
+type Id<'t> = (usize, Text<'t>);
 
 #[derive(Default)]
 pub struct Tasks<'t> {
@@ -88,18 +88,18 @@ impl<'t> Tasks<'t> {
         let id = (ptr::from_ref(event.process).addr(), proc);
         match probe {
             "spawn" => {
-                let function = text(event, "fun");
+                let function = plain_text(event, "fun");
                 if let Some(task) = self.task(id, event, function) {
                     task.function = function;
                     task.parent = text(event, "parent");
-                    task.place = text(event, "place");
-                    task.tag = text(event, "user_tag");
+                    task.place = plain_text(event, "place");
+                    task.tag = plain_text(event, "user_tag");
                     task.spawned = Some(event.time);
                 }
                 Some(Told::Spawned(function))
             }
             "scheduled" => {
-                let function = text(event, "fun");
+                let function = plain_text(event, "fun");
                 let tag = self.task(id, event, function).map_or(&b""[..], |task| {
                     task.first_polled.get_or_insert(event.time);
                     task.tag
@@ -111,7 +111,7 @@ impl<'t> Tasks<'t> {
             "exit" => {
                 self.task(id, event, b"")?;
                 let mut task = self.alive.remove(&id)?;
-                task.exit = Some((event.time, text(event, "reason")));
+                task.exit = Some((event.time, plain_text(event, "reason")));
                 Some(Told::Ended(task))
             }
             _ => None,
@@ -145,7 +145,7 @@ impl<'t> Tasks<'t> {
                 task.longest = Some((polled, poll.begun));
             }
         }
-        Poll { end: Some(End { time: event.time, polled, outcome: text(event, "outcome") }), ..poll }
+        Poll { end: Some(End { time: event.time, polled, outcome: plain_text(event, "outcome") }), ..poll }
     }
 
     /// The task of the event. `None` if there are too many.
@@ -158,7 +158,7 @@ impl<'t> Tasks<'t> {
             process: event.process,
             proc: id.1,
             function,
-            parent: b"",
+            parent: Text::default(),
             place: b"",
             tag: b"",
             spawned: None,

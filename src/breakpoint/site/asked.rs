@@ -17,7 +17,7 @@
 //! a word alone whose byte is neither zero nor the mark.
 
 use super::Site;
-use crate::sync::atomic::Ordering;
+use crate::primitives::atomic::Ordering;
 
 /// Whether words can be marked.
 const CAN_BE_ASKED: bool =

@@ -10,9 +10,9 @@ use super::block::Block;
 use super::data::BpData;
 use crate::breakpoint::site::Site;
 use crate::breakpoint::site::asked::{Asked, if_unmarked, unmarked};
-use crate::sync::atomic::{AtomicUsize, Ordering};
-use crate::sync::cell::UnsafeCell;
-use crate::sync::global;
+use crate::primitives::atomic::{AtomicUsize, Ordering};
+use crate::primitives::cell::UnsafeCell;
+use crate::primitives::global;
 use crate::thread_progress::Pin;
 
 // The index of the generation that hits read, for all breakpoints.

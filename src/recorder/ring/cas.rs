@@ -3,7 +3,7 @@
 //! A handler runs between two instructions of its thread, so a single instruction suffices: on x86_64 it needs no `lock` prefix, which
 //! is the expensive part.
 
-use crate::sync::atomic::AtomicU64;
+use crate::primitives::atomic::AtomicU64;
 
 /// Stores `new` if `word` is `current`. Only one thread, with its signal handlers, may change `word`; others may read it.
 #[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
@@ -28,7 +28,7 @@ pub(super) fn exchange(word: &AtomicU64, current: u64, new: u64) -> bool {
 #[cfg(not(all(target_arch = "x86_64", not(loom), not(miri))))]
 #[inline(always)]
 pub(super) fn exchange(word: &AtomicU64, current: u64, new: u64) -> bool {
-    use crate::sync::atomic::Ordering::{Relaxed, Release};
+    use crate::primitives::atomic::Ordering::{Relaxed, Release};
     // Release: with `Ring::settled`, which sees all content sizes if it sees level 0. (On x86_64 every store is a release.)
     word.compare_exchange(current, new, Release, Relaxed).is_ok()
 }
@@ -54,5 +54,5 @@ pub(super) fn add_one(word: &AtomicU64) -> u64 {
 #[cfg(not(all(target_arch = "x86_64", not(loom), not(miri))))]
 #[inline(always)]
 pub(super) fn add_one(word: &AtomicU64) -> u64 {
-    word.fetch_add(1, crate::sync::atomic::Ordering::Relaxed) + 1
+    word.fetch_add(1, crate::primitives::atomic::Ordering::Relaxed) + 1
 }

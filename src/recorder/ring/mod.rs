@@ -52,8 +52,8 @@ use dyntrace_metadata::packet;
 
 use super::form::Form;
 use super::payload::Payload;
-use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use crate::sync::atomic::{AtomicPtr, AtomicU64, fence};
+use crate::primitives::atomic::Ordering::{Acquire, Relaxed, Release};
+use crate::primitives::atomic::{AtomicPtr, AtomicU64, fence};
 
 const SUB_BUFFER: u64 = packet::SUB_BUFFER as u64;
 const HEADER: u64 = packet::HEADER as u64;

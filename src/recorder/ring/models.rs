@@ -54,7 +54,7 @@ fn loom_ring_a_reader_finds_whole_events_only() {
             let ring = Arc::clone(&ring);
             thread::spawn(move || {
                 let content =
-                    ring.space().header(0, Word::ContentSize).load(crate::sync::atomic::Ordering::Acquire) / 8;
+                    ring.space().header(0, Word::ContentSize).load(crate::primitives::atomic::Ordering::Acquire) / 8;
                 for event in 0..content.saturating_sub(HEADER) / SIZE {
                     assert_eq!(ring.space().events[event as usize].load(Relaxed), 111 + event);
                 }

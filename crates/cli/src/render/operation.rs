@@ -47,3 +47,8 @@ pub fn text<'t>(event: &Event<'t>, field: &str) -> Text<'t> {
         _ => Text::default(),
     }
 }
+
+/// The same of a field that is never the name of a process or a port: its bytes are in the file.
+pub fn plain_text<'t>(event: &Event<'t>, field: &str) -> &'t [u8] {
+    text(event, field).in_file().unwrap_or_default()
+}

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use dyntrace_reader::Event;
 
-use super::operation::{number, text};
+use super::operation::{number, plain_text, text};
 use super::times::{TITLES, Times};
 use super::{Printer, Settings, Way};
 use crate::escape;
@@ -74,7 +74,8 @@ impl Latency {
         }
         polls.slow += 1;
         let tag = self.tags.get(process).map_or(&b""[..], Vec::as_slice);
-        let [proc, outcome, function, tag] = [&process.1, text(event, "outcome"), &function, tag].map(escape::name);
+        let outcome = plain_text(event, "outcome");
+        let [proc, outcome, function, tag] = [&process.1, outcome, &function, tag].map(escape::name);
         let line = format!("slow: {proc} polled {} us outcome {outcome}: {function} | {tag}\n", polled / 1000);
         out.extend_from_slice(line.as_bytes());
     }
@@ -92,7 +93,7 @@ impl Printer for Latency {
                 self.spawned.insert(process, event.time);
             }
             "process-scheduled" => {
-                let function = text(event, "fun");
+                let function = plain_text(event, "fun");
                 let spawned = self.spawned.remove(&process);
                 let polls = self.polls(&process, function);
                 if let Some(spawned) = spawned {

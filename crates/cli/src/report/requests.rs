@@ -7,7 +7,7 @@ use dyntrace_reader::{Event, FileOperation, OperationStep};
 use super::heat::Latencies;
 use super::table;
 use crate::figures::Spread;
-use crate::render::operation::text;
+use crate::render::operation::plain_text;
 
 /// How many are followed at once. Beyond it, those that were idle longest have ended.
 const FOLLOWED: usize = 1 << 16;
@@ -86,7 +86,7 @@ impl<'t> Requests<'t> {
     /// Takes the event if it enters an operation with a user tag that `is_wanted`.
     pub fn enter(&mut self, event: &Event<'t>, is_wanted: impl Fn(&[u8]) -> bool) {
         let Some((_, OperationStep::Entry)) = event.class.operation_step() else { return };
-        let (tag, time) = (text(event, "user_tag").in_file().unwrap_or_default(), event.time);
+        let (tag, time) = (plain_text(event, "user_tag"), event.time);
         if tag.is_empty() || !is_wanted(tag) {
             return;
         }

@@ -21,7 +21,7 @@ pub(crate) struct Kept {
     last: Vec<(usize, u64, KeptLast)>,
     requesters: Vec<(usize, OperationId, KeptRequester)>,
     /// Processes, ports and paths.
-    paths: Vec<(usize, Text, Text)>,
+    paths: Vec<(usize, TextAt, TextAt)>,
     given_up: u64,
     unmatched: u64,
 }
@@ -32,19 +32,19 @@ struct Texts(Vec<u8>);
 
 /// The place of a text among them.
 #[derive(Clone, Copy, Debug)]
-struct Text {
+struct TextAt {
     from: usize,
     length: usize,
 }
 
 impl Texts {
-    fn put(&mut self, text: &[u8]) -> Text {
+    fn put(&mut self, text: &[u8]) -> TextAt {
         let from = self.0.len();
         self.0.extend_from_slice(text);
-        Text { from, length: text.len() }
+        TextAt { from, length: text.len() }
     }
 
-    fn get(&self, Text { from, length }: Text) -> &[u8] {
+    fn get(&self, TextAt { from, length }: TextAt) -> &[u8] {
         &self.0[from..from + length]
     }
 }
@@ -55,13 +55,13 @@ struct KeptOperation {
     process: usize,
     driver: Driver,
     id: OperationId,
-    user_tag: Text,
+    user_tag: TextAt,
     command: i32,
-    strings: [Text; 2],
+    strings: [TextAt; 2],
     integers: [i64; 4],
-    port: Text,
+    port: TextAt,
     requester: Option<KeptRequester>,
-    path: Text,
+    path: TextAt,
     submitter: u64,
     worker: Option<u64>,
     entered: i64,
@@ -73,7 +73,7 @@ struct KeptOperation {
 
 #[derive(Debug)]
 struct KeptRequester {
-    process: Text,
+    process: TextAt,
     label: i32,
     previous: i32,
     current: i32,
@@ -81,19 +81,19 @@ struct KeptRequester {
 
 #[derive(Debug)]
 enum KeptLast {
-    Entry { driver: Driver, id: OperationId, port: Text },
+    Entry { driver: Driver, id: OperationId, port: TextAt },
     Get(QueueStep),
 }
 
 impl KeptRequester {
     fn of(requester: &Requester<'_>, texts: &mut Texts) -> KeptRequester {
         let Requester { process, label, previous, current } = *requester;
-        KeptRequester { process: texts.put(process), label, previous, current }
+        KeptRequester { process: texts.put(&process), label, previous, current }
     }
 
     fn resume<'t>(&self, texts: &'t Texts) -> Requester<'t> {
         let KeptRequester { process, label, previous, current } = *self;
-        Requester { process: texts.get(process), label, previous, current }
+        Requester { process: texts.get(process).into(), label, previous, current }
     }
 }
 
@@ -105,11 +105,11 @@ impl KeptOperation {
             id: operation.id,
             user_tag: texts.put(operation.request.user_tag),
             command: operation.request.command,
-            strings: operation.request.strings.map(|text| texts.put(text)),
+            strings: operation.request.strings.map(|text| texts.put(&text)),
             integers: operation.request.integers,
-            port: texts.put(operation.request.port),
+            port: texts.put(&operation.request.port),
             requester: operation.requester.as_ref().map(|requester| KeptRequester::of(requester, texts)),
-            path: texts.put(operation.path),
+            path: texts.put(&operation.path),
             submitter: operation.submitter,
             worker: operation.worker,
             entered: operation.entered,
@@ -128,12 +128,12 @@ impl KeptOperation {
             request: Request {
                 user_tag: texts.get(self.user_tag),
                 command: self.command,
-                strings: self.strings.map(|text| texts.get(text)),
+                strings: self.strings.map(|text| texts.get(text).into()),
                 integers: self.integers,
-                port: texts.get(self.port),
+                port: texts.get(self.port).into(),
             },
             requester: self.requester.as_ref().map(|requester| requester.resume(texts)),
-            path: texts.get(self.path),
+            path: texts.get(self.path).into(),
             submitter: self.submitter,
             worker: self.worker,
             entered: self.entered,
@@ -182,7 +182,7 @@ impl Kept {
             let process = key_of(*process)?;
             let last = match *last {
                 KeptLast::Entry { driver, id, port } => {
-                    Last::Entry { key: (process, driver, id), port: self.texts.get(port) }
+                    Last::Entry { key: (process, driver, id), port: self.texts.get(port).into() }
                 }
                 KeptLast::Get(step) => Last::Get(step),
             };
@@ -192,7 +192,7 @@ impl Kept {
         let requesters =
             requesters.filter_map(|(process, id, kept)| Some(((key_of(*process)?, *id), kept.resume(&self.texts))));
         operations.requesters.extend(requesters);
-        let text = |text: Text| self.texts.get(text);
+        let text = |text: TextAt| self.texts.get(text).into();
         let paths = self.paths.iter();
         let paths = paths.filter_map(|(process, port, path)| Some(((key_of(*process)?, text(*port)), text(*path))));
         operations.paths.extend(paths);

@@ -85,7 +85,7 @@ impl Events {
         let names =
             fields().filter_map(|(place, value)| place.name.and_then(|(code, at)| Some((at, code.name(value)?))));
         let names: SmallVec<[_; 2]> = names.collect();
-        let named = names.iter().map(|(column, name)| (*column, Cell::Text(name.as_bytes())));
+        let named = names.iter().map(|(column, name)| (*column, Cell::Text(name.as_bytes().into())));
         self.table.row(fixed.into_iter().enumerate().chain(cells).chain(named))
     }
 }

@@ -12,19 +12,19 @@ pub struct Tasks(pub Table);
 
 /// The columns in their order, with their values.
 const COLUMNS: [(&str, Kind, Get); 17] = [
-    ("hostname", Kind::Text, |task| Some(Cell::Text(task.process.hostname.as_bytes()))),
-    ("process", Kind::Text, |task| Some(Cell::Text(process_name(task.process)))),
-    ("program", Kind::Text, |task| Some(Cell::Text(task.process.name.as_bytes()))),
+    ("hostname", Kind::Text, |task| Some(Cell::Text(task.process.hostname.as_str().into()))),
+    ("process", Kind::Text, |task| Some(Cell::Text(process_name(task.process).into()))),
+    ("program", Kind::Text, |task| Some(Cell::Text(task.process.name.as_str().into()))),
     ("pid", Kind::Unsigned, |task| Some(Cell::Unsigned(task.process.pid))),
-    ("proc", Kind::Text, |task| text(task.proc)),
+    ("proc", Kind::Text, |task| text(&task.proc)),
     ("fun", Kind::Text, |task| text(task.function)),
-    ("parent", Kind::Text, |task| text(task.parent)),
+    ("parent", Kind::Text, |task| text(&task.parent)),
     ("place", Kind::Text, |task| text(task.place)),
     ("user_tag", Kind::Text, |task| text(task.tag)),
     ("spawn_ns", Kind::Signed, |task| task.spawned.map(Cell::Signed)),
     ("first_poll_ns", Kind::Signed, |task| task.first_polled.map(Cell::Signed)),
     ("exit_ns", Kind::Signed, |task| task.exit.map(|(time, _)| Cell::Signed(time))),
-    ("reason", Kind::Text, |task| task.exit.map(|(_, reason)| Cell::Text(reason))),
+    ("reason", Kind::Text, |task| task.exit.map(|(_, reason)| Cell::Text(reason.into()))),
     ("polls", Kind::Unsigned, |task| Some(Cell::Unsigned(task.polls))),
     ("busy_ns", Kind::Unsigned, |task| Some(Cell::Unsigned(task.busy))),
     ("longest_poll_ns", Kind::Signed, |task| task.longest.map(|(polled, _)| Cell::Signed(polled))),
@@ -47,5 +47,5 @@ impl Tasks {
 }
 
 fn text(text: &[u8]) -> Option<Cell<'_>> {
-    Some(Cell::Text(text)).filter(|_| !text.is_empty())
+    Some(Cell::Text(text.into())).filter(|_| !text.is_empty())
 }

@@ -72,7 +72,7 @@ pub fn work(described: TrackEvent, begin: i64, end: Option<i64>, track: u64, out
 /// The poll, on the track of its thread. One in which the task was when the trace ended has no end.
 pub fn poll(poll: &Poll<'_>, track: u64, strings: &mut Strings, out: &mut Vec<At>) {
     let outcome = poll.end.map_or(&b""[..], |end| end.outcome);
-    let texts = [("pid", poll.proc), ("user tag", poll.tag), ("outcome", outcome)];
+    let texts: [(_, &[u8]); 3] = [("pid", &poll.proc), ("user tag", poll.tag), ("outcome", outcome)];
     let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
     let debug_annotations = texts.map(|(name, text)| strings.text(name, text)).collect();
     let name = if poll.function.is_empty() { "poll".into() } else { escape::name(poll.function) };

@@ -25,11 +25,13 @@ pub enum Named<'t> {
 
 impl Numbered {
     /// The name of a port.
+    #[cfg(recorded)]
     pub(crate) fn port(number: u64) -> Numbered {
         Numbered { shape: &PORT, number }
     }
 
     /// The name of a process.
+    #[cfg(recorded)]
     pub(crate) fn process(number: u64) -> Numbered {
         Numbered { shape: &PROCESS, number }
     }

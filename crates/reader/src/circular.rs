@@ -30,7 +30,9 @@ pub(crate) fn unroll(ring: &MappedFile, from: u64) -> io::Result<MappedFile> {
             }
             // If it fails, the next look sees another sequence.
             if append(words, wanted, ring, &mut copy) {
-                (last, wanted) = (Some(words), wanted.saturating_add(1));
+                // No writer has entered as many packets.
+                let Some(next) = wanted.checked_add(1) else { break };
+                (last, wanted) = (Some(words), next);
             }
         } else if there > wanted {
             last = None;

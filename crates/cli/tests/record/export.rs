@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
-use dyntrace::recorder::{Mode, Options, Session};
+use dyntrace::recorder::{self, Options, Session};
 use dyntrace_reader::{Event, Follower, Value};
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
@@ -158,8 +158,8 @@ fn a_follower_that_never_pauses_misses_no_event() {
     const EVENTS: u64 = 100_000;
     let folder = tempfile::tempdir().unwrap();
     let mut options = Options::new(folder.path());
-    (options.mode, options.size) = (Mode::Overwrite, Some(64 << 20));
-    options.probes = vec!["user_trace*".into(), "user-probe*".into()];
+    (options.mode, options.size) = (recorder::Mode::Overwrite, Some(64 << 20));
+    options.probes = vec!["user_trace*".into()];
     let session = Session::start(options).unwrap();
     let firing = thread::spawn(|| (0..EVENTS).for_each(|number| dyntrace::p!(7, number as i64)));
     let mut follow = Follower::new([folder.path()]);

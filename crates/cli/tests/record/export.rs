@@ -10,6 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
+use dyntrace::recorder::{self, Options, Session};
+use dyntrace_reader::{Event, Follower, Value};
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -148,6 +150,33 @@ fn operations_of_many_threads_come_once() {
         let is_its = |span: &&Span| parents[&*span.parent_span_id] == name;
         assert_eq!(operations.iter().filter(is_its).count(), expected / 4, "{name}");
     }
+}
+
+/// A look may come between the copy of a packet and the entry of the next.
+#[test]
+fn a_follower_that_never_pauses_misses_no_event() {
+    const EVENTS: u64 = 100_000;
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = Options::new(folder.path());
+    (options.mode, options.size) = (recorder::Mode::Overwrite, Some(64 << 20));
+    options.probes = vec!["user_trace*".into()];
+    let session = Session::start(options).unwrap();
+    let firing = thread::spawn(|| (0..EVENTS).for_each(|number| dyntrace::p!(7, number as i64)));
+    let mut follow = Follower::new([folder.path()]);
+    let mut numbers = Vec::new();
+    let mut note = |event: &Event<'_>| {
+        if let Some(Value::Signed(number)) = event.field("i2") {
+            numbers.push(number as u64);
+        }
+    };
+    while !firing.is_finished() {
+        follow.poll(&mut note).unwrap();
+    }
+    firing.join().unwrap();
+    assert_eq!(session.stop().unwrap().status.discarded, 0);
+    follow.drain(&mut note).unwrap();
+    assert!(follow.losses().is_empty(), "{:?}", follow.losses());
+    assert!(numbers.iter().copied().eq(0..EVENTS), "{} events", numbers.len());
 }
 
 #[test]

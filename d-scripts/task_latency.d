@@ -12,9 +12,9 @@
  *     dtrace -s task_latency.d -c 'COMMAND...'
  *
  * FIELDS
- *     slow              a poll that took `slow_ns` or longer, 10 ms: the pid of its
- *                       process, its time in microseconds, how it ended (pending, ready
- *                       or panic), the function and the user tag
+ *     slow              a poll of 10 ms (`slow_ns`) or longer: the pid of its process,
+ *                       its time in microseconds, how it ended (pending, ready or panic),
+ *                       the function and the user tag
  *
  *     busy_us           sum of the times of all polls, in microseconds
  *     polls             polls that ended; the call of a closure counts as one
@@ -47,7 +47,7 @@
 #pragma D option switchrate=50hz
 #pragma D option dynvarsize=16m
 
-/* A poll that takes so many nanoseconds or more is slow. */
+/* A poll of this many nanoseconds or more is slow. */
 inline int64_t slow_ns = 10000000;
 
 BEGIN

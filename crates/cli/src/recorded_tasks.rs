@@ -62,7 +62,7 @@ pub struct Task<'t> {
     pub longest: Option<(i64, i64)>,
 }
 
-/// What an event tells.
+/// A step of a task, as an event reports it.
 pub enum Told<'t> {
     Spawned(&'t [u8]),
     Polled(Poll<'t>),

@@ -43,10 +43,10 @@ pub enum Way {
     },
 }
 
-/// What the user sets of scripts.
+/// Values in scripts that the user may change.
 #[derive(Clone, Copy)]
 pub struct Settings {
-    /// A poll that takes so many nanoseconds or more is slow.
+    /// A poll of this many nanoseconds or more is slow.
     pub slow: i64,
 }
 

@@ -20,7 +20,7 @@ const ROWS: usize = 100;
 const POLLS: usize = 40;
 const PANICS: usize = 100;
 
-/// What the trace tells about tasks.
+/// The figures of the tasks in a trace.
 #[derive(Default)]
 pub struct Figures<'t> {
     tasks: Tasks<'t>,

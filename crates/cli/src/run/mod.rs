@@ -71,7 +71,7 @@ pub struct Request {
     pub tracer: Option<By>,
     /// A glob of the user tags that the trace is limited to.
     pub tag: Option<String>,
-    /// A poll that takes so many nanoseconds or more is slow.
+    /// A poll of this many nanoseconds or more is slow.
     pub slow: Option<i64>,
     /// The user's options for the tracer.
     pub tracer_options: Vec<OsString>,

@@ -1,4 +1,4 @@
-//! `--slow`: the time from which on a poll is slow.
+//! `--slow`: a poll of this time or longer is slow.
 
 use std::borrow::Cow;
 

@@ -13,7 +13,7 @@ pub const COUNT: &str = "5";
 /// The user tags of its function `turns`, and how many of five processes have each.
 const TAGS: [(&str, u64); 2] = [("request 1", 2), ("request 2", 3)];
 
-/// What the program says of each function.
+/// The program's counts of a function.
 struct Known {
     tasks: u64,
     polls: u64,

@@ -7,6 +7,7 @@
 mod blocking;
 mod child;
 mod door;
+mod function;
 mod id;
 mod join_set;
 mod life;

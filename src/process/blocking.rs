@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::Pid;
-use super::life::function;
+use super::function::function;
 use crate::probes::blocking as probes;
 
 /// The number of blocking closures that wait for a thread.

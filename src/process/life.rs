@@ -5,11 +5,11 @@ use std::mem;
 use std::panic::{self, AssertUnwindSafe, Location};
 use std::task::Poll;
 
+use super::function::function;
 use super::{Pid, current};
 use crate::clock;
 use crate::panic_text::panic_text;
 use crate::probes::process as probes;
-use crate::sdt::Text;
 use crate::tag::Tag;
 use crate::text::Place;
 
@@ -154,9 +154,4 @@ fn is_watched() -> bool {
 fn tell_spawn(pid: Pid, of: &'static str, place: &Location<'_>, user_tag: Option<Tag>) {
     let place = Place::new(place);
     probes::spawn(|| (pid, function(of), current(), place.text(), user_tag.as_ref()));
-}
-
-/// The path of the function whose future a type is: without the compiler's name for the body of an `async fn`.
-pub(super) fn function(of: &'static str) -> Text<'static> {
-    Text::from(of.strip_suffix("::{{closure}}").unwrap_or(of))
 }

@@ -29,7 +29,6 @@ pub struct Notify {
 impl Notify {
     /// Creates one without a notification.
     #[track_caller]
-    #[expect(clippy::new_without_default, reason = "it has a default")]
     pub fn new() -> Notify {
         tokio::sync::Notify::new().into()
     }

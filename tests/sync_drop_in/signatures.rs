@@ -109,9 +109,9 @@ pub async fn every_item_is_there() {
     let _: (Instant, bool) = (slept.deadline(), slept.is_elapsed());
     slept.as_mut().reset(Instant::now());
     let mut timeout: Timeout<std::future::Ready<u32>> = time::timeout(Duration::from_secs(9), std::future::ready(1));
-    let _: &std::future::Ready<u32> = timeout.get_ref();
-    let _: &mut std::future::Ready<u32> = timeout.get_mut();
-    let _: std::future::Ready<u32> = timeout.into_inner();
+    let _timeout: &std::future::Ready<u32> = timeout.get_ref();
+    let _timeout: &mut std::future::Ready<u32> = timeout.get_mut();
+    assert_eq!(timeout.into_inner().await, 1);
     let _: Result<u32, time::error::Elapsed> = time::timeout_at(Instant::now(), std::future::ready(1)).await;
     let mut interval: Interval = time::interval_at(Instant::now(), Duration::from_secs(9));
     interval.set_missed_tick_behavior(MissedTickBehavior::Skip);

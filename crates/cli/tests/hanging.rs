@@ -130,8 +130,11 @@ fn each_command_prints_what_the_chapter_shows() {
                     eprintln!("SKIPPED: {error}");
                     return;
                 }
-                assert!(output.status.success(), "dyntrace {command}: {error}");
-                printed = general(&String::from_utf8(output.stdout).unwrap());
+                // Before it reaches main, the program is no tokio program that could be read.
+                printed = error;
+                if output.status.success() {
+                    printed = general(&String::from_utf8(output.stdout).unwrap());
+                }
                 if printed == expected {
                     break;
                 }

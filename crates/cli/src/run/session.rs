@@ -9,7 +9,6 @@ use std::io;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitCode};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
@@ -37,7 +36,7 @@ use super::watch::Watch;
 const LOOK: Duration = Duration::from_millis(2);
 /// How long a tracer may print nothing after its process has ended, before it is interrupted.
 const GRACE: Duration = Duration::from_secs(3);
-/// How long a tracer reads its buffers before it is interrupted, if it discards them then and cannot be asked to end.
+/// How long bpftrace reads its buffers before it is interrupted, if it cannot be asked to end: it discards them then.
 const LAST_READ: Duration = Duration::from_millis(300);
 /// How long a tracer may print nothing after it was interrupted, before it is killed.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -146,6 +145,8 @@ enum Ending {
     ByItself,
     /// It was asked to end after the events that it has buffered.
     Asked,
+    /// It reads its buffers until then, and is interrupted.
+    Reading(Instant),
     /// It was interrupted.
     Interrupted,
     /// It was killed.
@@ -251,11 +252,13 @@ impl Run {
             let limit = match self.ending {
                 Ending::No | Ending::Killed => None,
                 Ending::ByItself | Ending::Asked => Some(GRACE),
+                Ending::Reading(until) => Some(until.saturating_duration_since(Instant::now())),
                 Ending::Interrupted => Some(PATIENCE),
             };
             match limit.map_or_else(|| self.events.recv().map_err(Into::into), |limit| self.events.recv_timeout(limit))
             {
                 Ok(event) => self.handle(event),
+                Err(RecvTimeoutError::Timeout) if matches!(self.ending, Ending::Reading(_)) => self.press(),
                 Err(RecvTimeoutError::Timeout) if self.tracing.progress.count() != printed => {
                     printed = self.tracing.progress.count();
                 }
@@ -317,8 +320,9 @@ impl Run {
         if matches!(self.ending, Ending::No | Ending::ByItself) {
             if self.tracing.ask_to_end() {
                 self.ending = Ending::Asked;
+            } else if self.kind == Kind::Bpftrace {
+                self.ending = Ending::Reading(Instant::now() + LAST_READ);
             } else {
-                thread::sleep(LAST_READ);
                 self.interrupt();
             }
         }
@@ -328,7 +332,7 @@ impl Run {
     fn press(&mut self) {
         match self.ending {
             Ending::No | Ending::ByItself => self.end_tracing(),
-            Ending::Asked => self.interrupt(),
+            Ending::Asked | Ending::Reading(_) => self.interrupt(),
             Ending::Interrupted | Ending::Killed => self.kill(),
         }
     }
@@ -384,7 +388,7 @@ impl Run {
         let command = self.child.as_ref().and_then(|child| child.ended);
         let tracer = self.tracing.ended;
         let is_whole = match self.ending {
-            Ending::No | Ending::ByItself => tracer.is_some_and(|status| status.success()),
+            Ending::No | Ending::ByItself | Ending::Reading(_) => tracer.is_some_and(|status| status.success()),
             // Some tracers end by the signal that they got, or report it in their status.
             Ending::Asked | Ending::Interrupted => tracer.is_some_and(|status| {
                 let ends = [Signal::SIGINT, Signal::SIGUSR1].map(|signal| signal as i32);

@@ -1,6 +1,7 @@
 //! What processes wait for: futures that fire `process-wait` and `process-resume`.
 //!
 //! [`wait`] gives any future a name.
+#![cfg_attr(loom, allow(dead_code, unused_imports, reason = "without `sync`, only the numbers of resources are used"))]
 
 #[cfg(feature = "sync")]
 mod kind;

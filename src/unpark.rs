@@ -21,6 +21,7 @@ pub(crate) fn waker() -> Waker {
 }
 
 /// Blocks the thread until the future is ready.
+#[cfg_attr(loom, allow(dead_code, reason = "its users are left out there"))]
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     // A task without budget would be woken by its runtime only after it has yielded.
     let mut future = pin!(unconstrained(future));

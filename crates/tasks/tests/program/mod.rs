@@ -69,6 +69,11 @@ fn emulator() -> Option<OsString> {
     std::env::var_os("DYNTRACE_TASKS_EMULATOR")
 }
 
+/// Whether the programs run in an emulator.
+pub fn are_emulated() -> bool {
+    emulator().is_some()
+}
+
 impl Program {
     pub fn run(name: &str) -> Program {
         Program::start(name, |command| command)
@@ -85,7 +90,7 @@ impl Program {
     fn start(name: &str, set: impl FnOnce(&mut Command) -> &mut Command) -> Program {
         let path = example(name);
         let mut command = Command::new(emulator().unwrap_or_else(|| path.clone().into()));
-        if emulator().is_some() {
+        if are_emulated() {
             command.arg(&path);
         }
         set(&mut command);
@@ -117,7 +122,7 @@ impl Program {
     pub fn open(&self) -> dyntrace_tasks::program::Program {
         use dyntrace_tasks::program::Program;
 
-        if emulator().is_none() {
+        if !are_emulated() {
             return Program::attach(self.pid(), Options::default()).unwrap();
         }
         let folder = tempfile::tempdir().unwrap();

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
+use dyntrace::aio_pool::Pool;
+use dyntrace::efile::Driver;
 use dyntrace::recorder::{Options, Session};
 use dyntrace_reader::{Trace, Value};
 use serde_json::json;
@@ -17,7 +19,11 @@ use tracing_subscriber::prelude::*;
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     static SUBSCRIBER: Once = Once::new();
-    SUBSCRIBER.call_once(|| tracing_subscriber::registry().with(dyntrace_tracing::layer()).init());
+    SUBSCRIBER.call_once(|| {
+        tracing_subscriber::registry().with(dyntrace_tracing::layer()).init();
+        // The recorder has 16 rings ready. On a slow disk the pool would start more threads at once, which lose their first events.
+        assert!(Driver::install(Driver::new(Pool::builder().slow_threads(8).build())).is_ok());
+    });
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

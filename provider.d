@@ -278,6 +278,81 @@ provider dyntrace {
      */
     probe process__unscheduled(char *proc, uint64_t polled, char *outcome);
 
+    /* What processes wait for */
+
+    /**
+     * A process begins to wait: the first poll of a future of dyntrace::wait, sync or time returned pending. If neither this
+     * probe nor process-resume was traced then, fires at the first later poll that returns pending while it is.
+     *
+     * @param proc pid of the waiting process, as "<0.N.0>"
+     * @param resource the resource that it waits for, as "#Ref<0.N>"; the name given to dyntrace::wait; or timer
+     * @param kind what it waits for: wait for dyntrace::wait, else type and operation, as Mutex::lock or mpsc::Receiver::recv
+     * @param place call that made the future, as file:line; for a oneshot::Receiver, the call that made the channel
+     */
+    probe process__wait(char *proc, char *resource, char *kind, char *place);
+
+    /**
+     * A wait has ended, for which process-wait fired or would have fired if it had been traced. Each process-wait has one
+     * process-resume, with the same proc and resource, unless the future is forgotten. A process may wait for a resource several
+     * times at once.
+     *
+     * @param proc pid of the waiting process, as "<0.N.0>", also if another process ended the wait
+     * @param resource the resource, as in process-wait
+     * @param waited nanoseconds since process-wait
+     * @param outcome ready, cancelled (the future was dropped while it waited), or panic
+     */
+    probe process__resume(char *proc, char *resource, uint64_t waited, char *outcome);
+
+    /**
+     * A resource of dyntrace::sync got its number: when it was made, or, if the probe was not traced then or the resource is a static,
+     * before the first process-wait for it.
+     *
+     * @param resource the resource, as "#Ref<0.N>"
+     * @param kind its type, as Mutex, or its channel, as mpsc
+     * @param name the name that the program gave it
+     * @param place call that made it, as file:line
+     */
+    probe resource__new(char *resource, char *kind, char *name, char *place);
+
+    /**
+     * A resource for which resource-new fired, or would have fired if it had been traced, is dropped: a channel with the last of its
+     * halves.
+     *
+     * @param resource the resource, as "#Ref<0.N>"
+     * @param kind its type or channel, as in resource-new
+     */
+    probe resource__drop(char *resource, char *kind);
+
+    /* Blocking closures: those of dyntrace::spawn_blocking and of JoinSetExt, in the blocking pool of their runtime */
+
+    /**
+     * A blocking closure was given to its runtime. Each blocking-add has one blocking-done.
+     *
+     * @param proc pid of the closure's process, as "<0.N.0>"
+     * @param fun type of the closure, as in process-spawn
+     * @param queue_length number of blocking closures of the program that wait for a thread, after the step
+     */
+    probe blocking__add(char *proc, char *fun, uint32_t queue_length);
+
+    /**
+     * A thread of the runtime took a blocking closure, and calls it.
+     *
+     * @param proc pid of the closure's process, as "<0.N.0>"
+     * @param fun type of the closure, as in process-spawn
+     * @param queue_length number of blocking closures of the program that wait for a thread, after the step
+     */
+    probe blocking__get(char *proc, char *fun, uint32_t queue_length);
+
+    /**
+     * A blocking closure has ended.
+     *
+     * @param proc pid of the closure's process, as "<0.N.0>"
+     * @param fun type of the closure, as in process-spawn
+     * @param queue_length number of blocking closures of the program that wait for a thread, after the step
+     * @param reason normal, panic, or cancelled (dropped before a thread took it)
+     */
+    probe blocking__done(char *proc, char *fun, uint32_t queue_length, char *reason);
+
     /* The application's own events */
 
     /**

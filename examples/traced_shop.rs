@@ -5,7 +5,7 @@
 //!
 //! With a number it stays open for that number of seconds, so that others can trace it: `dyntrace trace -p PID '**::price'`.
 //!
-//!     DYNTRACE=control cargo run --example traced_shop 60
+//!     cargo run --example traced_shop 60
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

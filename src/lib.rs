@@ -21,6 +21,9 @@
 //! | [`efile`] | the file driver below `fs`: all operations and their probes |
 //! | [`aio_pool`] | the pool of I/O threads below `efile`, for blocking work of your own as well |
 //! | [`process`] | pids, and tasks that have one |
+//! | `sync` (feature `sync`) | locks, semaphores and channels with the names of `tokio::sync`, whose waits are seen |
+//! | `time` (feature `time`) | sleeps, timeouts and intervals with the names of `tokio::time`, likewise |
+//! | [`waiting`] | what processes wait for, [`wait()`] |
 //! | [`tag`] | user tags that follow a task, a stream, a reader or a writer |
 //! | [`seq_trace`] | tokens that follow a request from process to process |
 //! | [`mailbox`] | messages between processes |
@@ -42,6 +45,7 @@
 //! | `mailbox` | yes | `mailbox` |
 //! | `recorder` | yes | `recorder`, and `DYNTRACE=record:DIR` in the environment |
 //! | `trace` | yes | `trace`, `traced`, `alloc`; includes `recorder` |
+//! | `sync`, `time` | no | `sync`, `time` |
 //! | `code` | no | `code`, on Linux; includes `trace` |
 //! | `dist`, `dist-tls` | no | `dist`; the same under TLS |
 //! | `nop5`, `dof` | no | other sites on x86_64 Linux, as README says |
@@ -91,6 +95,7 @@ mod linked;
 #[cfg(feature = "mailbox")]
 pub mod mailbox;
 mod panic_text;
+mod primitives;
 pub mod probes;
 pub mod process;
 #[cfg(recorder)]
@@ -104,14 +109,18 @@ mod sequence;
 mod short;
 #[cfg(all(test, not(any(loom, miri))))]
 mod sources;
-mod sync;
+#[cfg(all(feature = "sync", not(loom)))]
+pub mod sync;
 pub mod tag;
 mod text;
 mod thread_progress;
+#[cfg(feature = "time")]
+pub mod time;
 #[cfg(feature = "trace")]
 pub mod trace;
 mod unpark;
 pub mod user_trace;
+pub mod waiting;
 #[cfg(doc)]
 #[doc = include_str!("../docs/unsafe_argument.md")]
 pub mod unsafe_argument {}
@@ -130,7 +139,7 @@ pub mod __traced {
     };
     pub use crate::breakpoint::{Guard, Hit, Mark, Site, body, hit, hit_future, known_caller, promised};
     #[cfg(all(target_os = "linux", not(miri)))]
-    pub use crate::breakpoint::{enrol, sites};
+    pub use crate::breakpoint::{SITE_MARK, enrol, sites};
 }
 
 /// Support for the crate `dyntrace-tracing`. Not for direct use; may change at any time.
@@ -228,3 +237,5 @@ pub use tag::{
     EnteredTag, Tag, TagError, Tagged, enter_tag, get_tag, get_tag_data, put_tag, restore_tag, spread_tag, take_tag,
     with_tag,
 };
+#[doc(no_inline)]
+pub use waiting::wait;

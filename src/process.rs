@@ -4,8 +4,10 @@
 //! [`child`], or, outside of these, the thread. A task started by another `spawn` is not a process: its operations count as those of the
 //! thread that polls it.
 
+mod blocking;
 mod child;
 mod door;
+mod function;
 mod id;
 mod join_set;
 mod life;
@@ -26,6 +28,7 @@ use crate::scope::{self, Own, Refusal, Scoped, Seat, Slot};
 use crate::sequence::{Sequence, era};
 use crate::tag;
 
+use blocking::Turn;
 pub use child::{Child, child};
 pub(crate) use door::{Door, HOST};
 pub use id::{OperationId, ParsePidError, Pid};
@@ -292,13 +295,15 @@ fn blocking<F: FnOnce() -> R, R>(closure: F) -> impl FnOnce() -> R {
     let pid = Pid::next();
     let tagged = tag::of_current(closure);
     let life = Life::begin::<F>(pid, || tagged.tag());
-    let process = BlockingProcess { closure: Scoped::new(&PROCESS, Some(Process::begin(pid)), tagged), life };
+    let closure = Scoped::new(&PROCESS, Some(Process::begin(pid)), tagged);
+    let process = BlockingProcess { closure, turn: Turn::begin::<F>(pid), life };
     move || process.run()
 }
 
 /// A closure that is a process.
 struct BlockingProcess<F> {
     closure: Scoped<Option<Process>, tag::OwnTags<F>>,
+    turn: Turn,
     // Dropped last: it tells the end.
     life: Life,
 }
@@ -308,8 +313,8 @@ impl<F> BlockingProcess<F> {
     where
         F: FnOnce() -> R,
     {
-        let BlockingProcess { closure, mut life } = self;
-        life.call(|| closure.run(|tagged| tagged.run(|closure| closure())))
+        let BlockingProcess { closure, turn, mut life } = self;
+        turn.call(|| life.call(|| closure.run(|tagged| tagged.run(|closure| closure()))))
     }
 }
 

@@ -41,6 +41,9 @@ pub const ALL: &[Script] = &[
     script!("efile_latency"),
     script!("message_latency"),
     script!("messages"),
+    script!("process-scheduling"),
+    script!("spawn-exit"),
+    script!("task_latency"),
     script!("user-probe"),
 ];
 

@@ -1,8 +1,11 @@
-//! Wakers for threads that poll a future themselves.
+//! Threads that poll a future themselves, and their wakers.
 
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Wake, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
+
+use tokio::task::unconstrained;
 
 struct Unpark(Thread);
 
@@ -15,4 +18,18 @@ impl Wake for Unpark {
 /// Returns a waker that unparks this thread.
 pub(crate) fn waker() -> Waker {
     Waker::from(Arc::new(Unpark(thread::current())))
+}
+
+/// Blocks the thread until the future is ready.
+#[cfg_attr(loom, allow(dead_code, reason = "its users are left out there"))]
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    // A task without budget would be woken by its runtime only after it has yielded.
+    let mut future = pin!(unconstrained(future));
+    let waker = waker();
+    loop {
+        if let Poll::Ready(answer) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return answer;
+        }
+        thread::park();
+    }
 }

@@ -7,7 +7,9 @@
 
 mod stapsdt;
 
-use dyntrace::probes::{aio_pool, code, dist, efile_drv, function, message, port, process, seq_trace, user_trace};
+use dyntrace::probes::{
+    aio_pool, blocking, code, dist, efile_drv, function, message, port, process, resource, seq_trace, user_trace,
+};
 use dyntrace_build::model::Kind;
 
 /// Contains every probe of provider.d, and fires none, as this test is not traced.
@@ -36,6 +38,13 @@ fn contain_all() -> bool {
     process::exit(not_called::<(&str, &str)>);
     process::scheduled(not_called::<(&str, &str)>);
     process::unscheduled(not_called::<(&str, _, &str)>);
+    process::wait(not_called::<(&str, &str, &str, &str)>);
+    process::resume(not_called::<(&str, &str, _, &str)>);
+    resource::new(not_called::<(&str, &str, &str, &str)>);
+    resource::drop(not_called::<(&str, &str)>);
+    blocking::add(not_called::<(&str, &str, _)>);
+    blocking::get(not_called::<(&str, &str, _)>);
+    blocking::done(not_called::<(&str, &str, _, &str)>);
     user_trace::s1(not_called::<&str>);
     user_trace::i4s4(not_called::<(&str, &str, _, _, _, _, &str, &str, &str, &str)>);
     function::entry(not_called::<(&str, &str, &str, &str, &str)>);
@@ -51,7 +60,7 @@ fn every_probe_has_one_note_with_its_arguments() {
     assert!(!contain_all());
     let (file, notes) = stapsdt::own();
     let provider = dyntrace_build::parse(include_str!("../provider.d"), "provider.d").expect("our own definition");
-    assert_eq!(provider.probes.len(), 28);
+    assert_eq!(provider.probes.len(), 35);
     for probe in &provider.probes {
         let notes: Vec<_> =
             notes.iter().filter(|note| note.provider == "dyntrace" && note.name == probe.name).collect();

@@ -2,49 +2,18 @@
 #![cfg(all(not(dyntrace_without_probes), target_os = "linux", feature = "recorder"))]
 
 use std::future::pending;
-use std::sync::{Mutex, PoisonError};
 
-use dyntrace::recorder::{Options, Session};
 use dyntrace::{JoinSetExt, process};
-use dyntrace_reader::{Trace, Value};
 use tokio::runtime::Builder;
 use tokio::task::{JoinSet, yield_now};
 
-/// One test at a time, as a session records the whole program.
-static ALONE: Mutex<()> = Mutex::new(());
+#[path = "common/events.rs"]
+mod events;
 
-/// Returns the events of processes that `body` has left, one a line: without the word `process`, and with `A`, `B`, ... for the pids
-/// in the order in which they appear.
+/// Returns the events of processes that `body` has left, without the word `process`.
 fn seen(probes: &[&str], body: impl AsyncFnOnce()) -> Vec<String> {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let directory = tempfile::tempdir().unwrap();
-    let mut options = Options::new(directory.path());
-    options.probes = probes.iter().map(|&glob| glob.into()).collect();
-    let session = Session::start(options).unwrap();
-    Builder::new_current_thread().enable_time().build().unwrap().block_on(body());
-    session.stop().unwrap();
-    let mut pids = Vec::new();
-    let mut show = |value| match value {
-        Value::Text(text) if text.starts_with(b"<0.") => {
-            let at = pids.iter().position(|pid| pid == text).unwrap_or_else(|| {
-                pids.push(text.to_vec());
-                pids.len() - 1
-            });
-            char::from(b'A' + u8::try_from(at).unwrap()).to_string()
-        }
-        Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
-        Value::Unsigned(_) => "TIME".to_owned(),
-        Value::Signed(number) => number.to_string(),
-    };
-    let trace = Trace::open(directory.path()).unwrap();
-    let mut lines = Vec::new();
-    for event in trace.events() {
-        if let Some(probe) = event.class.name.strip_prefix("dyntrace:process-") {
-            let fields: Vec<String> = event.fields().map(|(_, value)| show(value)).collect();
-            lines.push(format!("{probe} {}", fields.join(" ")));
-        }
-    }
-    lines
+    let lines = events::seen(probes, || Builder::new_current_thread().enable_time().build().unwrap().block_on(body()));
+    lines.iter().filter_map(|line| line.strip_prefix("process-")).map(str::to_owned).collect()
 }
 
 async fn turns(count: usize) {

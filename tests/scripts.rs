@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use dyntrace::efile::Command;
 
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 12] = [
     "aio_pool",
     "dist",
     "efile_by_tag",
@@ -16,6 +16,9 @@ const NAMES: [&str; 9] = [
     "efile_latency",
     "message_latency",
     "messages",
+    "process-scheduling",
+    "spawn-exit",
+    "task_latency",
     "user-probe",
 ];
 const LANGUAGES: [(&str, &str); 3] = [("d-scripts", "d"), ("stap-scripts", "stp"), ("bt-scripts", "bt")];

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .common import FULL, ROOT, build, instructions, say, until_met
+from .common import FULL, ROOT, build, instructions, median_ratio, nanoseconds, say, taken_in_turns, until_met
 
 BPFTRACE = Path(os.environ.get("DYNTRACE_TRACERS", ROOT / "target" / "tracers")) / "bin" / "bpftrace"
 WORKLOAD = ROOT / "benches" / "workload"
@@ -50,6 +50,21 @@ def polls():
     print(f"  instructions of a poll: {added[True]:.1f}, without probes {added[False]:.1f}, of tokio::spawn {bare:.1f}")
     # Asked: 4. The fifth is an address that the compiler takes before the probes.
     say("instructions the disabled probes add to a poll", round(added[True] - added[False], 2), 5)
+
+
+def waits():
+    program = build("waits", package=WORKLOAD, whole=True)
+    # A sleep takes a millisecond.
+    for operation, count in ("mutex", 2_000_000), ("semaphore", 2_000_000), ("mpsc", 2_000_000), ("sleep", 1_000):
+        def cost(of, count=count, operation=operation):
+            return float(subprocess.run([program, operation, of, str(count)], stdout=subprocess.PIPE, text=True, check=True).stdout)
+
+        def ratio(effort, cost=cost, operation=operation):
+            ours, theirs = taken_in_turns(7 * effort, lambda: cost("dyntrace"), lambda: cost("tokio"))
+            nanoseconds(operation, dyntrace=ours, tokio=theirs)
+            return median_ratio(ours, theirs)
+
+        say(f"an operation with nothing to wait for, {operation}, against tokio", until_met(ratio, 1.05), 1.05, " x")
 
 
 def hit(loop, peer, provider):

@@ -119,6 +119,19 @@ def recorded(loop, trace, events):
     return known_lost, seconds, costs
 
 
+# Bytes of OPEN, FSTAT, three READs and CLOSE, with a tag of 14 bytes: half of those with headers of 10 bytes and one form of each class.
+REQUEST = 1463 // 2
+
+
+def request():
+    """Bytes of the events of one request of a file server."""
+    run = subprocess.run([build("request_bytes")], stdout=subprocess.PIPE, text=True, check=True)
+    sizes = json.loads(run.stdout)
+    whole = sizes.pop("dyntrace:*")
+    print("  of each probe: " + ", ".join(f"{probe.removeprefix('dyntrace:')} {size}" for probe, size in sizes.items()), flush=True)
+    say("bytes of a recorded request", whole, REQUEST)
+
+
 def storm():
     binary = built("--example", "file_storm") / "examples" / "file_storm"
     seconds = 1

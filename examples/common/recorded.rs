@@ -68,7 +68,7 @@ fn arguments(event: &Event<'_>) -> Arguments {
     let text = |value| match value {
         Value::Signed(number) => number.to_string(),
         Value::Unsigned(number) => number.to_string(),
-        Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        Value::Text(text) => String::from_utf8_lossy(&text).into_owned(),
     };
     event.fields().map(|(name, value)| (name.to_owned(), text(value))).collect()
 }

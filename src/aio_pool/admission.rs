@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::admission_queue::Ticket;
 use super::clock::Time;
 use super::shared::{Notification, PoolShared, PoolState, QueuedJob, WorkerSlot};
+use crate::primitives::lock;
 use crate::probes::port;
-use crate::sync::lock;
 
 impl PoolShared {
     /// Has a job wait for room. Both probes fire under the lock, so that traces have them in order.

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::sync::{Mutex, lock};
+use crate::primitives::{Mutex, lock};
 
 pub(super) struct Batch<J>(Mutex<VecDeque<J>>);
 
@@ -43,7 +43,7 @@ mod models {
     use std::sync::Arc;
 
     use super::*;
-    use crate::sync::thread;
+    use crate::primitives::thread;
 
     /// A worker pops jobs while another thread returns them: each job goes to one of the two, in order.
     #[test]

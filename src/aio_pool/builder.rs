@@ -7,7 +7,7 @@ use super::pool::Pool;
 use super::shared::{PoolShared, Settings, Spawn};
 use crate::environment;
 use crate::host;
-use crate::sync::thread;
+use crate::primitives::thread;
 
 /// Settings for a new [`Pool`].
 pub struct Builder {

@@ -10,7 +10,7 @@ use std::mem;
 
 use super::delivery::{TaskWaker, wake_all};
 use super::promises::Promise;
-use crate::sync::{Mutex, lock};
+use crate::primitives::{Mutex, lock};
 
 pub(super) struct Completions(Mutex<Unreported>);
 

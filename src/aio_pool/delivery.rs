@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use super::contain::contain;
-use crate::sync::{Mutex, lock};
+use crate::primitives::{Mutex, lock};
 
 /// The waker of a task, and the delivery of its runtime, if it has one.
 pub(super) struct TaskWaker {

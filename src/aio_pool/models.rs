@@ -15,7 +15,7 @@ use super::operation::{Operation, OperationCell};
 use super::pool::Pool;
 use super::port::Port;
 use super::runnable::Runnable;
-use crate::sync::{Condvar, Mutex, lock, thread, wait};
+use crate::primitives::{Condvar, Mutex, lock, thread, wait};
 
 const PREEMPTIONS: usize = 4;
 

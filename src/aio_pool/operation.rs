@@ -42,7 +42,7 @@ use super::job::{Fault, Job};
 use super::runnable::Runnable;
 use super::runtimes;
 use super::shared::PoolShared;
-use crate::sync::{Mutex, lock};
+use crate::primitives::{Mutex, lock};
 
 /// A submitted job: a future of its outcome, for any executor.
 ///

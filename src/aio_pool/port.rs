@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::sdt::{Shape, Text};
+use crate::text::{PORT, Text};
 
 /// Names one user of the pool: a driver, or one thing that a driver holds open, such as a file.
 ///
@@ -37,8 +37,7 @@ impl fmt::Display for Port {
 impl From<Port> for Text<'_> {
     #[inline]
     fn from(port: Port) -> Self {
-        static SHAPE: Shape = Shape::new("#Port<0.", ">");
-        Text::numbered(&SHAPE, port.0)
+        Text::numbered(&PORT, port.0)
     }
 }
 

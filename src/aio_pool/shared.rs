@@ -18,10 +18,10 @@ use super::port::Port;
 use super::promises::{Promise, Promises};
 use super::queue::{Queues, WorkerState};
 use super::runnable::Runnable;
+use crate::primitives::thread::{self, JoinHandle, ThreadId};
+use crate::primitives::{Condvar, Mutex, lock, wait, wait_timeout};
 use crate::probes::aio_pool as probes;
 use crate::sdt::Decision;
-use crate::sync::thread::{self, JoinHandle, ThreadId};
-use crate::sync::{Condvar, Mutex, lock, wait, wait_timeout};
 
 /// Starts a thread of the given name.
 pub(super) type Spawn = dyn Fn(String, Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> + Send + Sync;

@@ -8,8 +8,8 @@ use super::job::Fault;
 use super::lane::Lane;
 use super::promises::Scope;
 use super::shared::{Phase, PoolShared, PoolState};
+use crate::primitives::{lock, thread, wait, wait_timeout};
 use crate::probes::aio_pool as probes;
-use crate::sync::{lock, thread, wait, wait_timeout};
 
 impl PoolShared {
     /// The last handle is gone. Workers still run the queued jobs, if there are any workers.

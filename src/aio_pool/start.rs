@@ -8,7 +8,7 @@ use super::lane::Lane;
 use super::queue::WorkerState;
 use super::shared::{LaneState, PoolShared, PoolState, Worker, WorkerSlot};
 use super::{watchdog, worker};
-use crate::sync::Condvar;
+use crate::primitives::Condvar;
 
 impl PoolShared {
     /// Starts one more worker, and before the first one the watchdog. Returns `None` if the lane may not have one more.

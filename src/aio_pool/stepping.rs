@@ -9,7 +9,7 @@ use super::delivery::TaskWaker;
 use super::lane::Lane;
 use super::shared::{Notification, PoolShared, QueuedJob, WorkerSlot};
 use super::worker;
-use crate::sync::lock;
+use crate::primitives::lock;
 
 impl PoolShared {
     /// Runs one job on this thread. Returns `false` if there is none.

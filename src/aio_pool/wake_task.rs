@@ -86,7 +86,7 @@ mod models {
 
     use super::*;
     use crate::aio_pool::delivery::{TaskWaker, wake_all};
-    use crate::sync::{Condvar, Mutex, lock, thread, wait};
+    use crate::primitives::{Condvar, Mutex, lock, thread, wait};
 
     /// A task that waits for its wake-up.
     #[derive(Default)]

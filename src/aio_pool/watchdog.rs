@@ -24,7 +24,7 @@ use super::lane::Lane;
 use super::queue::WorkerState;
 use super::runtimes;
 use super::shared::{LaneState, Notification, PoolShared, PoolState, WorkerSlot};
-use crate::sync::{lock, wait, wait_timeout};
+use crate::primitives::{lock, wait, wait_timeout};
 
 const PERIOD: Duration = Duration::from_millis(1);
 

@@ -16,8 +16,8 @@ use super::pace::{JobTiming, WAKE_UP};
 use super::promises::Promise;
 use super::runtimes;
 use super::shared::{PoolShared, QueuedJob, WorkerSlot};
+use crate::primitives::Condvar;
 use crate::probes::aio_pool as probes;
-use crate::sync::Condvar;
 
 /// Runs jobs until the pool ends.
 pub(super) fn run(

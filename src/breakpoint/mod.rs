@@ -112,6 +112,8 @@ pub use pattern_id::PatternId;
 pub use session::Session;
 pub use session::info::{Count, Info, Memory, PatternInfo};
 #[cfg(all(target_os = "linux", not(miri)))]
+pub use site::asked::SITE_MARK;
+#[cfg(all(target_os = "linux", not(miri)))]
 pub use site::section::sites;
 pub use site::{Function, Site};
 pub use state::held_up::HeldUp;

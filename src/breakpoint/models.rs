@@ -13,6 +13,7 @@ use std::task::{Context, Poll, Waker};
 use crate::breakpoint::libraries::evict;
 use crate::breakpoint::setting::edit::Edit;
 use crate::breakpoint::setting::sequence;
+use crate::breakpoint::site::asked::Asked;
 use crate::breakpoint::site::site_ref::{Library, SiteRef};
 use crate::breakpoint::site::{Function, Site};
 use crate::breakpoint::state::entry::BpEntry;
@@ -20,8 +21,8 @@ use crate::breakpoint::state::generic_bp::with_active;
 use crate::breakpoint::state::limits::Limits;
 use crate::breakpoint::state::session_core::{Destination, SessionCore};
 use crate::breakpoint::state::set_pattern::SetPattern;
-use crate::sync::atomic::Ordering;
-use crate::sync::thread;
+use crate::primitives::atomic::Ordering;
+use crate::primitives::thread;
 use crate::thread_progress;
 
 const FUNCTION: &Function = &Function::new("model::function/0", "", 0, &[]);
@@ -38,10 +39,17 @@ fn new_site() -> &'static Site {
 
 /// Returns the number of entries that the function finds.
 fn hit(site: &'static Site) -> usize {
-    if site.is_set() {
-        thread_progress::pin().and_then(|pin| with_active(&pin, site, |data| data.entries.len())).unwrap_or(0)
-    } else {
-        0
+    if !site.is_set() {
+        return 0;
+    }
+    let found = thread_progress::pin().map(|pin| with_active(&pin, site, |data| data.entries.len()));
+    match found {
+        Some(Err(Asked)) => {
+            site.take_mark();
+            hit(site)
+        }
+        Some(Ok(found)) => found.unwrap_or(0),
+        None => 0,
     }
 }
 
@@ -205,5 +213,23 @@ fn loom_breakpoint_setting_is_abandoned() {
         assert_eq!([site, updated].map(hit), expected);
         setter.join().unwrap();
         readers.into_iter().for_each(|reader| reader.join().unwrap());
+    });
+}
+
+/// Another process asks for the control socket by the word while a setting adds and removes its breakpoint.
+#[test]
+fn loom_breakpoint_is_marked_by_another_process() {
+    model(2, || {
+        let site = new_site();
+        let asking = thread::spawn(move || site.mark());
+        let reader = thread::spawn(move || assert!(hit(site) <= 1));
+        set(&[site], 1, &never());
+        assert_eq!(hit(site), 1);
+        asking.join().unwrap();
+        assert_eq!(hit(site), 1, "a mark hides no breakpoint");
+        set(&[site], 0, &never());
+        assert_eq!(hit(site), 0);
+        assert!(!site.is_set());
+        reader.join().unwrap();
     });
 }

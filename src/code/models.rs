@@ -19,8 +19,8 @@ use super::lookup::signature::Signature;
 use super::lookup::view::View;
 use super::version::tables::{Change, Tables};
 use crate::breakpoint::progress::progress;
-use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use crate::sync::thread;
+use crate::primitives::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::primitives::thread;
 use crate::thread_progress::{UseSlot, permission};
 
 fn model(interrupted: usize, model: impl Fn() + Send + Sync + 'static) {

@@ -19,7 +19,7 @@ use super::socket::Socket;
 use super::strangers::Place;
 use super::stream::Stream;
 use super::{epmd, name, running};
-use crate::sync::lock;
+use crate::primitives::lock;
 
 /// The limit for asking the epmd of a peer that has connected whether the peer is a node of dyntrace.
 const ASKED: Duration = Duration::from_secs(1);

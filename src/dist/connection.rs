@@ -16,8 +16,8 @@ use super::frame::{self, TICK};
 use super::handshake;
 use super::outgoing::{Batch, Outgoing, Refused};
 use super::socket::{Socket, Writing};
+use crate::primitives::{Mutex, lock};
 use crate::probes::dist;
-use crate::sync::{Mutex, lock};
 
 /// The reason of the end if the peer makes this node keep too much.
 pub(super) const TOO_MUCH: &str = "its links, monitors and unread answers take more than Options::peer_limit allows";

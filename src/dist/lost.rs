@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::text::cut;
-use crate::sync::{Mutex, lock};
+use crate::primitives::{Mutex, lock};
 
 /// The number of remembered connections.
 const MOST: usize = 64;

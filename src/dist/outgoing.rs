@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 
 use super::budget::{Account, Charge};
-use crate::sync::{Mutex, lock};
+use crate::primitives::{Mutex, lock};
 
 /// A buffer larger than this is freed after use.
 const KEPT: usize = 4 << 20;

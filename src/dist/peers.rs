@@ -15,7 +15,7 @@ use super::error::Error;
 use super::greetings::Greetings;
 use super::lost::Lost;
 use super::options::Options;
-use crate::sync::{Mutex, lock};
+use crate::primitives::{Mutex, lock};
 
 /// The longest pause after failed attempts.
 const LONGEST: Duration = Duration::from_secs(10);

@@ -11,8 +11,8 @@ use tokio::sync::mpsc;
 use super::budget::{Account, Budget, Charge};
 use super::error::Error;
 use super::received::Received;
+use crate::primitives::{Mutex, lock};
 use crate::process;
-use crate::sync::{Mutex, lock};
 
 /// The memory of a down or exit message without its reason: an upper bound for the queue's part and the names.
 const OF_AN_END: usize = 512;

@@ -10,7 +10,7 @@ use tokio::io::ReadBuf;
 
 use super::lengths::Lengths;
 use super::socket::Socket;
-use crate::sync::{Mutex, lock};
+use crate::primitives::{Mutex, lock};
 
 /// Shared: the node keeps one reference while the handshake has the other.
 #[derive(Debug)]

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::sync::{Mutex, lock};
+use crate::primitives::{Mutex, lock};
 
 pub(super) struct Group<M> {
     state: Mutex<GroupState<M>>,
@@ -69,7 +69,7 @@ mod models {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
-    use crate::sync::thread;
+    use crate::primitives::thread;
 
     /// A disk to which all earlier writes are synced. `std`'s atomics, which loom does not see: the model is about the group's
     /// steps.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::error::{RegisterError, WhereisError};
 use super::sender::Sender;
-use crate::sync::{Mutex, global, lock};
+use crate::primitives::{Mutex, global, lock};
 
 struct Named {
     /// The `Sender`, which keeps the mailbox open.

@@ -87,8 +87,8 @@ impl<T> Shared<T> {
             "message__send",
             message::send,
             time,
-            (str sender)
-            (str receiver)
+            (process sender)
+            (process receiver)
             (u32 words)
             (i32 label)
             (i32 previous)
@@ -99,7 +99,7 @@ impl<T> Shared<T> {
                 "message__queued",
                 message::queued,
                 time,
-                (str receiver)
+                (process receiver)
                 (u32 words)
                 (u32 narrow(queue_len))
                 (i32 label)
@@ -127,7 +127,7 @@ impl<T> Shared<T> {
             "message__receive",
             message::receive,
             None,
-            (str receiver)
+            (process receiver)
             (u32 words)
             (u32 narrow(queue_len))
             (i32 label)

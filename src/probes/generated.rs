@@ -44,7 +44,7 @@ pub mod message {
     pub mod send {
         ::dyntrace::sdt::declare!("dyntrace", "message__send");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "message__send", (str "sender"), (str "receiver"), (u32 "size"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
+            "dyntrace", "message__send", (process "sender"), (process "receiver"), (u32 "size"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
         );
 
         /// Whether a tracer looks at `message-send` now.
@@ -72,8 +72,8 @@ pub mod message {
             let mut sender_buffer = ::dyntrace::sdt::Buffer::new();
             let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!(
-                (str sender sender_buffer),
-                (str receiver receiver_buffer),
+                (process sender sender_buffer),
+                (process receiver receiver_buffer),
                 (u32 size),
                 (i32 token_label),
                 (i32 token_previous),
@@ -164,7 +164,7 @@ pub mod message {
     pub mod send_remote {
         ::dyntrace::sdt::declare!("dyntrace", "message__send__remote");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "message__send__remote", (str "sender"), (str "node_name"), (str "receiver"), (u32 "size"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
+            "dyntrace", "message__send__remote", (process "sender"), (str "node_name"), (str "receiver"), (u32 "size"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
         );
 
         /// Whether a tracer looks at `message-send-remote` now.
@@ -194,7 +194,7 @@ pub mod message {
             let mut node_name_buffer = ::dyntrace::sdt::Buffer::new();
             let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!(
-                (str sender sender_buffer),
+                (process sender sender_buffer),
                 (str node_name node_name_buffer),
                 (str receiver receiver_buffer),
                 (u32 size),
@@ -295,7 +295,7 @@ pub mod message {
     pub mod queued {
         ::dyntrace::sdt::declare!("dyntrace", "message__queued");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "message__queued", (str "receiver"), (u32 "size"), (u32 "queue_len"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
+            "dyntrace", "message__queued", (process "receiver"), (u32 "size"), (u32 "queue_len"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
         );
 
         /// Whether a tracer looks at `message-queued` now.
@@ -322,7 +322,7 @@ pub mod message {
         ) {
             let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!(
-                (str receiver receiver_buffer),
+                (process receiver receiver_buffer),
                 (u32 size),
                 (u32 queue_len),
                 (i32 token_label),
@@ -407,7 +407,7 @@ pub mod message {
     pub mod receive {
         ::dyntrace::sdt::declare!("dyntrace", "message__receive");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "message__receive", (str "receiver"), (u32 "size"), (u32 "queue_len"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
+            "dyntrace", "message__receive", (process "receiver"), (u32 "size"), (u32 "queue_len"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
         );
 
         /// Whether a tracer looks at `message-receive` now.
@@ -434,7 +434,7 @@ pub mod message {
         ) {
             let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!(
-                (str receiver receiver_buffer),
+                (process receiver receiver_buffer),
                 (u32 size),
                 (u32 queue_len),
                 (i32 token_label),
@@ -624,7 +624,7 @@ pub mod dist {
     pub mod port_busy {
         ::dyntrace::sdt::declare!("dyntrace", "dist__port_busy");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "dist__port_busy", (str "node"), (str "port"), (str "remote_node"), (str "pid")
+            "dyntrace", "dist__port_busy", (str "node"), (str "port"), (str "remote_node"), (process "pid")
         );
 
         /// Whether a tracer looks at `dist-port_busy` now.
@@ -655,7 +655,7 @@ pub mod dist {
                 (str node node_buffer),
                 (str port port_buffer),
                 (str remote_node remote_node_buffer),
-                (str pid pid_buffer),
+                (process pid pid_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "dist__port_busy", {
                 trace(node, port, remote_node, pid);
@@ -906,7 +906,7 @@ pub mod aio_pool {
     pub mod add {
         ::dyntrace::sdt::declare!("dyntrace", "aio_pool__add");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "aio_pool__add", (str "port"), (i32 "new_queue_length")
+            "dyntrace", "aio_pool__add", (port "port"), (i32 "new_queue_length")
         );
 
         /// Whether a tracer looks at `aio_pool-add` now.
@@ -925,7 +925,7 @@ pub mod aio_pool {
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(port: ::dyntrace::sdt::Text<'_>, new_queue_length: i32) {
             let mut port_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((str port port_buffer), (i32 new_queue_length));
+            ::dyntrace::sdt::record!((port port port_buffer), (i32 new_queue_length));
             ::dyntrace::sdt::if_traced!("dyntrace", "aio_pool__add", {
                 trace(port, new_queue_length);
             });
@@ -974,7 +974,7 @@ pub mod aio_pool {
     pub mod get {
         ::dyntrace::sdt::declare!("dyntrace", "aio_pool__get");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "aio_pool__get", (str "port"), (i32 "new_queue_length"), (i32 "lane")
+            "dyntrace", "aio_pool__get", (port "port"), (i32 "new_queue_length"), (small "lane")
         );
 
         /// Whether a tracer looks at `aio_pool-get` now.
@@ -993,7 +993,7 @@ pub mod aio_pool {
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(port: ::dyntrace::sdt::Text<'_>, new_queue_length: i32, lane: i32) {
             let mut port_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((str port port_buffer), (i32 new_queue_length), (i32 lane));
+            ::dyntrace::sdt::record!((port port port_buffer), (i32 new_queue_length), (small lane));
             ::dyntrace::sdt::if_traced!("dyntrace", "aio_pool__get", {
                 trace(port, new_queue_length, lane);
             });
@@ -1045,7 +1045,7 @@ pub mod port {
     pub mod busy {
         ::dyntrace::sdt::declare!("dyntrace", "port__busy");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "port__busy", (str "port")
+            "dyntrace", "port__busy", (port "port")
         );
 
         /// Whether a tracer looks at `port-busy` now.
@@ -1064,7 +1064,7 @@ pub mod port {
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(port: ::dyntrace::sdt::Text<'_>) {
             let mut port_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((str port port_buffer));
+            ::dyntrace::sdt::record!((port port port_buffer));
             ::dyntrace::sdt::if_traced!("dyntrace", "port__busy", {
                 trace(port);
             });
@@ -1111,7 +1111,7 @@ pub mod port {
     pub mod not_busy {
         ::dyntrace::sdt::declare!("dyntrace", "port__not_busy");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "port__not_busy", (str "port")
+            "dyntrace", "port__not_busy", (port "port")
         );
 
         /// Whether a tracer looks at `port-not_busy` now.
@@ -1130,7 +1130,7 @@ pub mod port {
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(port: ::dyntrace::sdt::Text<'_>) {
             let mut port_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((str port port_buffer));
+            ::dyntrace::sdt::record!((port port port_buffer));
             ::dyntrace::sdt::if_traced!("dyntrace", "port__not_busy", {
                 trace(port);
             });
@@ -1212,7 +1212,7 @@ pub mod efile_drv {
     pub mod entry {
         ::dyntrace::sdt::declare!("dyntrace", "efile_drv__entry");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "efile_drv__entry", (i32 "thread_id"), (i32 "tag"), (str "user_tag"), (i32 "command"), (str "s1"), (str "s2"), (i64 "i1"), (i64 "i2"), (i64 "i3"), (i64 "i4"), (str "port")
+            "dyntrace", "efile_drv__entry", (i32 "thread_id"), (count "tag"), (str "user_tag"), (small "command"), (str "s1"), (str "s2"), (i64 "i1"), (i64 "i2"), (i64 "i3"), (i64 "i4"), (port "port")
         );
 
         /// Whether a tracer looks at `efile_drv-entry` now.
@@ -1248,16 +1248,16 @@ pub mod efile_drv {
             let mut port_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!(
                 (i32 thread_id),
-                (i32 tag),
+                (count tag),
                 (str user_tag user_tag_buffer),
-                (i32 command),
+                (small command),
                 (str s1 s1_buffer),
                 (str s2 s2_buffer),
                 (i64 i1),
                 (i64 i2),
                 (i64 i3),
                 (i64 i4),
-                (str port port_buffer),
+                (port port port_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "efile_drv__entry", {
                 trace(thread_id, tag, user_tag, command, s1, s2, i1, i2, i3, i4, port);
@@ -1330,7 +1330,7 @@ pub mod efile_drv {
     pub mod int_entry {
         ::dyntrace::sdt::declare!("dyntrace", "efile_drv__int_entry");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "efile_drv__int_entry", (i32 "thread_id"), (i32 "tag"), (i32 "command")
+            "dyntrace", "efile_drv__int_entry", (i32 "thread_id"), (count "tag"), (small "command")
         );
 
         /// Whether a tracer looks at `efile_drv-int_entry` now.
@@ -1348,7 +1348,7 @@ pub mod efile_drv {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(thread_id: i32, tag: i32, command: i32) {
-            ::dyntrace::sdt::record!((i32 thread_id), (i32 tag), (i32 command));
+            ::dyntrace::sdt::record!((i32 thread_id), (count tag), (small command));
             ::dyntrace::sdt::if_traced!("dyntrace", "efile_drv__int_entry", {
                 trace(thread_id, tag, command);
             });
@@ -1392,7 +1392,7 @@ pub mod efile_drv {
     pub mod int_return {
         ::dyntrace::sdt::declare!("dyntrace", "efile_drv__int_return");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "efile_drv__int_return", (i32 "thread_id"), (i32 "tag"), (i32 "command")
+            "dyntrace", "efile_drv__int_return", (i32 "thread_id"), (count "tag"), (small "command")
         );
 
         /// Whether a tracer looks at `efile_drv-int_return` now.
@@ -1410,7 +1410,7 @@ pub mod efile_drv {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(thread_id: i32, tag: i32, command: i32) {
-            ::dyntrace::sdt::record!((i32 thread_id), (i32 tag), (i32 command));
+            ::dyntrace::sdt::record!((i32 thread_id), (count tag), (small command));
             ::dyntrace::sdt::if_traced!("dyntrace", "efile_drv__int_return", {
                 trace(thread_id, tag, command);
             });
@@ -1463,7 +1463,7 @@ pub mod efile_drv {
     pub mod r#return {
         ::dyntrace::sdt::declare!("dyntrace", "efile_drv__return");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "efile_drv__return", (i32 "thread_id"), (i32 "tag"), (str "user_tag"), (i32 "command"), (i32 "success"), (i32 "errno"), (i64 "bytes")
+            "dyntrace", "efile_drv__return", (i32 "thread_id"), (count "tag"), (str "user_tag"), (small "command"), (small "success"), (i32 "errno"), (i64 "bytes")
         );
 
         /// Whether a tracer looks at `efile_drv-return` now.
@@ -1492,10 +1492,10 @@ pub mod efile_drv {
             let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!(
                 (i32 thread_id),
-                (i32 tag),
+                (count tag),
                 (str user_tag user_tag_buffer),
-                (i32 command),
-                (i32 success),
+                (small command),
+                (small success),
                 (i32 errno),
                 (i64 bytes),
             );
@@ -1575,7 +1575,7 @@ pub mod seq_trace {
     pub mod operation {
         ::dyntrace::sdt::declare!("dyntrace", "seq_trace__operation");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "seq_trace__operation", (i32 "thread_id"), (i32 "tag"), (str "proc"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
+            "dyntrace", "seq_trace__operation", (i32 "thread_id"), (count "tag"), (process "proc"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
         );
 
         /// Whether a tracer looks at `seq_trace-operation` now.
@@ -1603,8 +1603,8 @@ pub mod seq_trace {
             let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!(
                 (i32 thread_id),
-                (i32 tag),
-                (str proc proc_buffer),
+                (count tag),
+                (process proc proc_buffer),
                 (i32 token_label),
                 (i32 token_previous),
                 (i32 token_current),
@@ -1677,7 +1677,7 @@ pub mod process {
     pub mod spawn {
         ::dyntrace::sdt::declare!("dyntrace", "process__spawn");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "process__spawn", (str "proc"), (str "fun"), (str "parent"), (str "place"), (str "user_tag")
+            "dyntrace", "process__spawn", (process "proc"), (str "fun"), (process "parent"), (str "place"), (str "user_tag")
         );
 
         /// Whether a tracer looks at `process-spawn` now.
@@ -1707,9 +1707,9 @@ pub mod process {
             let mut place_buffer = ::dyntrace::sdt::Buffer::new();
             let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!(
-                (str proc proc_buffer),
+                (process proc proc_buffer),
                 (str fun fun_buffer),
-                (str parent parent_buffer),
+                (process parent parent_buffer),
                 (str place place_buffer),
                 (str user_tag user_tag_buffer),
             );
@@ -1778,7 +1778,7 @@ pub mod process {
     pub mod exit {
         ::dyntrace::sdt::declare!("dyntrace", "process__exit");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "process__exit", (str "proc"), (str "reason")
+            "dyntrace", "process__exit", (process "proc"), (str "reason")
         );
 
         /// Whether a tracer looks at `process-exit` now.
@@ -1798,7 +1798,7 @@ pub mod process {
         pub(super) fn fire(proc: ::dyntrace::sdt::Text<'_>, reason: ::dyntrace::sdt::Text<'_>) {
             let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
             let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((str proc proc_buffer), (str reason reason_buffer));
+            ::dyntrace::sdt::record!((process proc proc_buffer), (str reason reason_buffer));
             ::dyntrace::sdt::if_traced!("dyntrace", "process__exit", {
                 trace(proc, reason);
             });
@@ -1849,7 +1849,7 @@ pub mod process {
     pub mod scheduled {
         ::dyntrace::sdt::declare!("dyntrace", "process__scheduled");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "process__scheduled", (str "proc"), (str "fun")
+            "dyntrace", "process__scheduled", (process "proc"), (str "fun")
         );
 
         /// Whether a tracer looks at `process-scheduled` now.
@@ -1869,7 +1869,7 @@ pub mod process {
         pub(super) fn fire(proc: ::dyntrace::sdt::Text<'_>, fun: ::dyntrace::sdt::Text<'_>) {
             let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
             let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((str proc proc_buffer), (str fun fun_buffer));
+            ::dyntrace::sdt::record!((process proc proc_buffer), (str fun fun_buffer));
             ::dyntrace::sdt::if_traced!("dyntrace", "process__scheduled", {
                 trace(proc, fun);
             });
@@ -1921,7 +1921,7 @@ pub mod process {
     pub mod unscheduled {
         ::dyntrace::sdt::declare!("dyntrace", "process__unscheduled");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "process__unscheduled", (str "proc"), (u64 "polled"), (str "outcome")
+            "dyntrace", "process__unscheduled", (process "proc"), (u64 "polled"), (str "outcome")
         );
 
         /// Whether a tracer looks at `process-unscheduled` now.
@@ -1946,7 +1946,7 @@ pub mod process {
             let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
             let mut outcome_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!(
-                (str proc proc_buffer),
+                (process proc proc_buffer),
                 (u64 polled),
                 (str outcome outcome_buffer),
             );
@@ -1973,6 +1973,642 @@ pub mod process {
                 (str proc "char *")
                 (u64 polled "uint64_t")
                 (str outcome "char *")
+            );
+        }
+    }
+
+    /// A process begins to wait: the first poll of a future of dyntrace::wait, sync or time returned pending. If neither this
+    /// probe nor process-resume was traced then, fires at the first later poll that returns pending while it is.
+    ///
+    /// The probe `process-wait` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the waiting process, as "\<0.N.0\>" |
+    /// | `resource` | `char *` | `Into<Text>` | the resource that it waits for, as "#Ref\<0.N\>"; the name given to dyntrace::wait; or timer |
+    /// | `kind` | `char *` | `Into<Text>` | what it waits for: wait for dyntrace::wait, else type and operation, as Mutex::lock or mpsc::Receiver::recv |
+    /// | `place` | `char *` | `Into<Text>` | call that made the future, as file:line; for a oneshot::Receiver, the call that made the channel |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn wait<'a, Proc, Resource, Kind, Place>(
+        arguments: impl FnOnce() -> (Proc, Resource, Kind, Place),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Resource: Into<::dyntrace::sdt::Text<'a>>,
+        Kind: Into<::dyntrace::sdt::Text<'a>>,
+        Place: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "process__wait", wait, {
+            ::dyntrace::sdt::return_if_discarded!(wait);
+            let (proc, resource, kind, place) = arguments();
+            wait::fire(proc.into(), resource.into(), kind.into(), place.into());
+        });
+    }
+
+    /// Whether `process-wait` is traced, and its firing.
+    pub mod wait {
+        ::dyntrace::sdt::declare!("dyntrace", "process__wait");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "process__wait", (process "proc"), (str "resource"), (str "kind"), (str "place")
+        );
+
+        /// Whether a tracer looks at `process-wait` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "process__wait", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "process__wait");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            proc: ::dyntrace::sdt::Text<'_>,
+            resource: ::dyntrace::sdt::Text<'_>,
+            kind: ::dyntrace::sdt::Text<'_>,
+            place: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (process proc proc_buffer),
+                (str resource resource_buffer),
+                (str kind kind_buffer),
+                (str place place_buffer),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "process__wait", {
+                trace(proc, resource, kind, place);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            proc: ::dyntrace::sdt::Text<'_>,
+            resource: ::dyntrace::sdt::Text<'_>,
+            kind: ::dyntrace::sdt::Text<'_>,
+            place: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let resource = resource_buffer.encode(resource);
+            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let kind = kind_buffer.encode(kind);
+            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
+            let place = place_buffer.encode(place);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "process__wait",
+                (str proc "char *")
+                (str resource "char *")
+                (str kind "char *")
+                (str place "char *")
+            );
+        }
+    }
+
+    /// A wait has ended, for which process-wait fired or would have fired if it had been traced. Each process-wait has one
+    /// process-resume, with the same proc and resource, unless the future is forgotten. A process may wait for a resource several
+    /// times at once.
+    ///
+    /// The probe `process-resume` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the waiting process, as "\<0.N.0\>", also if another process ended the wait |
+    /// | `resource` | `char *` | `Into<Text>` | the resource, as in process-wait |
+    /// | `waited` | `uint64_t` | `u64` | nanoseconds since process-wait |
+    /// | `outcome` | `char *` | `Into<Text>` | ready, cancelled (the future was dropped while it waited), or panic |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn resume<'a, Proc, Resource, Outcome>(
+        arguments: impl FnOnce() -> (Proc, Resource, u64, Outcome),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Resource: Into<::dyntrace::sdt::Text<'a>>,
+        Outcome: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "process__resume", resume, {
+            ::dyntrace::sdt::return_if_discarded!(resume);
+            let (proc, resource, waited, outcome) = arguments();
+            resume::fire(proc.into(), resource.into(), waited, outcome.into());
+        });
+    }
+
+    /// Whether `process-resume` is traced, and its firing.
+    pub mod resume {
+        ::dyntrace::sdt::declare!("dyntrace", "process__resume");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "process__resume", (str "proc"), (str "resource"), (u64 "waited"), (str "outcome")
+        );
+
+        /// Whether a tracer looks at `process-resume` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "process__resume", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "process__resume");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            proc: ::dyntrace::sdt::Text<'_>,
+            resource: ::dyntrace::sdt::Text<'_>,
+            waited: u64,
+            outcome: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut outcome_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str proc proc_buffer),
+                (str resource resource_buffer),
+                (u64 waited),
+                (str outcome outcome_buffer),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "process__resume", {
+                trace(proc, resource, waited, outcome);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            proc: ::dyntrace::sdt::Text<'_>,
+            resource: ::dyntrace::sdt::Text<'_>,
+            waited: u64,
+            outcome: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let resource = resource_buffer.encode(resource);
+            let mut outcome_buffer = ::dyntrace::sdt::Buffer::new();
+            let outcome = outcome_buffer.encode(outcome);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "process__resume",
+                (str proc "char *")
+                (str resource "char *")
+                (u64 waited "uint64_t")
+                (str outcome "char *")
+            );
+        }
+    }
+}
+
+/// The probes `resource-*` of the provider `dyntrace`.
+pub mod resource {
+    /// A resource of dyntrace::sync got its number: when it was made, or, if the probe was not traced then or the resource is a static,
+    /// before the first process-wait for it.
+    ///
+    /// The probe `resource-new` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `resource` | `char *` | `Into<Text>` | the resource, as "#Ref\<0.N\>" |
+    /// | `kind` | `char *` | `Into<Text>` | its type, as Mutex, or its channel, as mpsc |
+    /// | `name` | `char *` | `Into<Text>` | the name that the program gave it |
+    /// | `place` | `char *` | `Into<Text>` | call that made it, as file:line |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn new<'a, Resource, Kind, Name, Place>(
+        arguments: impl FnOnce() -> (Resource, Kind, Name, Place),
+    ) where
+        Resource: Into<::dyntrace::sdt::Text<'a>>,
+        Kind: Into<::dyntrace::sdt::Text<'a>>,
+        Name: Into<::dyntrace::sdt::Text<'a>>,
+        Place: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "resource__new", new, {
+            ::dyntrace::sdt::return_if_discarded!(new);
+            let (resource, kind, name, place) = arguments();
+            new::fire(resource.into(), kind.into(), name.into(), place.into());
+        });
+    }
+
+    /// Whether `resource-new` is traced, and its firing.
+    pub mod new {
+        ::dyntrace::sdt::declare!("dyntrace", "resource__new");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "resource__new", (str "resource"), (str "kind"), (str "name"), (str "place")
+        );
+
+        /// Whether a tracer looks at `resource-new` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "resource__new", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "resource__new");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            resource: ::dyntrace::sdt::Text<'_>,
+            kind: ::dyntrace::sdt::Text<'_>,
+            name: ::dyntrace::sdt::Text<'_>,
+            place: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut name_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str resource resource_buffer),
+                (str kind kind_buffer),
+                (str name name_buffer),
+                (str place place_buffer),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "resource__new", {
+                trace(resource, kind, name, place);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            resource: ::dyntrace::sdt::Text<'_>,
+            kind: ::dyntrace::sdt::Text<'_>,
+            name: ::dyntrace::sdt::Text<'_>,
+            place: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let resource = resource_buffer.encode(resource);
+            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let kind = kind_buffer.encode(kind);
+            let mut name_buffer = ::dyntrace::sdt::Buffer::new();
+            let name = name_buffer.encode(name);
+            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
+            let place = place_buffer.encode(place);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "resource__new",
+                (str resource "char *")
+                (str kind "char *")
+                (str name "char *")
+                (str place "char *")
+            );
+        }
+    }
+
+    /// A resource for which resource-new fired, or would have fired if it had been traced, is dropped: a channel with the last of its
+    /// halves.
+    ///
+    /// The probe `resource-drop` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `resource` | `char *` | `Into<Text>` | the resource, as "#Ref\<0.N\>" |
+    /// | `kind` | `char *` | `Into<Text>` | its type or channel, as in resource-new |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn drop<'a, Resource, Kind>(
+        arguments: impl FnOnce() -> (Resource, Kind),
+    ) where
+        Resource: Into<::dyntrace::sdt::Text<'a>>,
+        Kind: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "resource__drop", drop, {
+            ::dyntrace::sdt::return_if_discarded!(drop);
+            let (resource, kind) = arguments();
+            drop::fire(resource.into(), kind.into());
+        });
+    }
+
+    /// Whether `resource-drop` is traced, and its firing.
+    pub mod drop {
+        ::dyntrace::sdt::declare!("dyntrace", "resource__drop");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "resource__drop", (str "resource"), (str "kind")
+        );
+
+        /// Whether a tracer looks at `resource-drop` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "resource__drop", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "resource__drop");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(resource: ::dyntrace::sdt::Text<'_>, kind: ::dyntrace::sdt::Text<'_>) {
+            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!((str resource resource_buffer), (str kind kind_buffer));
+            ::dyntrace::sdt::if_traced!("dyntrace", "resource__drop", {
+                trace(resource, kind);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(resource: ::dyntrace::sdt::Text<'_>, kind: ::dyntrace::sdt::Text<'_>) {
+            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let resource = resource_buffer.encode(resource);
+            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let kind = kind_buffer.encode(kind);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "resource__drop",
+                (str resource "char *")
+                (str kind "char *")
+            );
+        }
+    }
+}
+
+/// The probes `blocking-*` of the provider `dyntrace`.
+pub mod blocking {
+    /// A blocking closure was given to its runtime. Each blocking-add has one blocking-done.
+    ///
+    /// The probe `blocking-add` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the closure's process, as "\<0.N.0\>" |
+    /// | `fun` | `char *` | `Into<Text>` | type of the closure, as in process-spawn |
+    /// | `queue_length` | `uint32_t` | `u32` | number of blocking closures of the program that wait for a thread, after the step |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn add<'a, Proc, Fun>(
+        arguments: impl FnOnce() -> (Proc, Fun, u32),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Fun: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "blocking__add", add, {
+            ::dyntrace::sdt::return_if_discarded!(add);
+            let (proc, fun, queue_length) = arguments();
+            add::fire(proc.into(), fun.into(), queue_length);
+        });
+    }
+
+    /// Whether `blocking-add` is traced, and its firing.
+    pub mod add {
+        ::dyntrace::sdt::declare!("dyntrace", "blocking__add");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "blocking__add", (process "proc"), (str "fun"), (u32 "queue_length")
+        );
+
+        /// Whether a tracer looks at `blocking-add` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "blocking__add", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "blocking__add");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            proc: ::dyntrace::sdt::Text<'_>,
+            fun: ::dyntrace::sdt::Text<'_>,
+            queue_length: u32,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (process proc proc_buffer),
+                (str fun fun_buffer),
+                (u32 queue_length),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "blocking__add", {
+                trace(proc, fun, queue_length);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            proc: ::dyntrace::sdt::Text<'_>,
+            fun: ::dyntrace::sdt::Text<'_>,
+            queue_length: u32,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let fun = fun_buffer.encode(fun);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "blocking__add",
+                (str proc "char *")
+                (str fun "char *")
+                (u32 queue_length "uint32_t")
+            );
+        }
+    }
+
+    /// A thread of the runtime took a blocking closure, and calls it.
+    ///
+    /// The probe `blocking-get` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the closure's process, as "\<0.N.0\>" |
+    /// | `fun` | `char *` | `Into<Text>` | type of the closure, as in process-spawn |
+    /// | `queue_length` | `uint32_t` | `u32` | number of blocking closures of the program that wait for a thread, after the step |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn get<'a, Proc, Fun>(
+        arguments: impl FnOnce() -> (Proc, Fun, u32),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Fun: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "blocking__get", get, {
+            ::dyntrace::sdt::return_if_discarded!(get);
+            let (proc, fun, queue_length) = arguments();
+            get::fire(proc.into(), fun.into(), queue_length);
+        });
+    }
+
+    /// Whether `blocking-get` is traced, and its firing.
+    pub mod get {
+        ::dyntrace::sdt::declare!("dyntrace", "blocking__get");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "blocking__get", (process "proc"), (str "fun"), (u32 "queue_length")
+        );
+
+        /// Whether a tracer looks at `blocking-get` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "blocking__get", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "blocking__get");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            proc: ::dyntrace::sdt::Text<'_>,
+            fun: ::dyntrace::sdt::Text<'_>,
+            queue_length: u32,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (process proc proc_buffer),
+                (str fun fun_buffer),
+                (u32 queue_length),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "blocking__get", {
+                trace(proc, fun, queue_length);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            proc: ::dyntrace::sdt::Text<'_>,
+            fun: ::dyntrace::sdt::Text<'_>,
+            queue_length: u32,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let fun = fun_buffer.encode(fun);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "blocking__get",
+                (str proc "char *")
+                (str fun "char *")
+                (u32 queue_length "uint32_t")
+            );
+        }
+    }
+
+    /// A blocking closure has ended.
+    ///
+    /// The probe `blocking-done` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the closure's process, as "\<0.N.0\>" |
+    /// | `fun` | `char *` | `Into<Text>` | type of the closure, as in process-spawn |
+    /// | `queue_length` | `uint32_t` | `u32` | number of blocking closures of the program that wait for a thread, after the step |
+    /// | `reason` | `char *` | `Into<Text>` | normal, panic, or cancelled (dropped before a thread took it) |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn done<'a, Proc, Fun, Reason>(
+        arguments: impl FnOnce() -> (Proc, Fun, u32, Reason),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Fun: Into<::dyntrace::sdt::Text<'a>>,
+        Reason: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "blocking__done", done, {
+            ::dyntrace::sdt::return_if_discarded!(done);
+            let (proc, fun, queue_length, reason) = arguments();
+            done::fire(proc.into(), fun.into(), queue_length, reason.into());
+        });
+    }
+
+    /// Whether `blocking-done` is traced, and its firing.
+    pub mod done {
+        ::dyntrace::sdt::declare!("dyntrace", "blocking__done");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "blocking__done", (process "proc"), (str "fun"), (u32 "queue_length"), (str "reason")
+        );
+
+        /// Whether a tracer looks at `blocking-done` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "blocking__done", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "blocking__done");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            proc: ::dyntrace::sdt::Text<'_>,
+            fun: ::dyntrace::sdt::Text<'_>,
+            queue_length: u32,
+            reason: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (process proc proc_buffer),
+                (str fun fun_buffer),
+                (u32 queue_length),
+                (str reason reason_buffer),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "blocking__done", {
+                trace(proc, fun, queue_length, reason);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            proc: ::dyntrace::sdt::Text<'_>,
+            fun: ::dyntrace::sdt::Text<'_>,
+            queue_length: u32,
+            reason: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let fun = fun_buffer.encode(fun);
+            let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
+            let reason = reason_buffer.encode(reason);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "blocking__done",
+                (str proc "char *")
+                (str fun "char *")
+                (u32 queue_length "uint32_t")
+                (str reason "char *")
             );
         }
     }
@@ -2097,7 +2733,7 @@ pub mod user_trace {
     pub mod i4s4 {
         ::dyntrace::sdt::declare!("dyntrace", "user_trace__i4s4");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "user_trace__i4s4", (str "proc"), (str "user_tag"), (i64 "i1"), (i64 "i2"), (i64 "i3"), (i64 "i4"), (str "s1"), (str "s2"), (str "s3"), (str "s4")
+            "dyntrace", "user_trace__i4s4", (process "proc"), (str "user_tag"), (i64 "i1"), (i64 "i2"), (i64 "i3"), (i64 "i4"), (str "s1"), (str "s2"), (str "s3"), (str "s4")
         );
 
         /// Whether a tracer looks at `user_trace-i4s4` now.
@@ -2133,7 +2769,7 @@ pub mod user_trace {
             let mut s3_buffer = ::dyntrace::sdt::Buffer::new();
             let mut s4_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!(
-                (str proc proc_buffer),
+                (process proc proc_buffer),
                 (str user_tag user_tag_buffer),
                 (i64 i1),
                 (i64 i2),
@@ -2240,7 +2876,7 @@ pub mod function {
     pub mod entry {
         ::dyntrace::sdt::declare!("dyntrace", "function__entry");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "function__entry", (str "proc"), (str "function"), (str "arguments"), (str "user_tag"), (str "caller")
+            "dyntrace", "function__entry", (process "proc"), (str "function"), (str "arguments"), (str "user_tag"), (str "caller")
         );
 
         /// Whether a tracer looks at `function-entry` now.
@@ -2270,7 +2906,7 @@ pub mod function {
             let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
             let mut caller_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!(
-                (str proc proc_buffer),
+                (process proc proc_buffer),
                 (str function function_buffer),
                 (str arguments arguments_buffer),
                 (str user_tag user_tag_buffer),
@@ -2358,7 +2994,7 @@ pub mod function {
     pub mod r#return {
         ::dyntrace::sdt::declare!("dyntrace", "function__return");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "function__return", (str "proc"), (str "function"), (str "value"), (str "user_tag"), (str "kind"), (u64 "took"), (u64 "polled")
+            "dyntrace", "function__return", (process "proc"), (str "function"), (str "value"), (str "user_tag"), (str "kind"), (u64 "took"), (u64 "polled")
         );
 
         /// Whether a tracer looks at `function-return` now.
@@ -2390,7 +3026,7 @@ pub mod function {
             let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
             let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!(
-                (str proc proc_buffer),
+                (process proc proc_buffer),
                 (str function function_buffer),
                 (str value value_buffer),
                 (str user_tag user_tag_buffer),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::text::{Shape, Text};
+use crate::text::{PROCESS, Text};
 
 /// The name of a process. A program uses no number twice.
 ///
@@ -53,8 +53,7 @@ impl FromStr for Pid {
 impl From<Pid> for Text<'_> {
     #[inline]
     fn from(pid: Pid) -> Self {
-        static SHAPE: Shape = Shape::new("<0.", ".0>");
-        Text::numbered(&SHAPE, pid.0)
+        Text::numbered(&PROCESS, pid.0)
     }
 }
 

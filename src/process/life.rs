@@ -1,17 +1,17 @@
 //! The probes of a process: spawn, scheduled, unscheduled, exit.
 
 use std::any::type_name;
-use std::io::Write;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe, Location};
 use std::task::Poll;
 
+use super::function::function;
 use super::{Pid, current};
 use crate::clock;
 use crate::panic_text::panic_text;
 use crate::probes::process as probes;
-use crate::sdt::Text;
 use crate::tag::Tag;
+use crate::text::Place;
 
 /// A process from its spawn to its exit. Fires `process-exit` when it is dropped, so it is dropped after the future.
 pub(super) struct Life {
@@ -152,16 +152,6 @@ fn is_watched() -> bool {
 #[cold]
 #[inline(never)]
 fn tell_spawn(pid: Pid, of: &'static str, place: &Location<'_>, user_tag: Option<Tag>) {
-    let mut shown = [0; 200];
-    let mut rest = &mut shown[..];
-    // A longer path is cut.
-    let _ = write!(rest, "{}:{}", place.file(), place.line());
-    let unused = rest.len();
-    let place = &shown[..shown.len() - unused];
-    probes::spawn(|| (pid, function(of), current(), place, user_tag.as_ref()));
-}
-
-/// The path of the function whose future a type is: without the compiler's name for the body of an `async fn`.
-fn function(of: &'static str) -> Text<'static> {
-    Text::from(of.strip_suffix("::{{closure}}").unwrap_or(of))
+    let place = Place::new(place);
+    probes::spawn(|| (pid, function(of), current(), place.text(), user_tag.as_ref()));
 }

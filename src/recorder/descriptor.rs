@@ -56,8 +56,22 @@ pub enum Kind {
     I64,
     /// An unsigned integer of 64 bits.
     U64,
+    /// A signed integer of 32 bits that counts up, so it rarely fits into fewer.
+    Count,
+    /// A signed integer of 32 bits that rarely needs more than 8.
+    Small,
     /// A string.
     Text,
+    /// A string that usually is the name of a port.
+    Port,
+    /// A string that usually is the name of a process.
+    Process,
+}
+
+impl Kind {
+    pub(super) fn is_text(self) -> bool {
+        matches!(self, Kind::Text | Kind::Port | Kind::Process)
+    }
 }
 
 impl Descriptor {
@@ -173,7 +187,8 @@ pub(super) fn probes() -> &'static [&'static Descriptor] {
     // Threads that make the list at the same time make the same.
     let probes: &Vec<_> = once::get_or_init(&PROBES, || {
         let mut probes: Vec<_> = probe_entries().iter().filter_map(ProbeEntry::descriptor).collect();
-        probes.sort_by_key(|probe| (probe.provider, probe.name));
+        // dyntrace's own first: only the first classes have compact headers.
+        probes.sort_by_key(|probe| (probe.provider != "dyntrace", probe.provider, probe.name));
         for (id, probe) in (0..).zip(&probes) {
             probe.set_id(id);
         }

@@ -1,6 +1,6 @@
 //! Values of arguments, as filters see them.
 
-use crate::text::Name;
+use crate::text::{Name, Numbered};
 
 /// The value of one argument of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub enum Field<'a> {
     Text(&'a [u8]),
     /// A string generated from a number.
     Name(Name),
+    /// The same, of any length.
+    Numbered(Numbered),
 }
 
 impl Field<'_> {
@@ -26,7 +28,7 @@ impl Field<'_> {
             Field::U32(number) => Some(number.into()),
             Field::I64(number) => Some(number.into()),
             Field::U64(number) => Some(number.into()),
-            Field::Text(_) | Field::Name(_) => None,
+            Field::Text(_) | Field::Name(_) | Field::Numbered(_) => None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Which events of its probes a session records: conditions on arguments, by their names in the provider's definition.
 
 use super::decision;
-use super::descriptor::{Descriptor, Kind};
+use super::descriptor::Descriptor;
 use super::field::Field;
 use super::payload::Payload;
 use super::rate::Rate;
@@ -12,7 +12,8 @@ use crate::process::{self, Pid};
 ///
 /// The entry of a file operation decides for the whole operation: its `aio_pool-add`, `aio_pool-get`, `efile_drv-int_entry`,
 /// `efile_drv-int_return` and `efile_drv-return` pass only if the entry has passed. `seq_trace-operation` fires before the entry and
-/// always passes.
+/// always passes. Events of other drivers pass each by its own arguments: their code fires entry and end on threads of its choice, and
+/// carries no decision from one to the other.
 ///
 /// There is no condition on the duration of an operation: its first events are recorded before the duration is known. A flight recorder
 /// takes a snapshot when an operation is [slower](super::Triggers::slower), and `dyntrace view --min-duration` shows only such operations.
@@ -115,11 +116,11 @@ impl Part {
 }
 
 fn text(descriptor: &Descriptor, name: &str) -> Option<usize> {
-    descriptor.arguments.iter().position(|argument| argument.name == name && matches!(argument.kind, Kind::Text))
+    descriptor.arguments.iter().position(|argument| argument.name == name && argument.kind.is_text())
 }
 
 fn number(descriptor: &Descriptor, name: &str) -> Option<usize> {
-    descriptor.arguments.iter().position(|argument| argument.name == name && !matches!(argument.kind, Kind::Text))
+    descriptor.arguments.iter().position(|argument| argument.name == name && !argument.kind.is_text())
 }
 
 /// The verdict of a filter on an event.
@@ -181,6 +182,7 @@ impl Predicate {
         let is_like = |glob: &Glob, position: usize| match fields.get(position) {
             Some(Field::Text(text)) => glob.matches(text),
             Some(Field::Name(name)) => glob.matches(name.write(&mut [0; 16])),
+            Some(Field::Numbered(name)) => name.with(|name| glob.matches(name)),
             _ => false,
         };
         self.conditions.iter().all(|condition| match (&condition.test, fields.get(condition.position)) {
@@ -198,7 +200,7 @@ mod tests {
     use std::ptr;
 
     use super::*;
-    use crate::recorder::descriptor::argument;
+    use crate::recorder::descriptor::{Kind, argument};
     use crate::recorder::payload::Value;
     use crate::text::{Buffer, Shape, Text};
 

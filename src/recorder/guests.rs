@@ -2,6 +2,7 @@
 
 use super::decision;
 use super::field::Field;
+use super::form::Form;
 use super::host::{DynPayload, HostRecorder};
 use super::payload::Payload;
 use super::slot::SLOTS;
@@ -18,13 +19,17 @@ pub(crate) static HOST_RECORDER: HostRecorder = HostRecorder {
 struct GuestPayload<'a>(&'a dyn DynPayload);
 
 impl Payload for GuestPayload<'_> {
-    fn size(&self) -> usize {
-        self.0.dyn_size()
+    fn form(&self) -> Form {
+        self.0.dyn_form()
     }
 
-    unsafe fn put(&self, at: *mut u8) {
+    fn size(&self, form: Form) -> usize {
+        self.0.dyn_size(form)
+    }
+
+    unsafe fn put(&self, at: *mut u8, form: Form) {
         // SAFETY: as the caller promises.
-        unsafe { self.0.dyn_put(at) }
+        unsafe { self.0.dyn_put(at, form) }
     }
 
     fn time(&self) -> Option<u64> {

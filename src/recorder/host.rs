@@ -1,6 +1,7 @@
 //! The host's recorder, which guests (see [`host`](crate::host)) call: their events go into its rings.
 
 use super::field::Field;
+use super::form::Form;
 use super::payload::Payload;
 use crate::host::OfHost;
 
@@ -22,12 +23,14 @@ pub(crate) fn enter(host: &'static HostRecorder) {
 
 /// A [`Payload`] without generic methods, so that it can cross from guest to host.
 pub(super) trait DynPayload {
-    fn dyn_size(&self) -> usize;
+    fn dyn_form(&self) -> Form;
+
+    fn dyn_size(&self, form: Form) -> usize;
 
     /// # Safety
     ///
     /// As that of [`Payload::put`].
-    unsafe fn dyn_put(&self, at: *mut u8);
+    unsafe fn dyn_put(&self, at: *mut u8, form: Form);
 
     fn dyn_time(&self) -> Option<u64>;
 
@@ -35,13 +38,17 @@ pub(super) trait DynPayload {
 }
 
 impl<P: Payload> DynPayload for P {
-    fn dyn_size(&self) -> usize {
-        self.size()
+    fn dyn_form(&self) -> Form {
+        self.form()
     }
 
-    unsafe fn dyn_put(&self, at: *mut u8) {
+    fn dyn_size(&self, form: Form) -> usize {
+        self.size(form)
+    }
+
+    unsafe fn dyn_put(&self, at: *mut u8, form: Form) {
         // SAFETY: as the caller promises.
-        unsafe { self.put(at) }
+        unsafe { self.put(at, form) }
     }
 
     fn dyn_time(&self) -> Option<u64> {

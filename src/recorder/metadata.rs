@@ -3,19 +3,20 @@
 use std::io::{self, Write as _};
 
 use dyntrace_folders::{Folder, NewFile};
-use dyntrace_metadata::{ByteOrder, Clock, Event, FieldKind, Format, Stream, Value};
+use dyntrace_metadata::{ByteOrder, Clock, Event, Format, Stream, Value};
 use rustix::system::uname;
 
 use super::descriptor::{Argument, Descriptor, Kind};
+use super::form::Form;
 use super::options::Mode;
 use crate::clock::Calibration;
 
-/// The stream class of rings. The id of an event there is its index in [`Description::events`].
+/// The stream class of rings. The class of an event there is its index in [`Description::events`].
 pub(crate) const RING_STREAM: u32 = 0;
 /// The stream class of the low-rate channel.
 pub(crate) const PROCESS_STREAM: u32 = 1;
 
-/// Ids of the events of the low-rate channel.
+/// Classes of the events of the low-rate channel.
 pub(crate) mod process_event {
     /// A thread has its first ring.
     pub(crate) const THREAD: u16 = 0;
@@ -96,9 +97,9 @@ pub(crate) fn hostname() -> String {
 pub(crate) fn render(description: &Description<'_>) -> String {
     let Description { uuid, hostname, procname, pid, mode, format, clock, clock_name, events } = *description;
     let ring_events =
-        (0..).zip(events).map(|(id, event)| class(id, event.provider, &event.tool_name(), event.arguments));
+        (0..).zip(events).flat_map(|(id, event)| forms(id, event.provider, &event.tool_name(), event.arguments));
     let process_events =
-        (0..).zip(PROCESS_EVENTS).map(|(id, (name, arguments))| class(id, "recorder", name, arguments));
+        (0..).zip(PROCESS_EVENTS).flat_map(|(id, (name, arguments))| forms(id, "recorder", name, arguments));
     let text = dyntrace_metadata::Description {
         byte_order: ByteOrder::NATIVE,
         uuid,
@@ -119,23 +120,19 @@ pub(crate) fn render(description: &Description<'_>) -> String {
             offset_cycles: clock.offset_cycles,
         },
         streams: vec![
-            Stream { id: RING_STREAM, checksums: true, events: ring_events.collect() },
-            Stream { id: PROCESS_STREAM, checksums: true, events: process_events.collect() },
+            Stream { id: RING_STREAM, checksums: true, compact: true, events: ring_events.collect() },
+            Stream { id: PROCESS_STREAM, checksums: true, compact: true, events: process_events.collect() },
         ],
     };
     text.text(format)
 }
 
-fn class<'a>(id: u16, provider: &str, name: &str, arguments: &'a [Argument]) -> Event<'a> {
-    let kind = |kind| match kind {
-        Kind::I32 => FieldKind::Signed { bits: 32 },
-        Kind::U32 => FieldKind::Unsigned { bits: 32 },
-        Kind::I64 => FieldKind::Signed { bits: 64 },
-        Kind::U64 => FieldKind::Unsigned { bits: 64 },
-        Kind::Text => FieldKind::Text,
-    };
-    let fields = arguments.iter().map(|argument| (argument.name, kind(argument.kind))).collect();
-    Event { id, name: format!("{provider}:{name}").into(), fields }
+/// The forms of a class.
+fn forms<'a>(class: u16, provider: &str, name: &str, arguments: &'a [Argument]) -> [Event<'a>; 3] {
+    Form::ALL.map(|form| {
+        let fields = arguments.iter().map(|argument| (argument.name, form.field_kind(argument.kind))).collect();
+        Event { id: form.event_id(class), name: format!("{provider}:{name}").into(), fields }
+    })
 }
 
 /// Parses a part of this library's version.

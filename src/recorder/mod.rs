@@ -22,6 +22,7 @@ mod field;
 mod filter;
 mod flight;
 mod folder;
+mod form;
 mod guests;
 mod header;
 mod host;
@@ -57,6 +58,8 @@ mod wake;
 
 #[cfg(target_os = "linux")]
 pub use control::control;
+#[cfg(feature = "trace")]
+pub(crate) use control::open_if_asked;
 #[cfg(recorded)]
 pub(crate) use control::open_if_requested;
 #[doc(hidden)]
@@ -75,6 +78,8 @@ pub(crate) use host::{HostRecorder, enter};
 pub use options::text::OptionsError;
 pub use options::triggers::Triggers;
 pub use options::{Mode, Options};
+#[doc(hidden)]
+pub use payload::{Count, Small};
 #[doc(hidden)]
 pub use ring_file::is_a_ring_at_end;
 pub use session::Session;

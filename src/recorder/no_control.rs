@@ -13,3 +13,14 @@ pub(super) fn control() -> io::Result<()> {
 
 /// Does nothing: no command can ask for a socket.
 pub(crate) fn open_if_requested(_: &Descriptor) {}
+
+impl Descriptor {
+    /// Does nothing, like [`open_if_requested`]. For generated code.
+    #[doc(hidden)]
+    #[inline]
+    pub fn unrecorded(&self) {}
+}
+
+/// Does nothing, like [`open_if_requested`].
+#[cfg(feature = "trace")]
+pub(crate) fn open_if_asked() {}

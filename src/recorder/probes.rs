@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
 
 use super::descriptor::{self, Argument, Descriptor, ProbeEntry};
+use super::form::Form;
 
 /// All classes, in the order of their ids; null while there are only the program's. A replaced list is never freed: modules rarely bring
 /// new classes.
@@ -68,8 +69,8 @@ pub(super) unsafe fn add(added: &'static [ProbeEntry]) -> bool {
             all.push(kept(probe));
             all.len() - 1
         });
-        // A probe whose id does not fit is not recorded.
-        probe.set_id(u16::try_from(id).unwrap_or(u16::MAX));
+        // Each class has an id of events for each form. The probes of the last possible class and of those after it are not recorded.
+        probe.set_id(u16::try_from(id).unwrap_or(u16::MAX).min(Form::CLASSES));
     }
     let are_new = all.len() > classes().len();
     if are_new {

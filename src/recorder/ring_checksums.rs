@@ -5,9 +5,9 @@ use dyntrace_metadata::packet::{HEADER, SUB_BUFFER, offset};
 
 use super::ring::Ring;
 use super::ring_file::RingFile;
-use crate::sync::atomic::AtomicU64;
-use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use crate::sync::atomic::fence;
+use crate::primitives::atomic::AtomicU64;
+use crate::primitives::atomic::Ordering::{Acquire, Relaxed, Release};
+use crate::primitives::atomic::fence;
 
 /// How far the packets of a ring have checksums.
 #[derive(Debug, Default)]

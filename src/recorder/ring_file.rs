@@ -5,16 +5,18 @@ use std::slice;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use dyntrace_folders::Folder;
+use dyntrace_metadata::event_header::{COMPACT_SIZE, EventHeader, WHOLE_SIZE};
 use dyntrace_metadata::packet::{SUB_BUFFER, offset};
 use rustix::io::Errno;
 
+use super::form::Form;
 use super::options::Mode;
 use super::payload::Payload;
 use super::ring::{Space, Word};
 use super::stream_file::StreamFile;
 use crate::clock;
-use crate::sync::atomic::AtomicU64;
-use crate::sync::atomic::Ordering::Relaxed;
+use crate::primitives::atomic::AtomicU64;
+use crate::primitives::atomic::Ordering::Relaxed;
 
 /// How much a writer that has reached the end of the prepared pages prepares at once, in bytes.
 const AT_ONCE: u64 = 256 << 10;
@@ -193,14 +195,16 @@ impl Space for RingFile {
     }
 
     #[inline(always)]
-    fn put(&self, position: u64, id: u16, time: u64, payload: &impl Payload) {
+    fn put(&self, position: u64, header: EventHeader, payload: &impl Payload, form: Form) {
         // SAFETY: the ring has reserved the space from `position` on for this event, in a packet that `prepare` has granted. No packet
         // crosses the end of a circular file.
         unsafe {
             let at = self.file.base().add(self.at(position));
-            at.cast::<u16>().write_unaligned(id);
-            at.add(2).cast::<u64>().write_unaligned(time);
-            payload.put(at.add(10));
+            match header.compact() {
+                Some(compact) => at.cast::<[u8; COMPACT_SIZE]>().write(compact),
+                None => at.cast::<[u8; WHOLE_SIZE]>().write(header.whole()),
+            }
+            payload.put(at.add(header.size()), form);
         }
     }
 

@@ -20,7 +20,7 @@ use dyntrace_metadata::packet::{HEADER, PAGE, SUB_BUFFER, offset};
 
 use super::header::Header;
 use super::stream_file::StreamFile;
-use crate::sync::atomic::{AtomicU64, Ordering, fence};
+use crate::primitives::atomic::{AtomicU64, Ordering, fence};
 
 /// Rounds after which the copier gives up.
 const ROUNDS: usize = 8;

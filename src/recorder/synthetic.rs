@@ -9,10 +9,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use dyntrace_folders::Folder;
 use dyntrace_metadata::Format;
 use dyntrace_metadata::checksum;
+use dyntrace_metadata::event_header::EventHeader;
 use dyntrace_metadata::packet::{HEADER, offset};
 
 use super::descriptor::{Argument, Descriptor, Kind};
 use super::field::Field;
+use super::form::Form;
 use super::header::Header;
 use super::metadata::{self, Description};
 use super::options::Mode;
@@ -79,8 +81,7 @@ pub(crate) fn finish(path: &Path, is_last: bool) -> io::Result<bool> {
 
 /// An event as it is in a file.
 pub(crate) fn event(id: u16, fields: &[Field<'_>]) -> Vec<u8> {
-    let mut bytes = id.to_ne_bytes().to_vec();
-    bytes.extend(clock::now().to_ne_bytes());
+    let mut bytes = EventHeader::first(Form::Wide.event_id(id), clock::now()).whole().to_vec();
     for field in fields {
         match field {
             Field::I32(number) => bytes.extend(number.to_ne_bytes()),
@@ -88,6 +89,7 @@ pub(crate) fn event(id: u16, fields: &[Field<'_>]) -> Vec<u8> {
             Field::I64(number) => bytes.extend(number.to_ne_bytes()),
             Field::U64(number) => bytes.extend(number.to_ne_bytes()),
             Field::Text(text) => bytes.extend(text.iter().chain(b"\0")),
+            Field::Numbered(name) => name.with(|name| bytes.extend(name.iter().chain(b"\0"))),
             Field::Name(name) => bytes.extend(name.write(&mut [0; 16]).iter().chain(b"\0")),
         }
     }

@@ -12,6 +12,12 @@ macro_rules! __sdt_fire_here {
     (as str $text:expr) => {
         $crate::text::Text::from($text)
     };
+    (as port $text:expr) => {
+        $crate::text::Text::from($text)
+    };
+    (as process $text:expr) => {
+        $crate::text::Text::from($text)
+    };
     (as $number:ident $value:expr) => {
         $value
     };

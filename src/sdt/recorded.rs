@@ -37,8 +37,20 @@ macro_rules! __sdt_kind {
     (u64) => {
         $crate::recorder::Kind::U64
     };
+    (count) => {
+        $crate::recorder::Kind::Count
+    };
+    (small) => {
+        $crate::recorder::Kind::Small
+    };
     (str) => {
         $crate::recorder::Kind::Text
+    };
+    (port) => {
+        $crate::recorder::Kind::Port
+    };
+    (process) => {
+        $crate::recorder::Kind::Process
     };
 }
 
@@ -69,7 +81,7 @@ macro_rules! __sdt_discard {
     };
 }
 
-/// Records the firing in each session that records the probe.
+/// Records the firing in each session that records the probe. If none does, the word may hold a request for the control socket.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_record {
@@ -77,6 +89,8 @@ macro_rules! __sdt_record {
         $crate::__sdt_keep!(__ENTRY);
         if __DESCRIPTOR.sessions() != 0 {
             __DESCRIPTOR.record(|| ($($crate::__sdt_recorded!($argument),)*));
+        } else {
+            __DESCRIPTOR.unrecorded();
         }
     };
 }
@@ -90,16 +104,36 @@ macro_rules! __sdt_record_here {
             let mut space = $crate::recorder::Encoded::space();
             let mut encoded = $crate::recorder::Encoded::new(&mut space, probe, $time);
             probe.record(|| {
-                $({
-                    let (argument, mut _buffer) = ($argument, $crate::text::Buffer::new());
-                    encoded.push($crate::__sdt_recorded!(($kind argument _buffer)));
-                })*
+                encoded.fill(&($($crate::sdt::recorded::recorded_here!($kind $argument),)*));
                 &encoded
             });
         }
     };
 }
 pub(crate) use __sdt_record_here as record_here;
+
+/// A value, as the recorder takes it. A text may be in a buffer that lasts until the end of the statement.
+macro_rules! __sdt_recorded_here {
+    (str $text:expr) => {
+        $crate::text::Buffer::new().recorded($text)
+    };
+    (port $text:expr) => {
+        $crate::text::Buffer::new().port($text)
+    };
+    (process $text:expr) => {
+        $crate::text::Buffer::new().process($text)
+    };
+    (count $number:expr) => {
+        $crate::recorder::Count($number)
+    };
+    (small $number:expr) => {
+        $crate::recorder::Small($number)
+    };
+    ($kind:ident $number:expr) => {
+        $number
+    };
+}
+pub(crate) use __sdt_recorded_here as recorded_here;
 
 /// The time of the clock, if a session records one of the probes.
 macro_rules! __sdt_time_if_recorded {
@@ -152,6 +186,18 @@ macro_rules! __sdt_keep {
 macro_rules! __sdt_recorded {
     ((str $name:ident $buffer:ident)) => {
         $buffer.recorded($name)
+    };
+    ((port $name:ident $buffer:ident)) => {
+        $buffer.port($name)
+    };
+    ((process $name:ident $buffer:ident)) => {
+        $buffer.process($name)
+    };
+    ((count $name:ident)) => {
+        $crate::recorder::Count($name)
+    };
+    ((small $name:ident)) => {
+        $crate::recorder::Small($name)
     };
     (($kind:ident $name:ident $($buffer:ident)?)) => {
         $name

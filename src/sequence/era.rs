@@ -4,9 +4,9 @@
 //! receiver's. So the receiver reads this era or a later one. Other processes may see a reset late.
 
 use crate::host::ProgramWide;
-use crate::sync::atomic::AtomicU32;
-use crate::sync::atomic::Ordering::Relaxed;
-use crate::sync::global;
+use crate::primitives::atomic::AtomicU32;
+use crate::primitives::atomic::Ordering::Relaxed;
+use crate::primitives::global;
 
 /// 0 until the program sets its first token; then it grows by one with each reset.
 pub(crate) type Era = AtomicU32;

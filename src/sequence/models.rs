@@ -7,7 +7,7 @@ use loom::thread;
 
 use super::era::{begun, era, next};
 use super::{Flags, Packed, Sequence};
-use crate::sync::{Mutex, lock};
+use crate::primitives::{Mutex, lock};
 
 type Channel = Arc<Mutex<Option<Packed>>>;
 

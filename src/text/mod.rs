@@ -4,11 +4,18 @@
 
 mod argument;
 mod buffer;
+#[cfg(recorder)]
+mod named;
 #[cfg_attr(not(recorder), allow(dead_code, reason = "only rings take names in registers"))]
 mod numbered;
+mod place;
 
 pub use argument::Text;
 pub use buffer::Buffer;
+#[cfg(recorder)]
+pub(crate) use named::{Named, Numbered};
 pub use numbered::Shape;
 #[cfg(recorder)]
 pub(crate) use numbered::{Name, Recorded};
+pub(crate) use numbered::{PORT, PROCESS};
+pub(crate) use place::Place;

@@ -58,6 +58,12 @@ pub struct Name {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blank(Name);
 
+/// The shape of the names of ports.
+pub(crate) static PORT: Shape = Shape::new("#Port<0.", ">");
+
+/// The shape of the names of processes.
+pub(crate) static PROCESS: Shape = Shape::new("<0.", ".0>");
+
 /// A text, as rings take it.
 #[derive(Clone, Copy, Debug)]
 pub enum Recorded<'t> {

@@ -5,7 +5,7 @@ use std::ptr;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
 use super::record::Record;
-use crate::sync::atomic::{AtomicPtr, Ordering};
+use crate::primitives::atomic::{AtomicPtr, Ordering};
 
 /// As many as fit a page of 4 KiB; in models so few that they run out.
 const RECORDS: usize = if cfg!(any(loom, miri)) { 2 } else { 63 };

@@ -14,8 +14,8 @@ use std::time::Duration;
 use super::os;
 use super::per_process::PerProcess;
 use super::prepare::prepare;
-use crate::sync::thread::{Builder, Thread};
-use crate::sync::{Mutex, doze, global, lock};
+use crate::primitives::thread::{Builder, Thread};
+use crate::primitives::{Mutex, doze, global, lock};
 
 /// How long the thread stays without jobs.
 const LINGER: Duration = Duration::from_secs(1);

@@ -18,8 +18,8 @@ use super::pending::late;
 use super::pin::{OWN, REGISTRY, claim, pin};
 use super::record::Record;
 use super::wait::{wait, wait_blocking};
-use crate::sync::atomic::{AtomicUsize, Ordering};
-use crate::sync::{self, Condvar, Mutex, thread};
+use crate::primitives::atomic::{AtomicUsize, Ordering};
+use crate::primitives::{self, Condvar, Mutex, thread};
 
 /// Two values and which of them readers follow. Loom reports a reader that is inside one when it is changed.
 struct Published {
@@ -62,7 +62,7 @@ struct Alarm {
 
 impl Wake for Alarm {
     fn wake(self: Arc<Alarm>) {
-        *sync::lock(&self.has_rung) = true;
+        *primitives::lock(&self.has_rung) = true;
         self.bell.notify_one();
     }
 }
@@ -71,9 +71,9 @@ fn block_on(mut future: impl Future + Unpin) {
     let alarm = Arc::new(Alarm::default());
     let waker = Waker::from(Arc::clone(&alarm));
     while Pin::new(&mut future).poll(&mut Context::from_waker(&waker)).is_pending() {
-        let mut has_rung = sync::lock(&alarm.has_rung);
+        let mut has_rung = primitives::lock(&alarm.has_rung);
         while !*has_rung {
-            has_rung = sync::wait(&alarm.bell, has_rung);
+            has_rung = primitives::wait(&alarm.bell, has_rung);
         }
         *has_rung = false;
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::grace_period::{GracePeriod, Held, Late, NOTABLE};
 use super::maintenance;
 use super::per_process::PerProcess;
-use crate::sync::{Mutex, MutexGuard, global, lock};
+use crate::primitives::{Mutex, MutexGuard, global, lock};
 
 global! {
     static ALL: PerProcess<Mutex<Vec<Pending>>> = PerProcess::new(forget);

@@ -4,7 +4,7 @@ use std::ptr;
 use std::sync::atomic::AtomicBool;
 
 use super::os;
-use crate::sync::atomic::{AtomicPtr, Ordering};
+use crate::primitives::atomic::{AtomicPtr, Ordering};
 
 /// Made at first use; never freed.
 pub(super) struct PerProcess<T: 'static> {

@@ -13,7 +13,7 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use super::per_process::PerProcess;
 use super::prepare::prepare;
-use crate::sync::global;
+use crate::primitives::global;
 
 global! {
     static PERMISSION: PerProcess<Mutex<()>> = PerProcess::new(forget);

@@ -8,8 +8,8 @@ use super::block::Blocks;
 use super::record::{Record, Word};
 use super::registry::Registry;
 use super::{door, os};
-use crate::sync::atomic::{AtomicPtr, Ordering, fence};
-use crate::sync::{global, per_thread};
+use crate::primitives::atomic::{AtomicPtr, Ordering, fence};
+use crate::primitives::{global, per_thread};
 
 global! {
     pub(super) static REGISTRY: Registry = Registry { blocks: Blocks { first: AtomicPtr::new(std::ptr::null_mut()) } };

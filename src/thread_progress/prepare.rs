@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::pin::{EXPEDITED, OWN, REGISTRY};
 use super::{os, use_counts};
-use crate::sync::atomic::{Ordering, fence};
+use crate::primitives::atomic::{Ordering, fence};
 
 /// Registers the fork handler and the barriers that make pins cheap. Call it before any pin that a fork may copy, so before a session
 /// enables probes; every wait calls it, too. Repeated calls do nothing.

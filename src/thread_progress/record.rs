@@ -4,7 +4,7 @@ use std::ptr;
 use std::sync::atomic::AtomicU64 as Tally;
 
 use super::use_table::{UseTable, new_use_table};
-use crate::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use crate::primitives::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 /// The lower half of a word counts the pins that live, the upper half how often the outermost one ended. The upper half
 /// may wrap: a wait that sees the same number again only lasts longer.

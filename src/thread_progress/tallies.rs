@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use super::pin::{OWN, REGISTRY};
 use super::record::TALLIES;
-use crate::sync::one_writer::add;
+use crate::primitives::one_writer::add;
 
 /// Which of them are in use, one bit for each. Always `std`'s: models have none.
 static TAKEN: AtomicU8 = AtomicU8::new(0);

@@ -19,8 +19,8 @@ use super::pin::{EXPEDITED, Pin, REGISTRY};
 use super::pinned::Pinned;
 use super::record::Record;
 use super::use_table::{USE_SLOTS, UseTable};
-use crate::sync::atomic::{AtomicU32, Ordering};
-use crate::sync::per_thread;
+use crate::primitives::atomic::{AtomicU32, Ordering};
+use crate::primitives::per_thread;
 
 /// Names one thing that threads use, by a number below [`USE_SLOTS`] that its room assigns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl OwnUseCounts {
         #[cfg(not(loom))]
         std::sync::atomic::compiler_fence(Ordering::SeqCst);
         #[cfg(loom)]
-        crate::sync::atomic::fence(Ordering::SeqCst);
+        crate::primitives::atomic::fence(Ordering::SeqCst);
         in_use
     }
 }

@@ -1,6 +1,6 @@
 //! One thread's use counts.
 
-use crate::sync::atomic::AtomicU32;
+use crate::primitives::atomic::AtomicU32;
 
 /// How many slots there are; a power of two, so that a remainder replaces a bounds check.
 pub(crate) const USE_SLOTS: usize = if cfg!(loom) { 2 } else { 1 << 13 };

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::grace_period::{GracePeriod, Late};
 use super::pending::{self, Answer, WaitId};
 use super::pin::is_pinned;
-use crate::sync::pause;
+use crate::primitives::pause;
 
 /// Blocks until every thread that is pinned now has unpinned, for `patience` at most.
 ///

@@ -24,7 +24,7 @@ fn lines(folder: &Path) -> Vec<String> {
         match value {
             Value::Signed(number) => number.to_string(),
             Value::Unsigned(number) => number.to_string(),
-            Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
+            Value::Text(text) => String::from_utf8_lossy(&text).into_owned(),
         }
     }
     let trace = Trace::open(folder).unwrap();

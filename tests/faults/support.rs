@@ -65,8 +65,8 @@ fn read_damaged(trace: &Path) -> (Lines, Losses) {
         }
         let Some(Value::Signed(line)) = event.field("thread_id") else { panic!("no line: {event:?}") };
         let Some(Value::Signed(number)) = event.field("tag") else { panic!("no number: {event:?}") };
-        assert_eq!(event.field("user_tag"), Some(Value::Text(b"tag")));
-        assert_eq!(event.field("s1"), Some(Value::Text(&TEXT.as_bytes()[..number as usize % TEXT.len()])));
+        assert_eq!(event.field("user_tag"), Some(Value::Text(b"tag".into())));
+        assert_eq!(event.field("s1"), Some(Value::Text(TEXT[..number as usize % TEXT.len()].into())));
         assert_eq!(event.field("i1"), Some(Value::Signed(number)));
         lines.entry(line).or_default().push(number);
     }

@@ -70,7 +70,7 @@ fn values(trace: &Path, probe: &str, field: &str) -> Vec<String> {
     let trace = Trace::open(trace).unwrap();
     let events = trace.events().filter(|event| event.class.probe() == probe);
     let value = |value| match value {
-        Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        Value::Text(text) => String::from_utf8_lossy(&text).into_owned(),
         Value::Signed(number) => number.to_string(),
         Value::Unsigned(number) => number.to_string(),
     };

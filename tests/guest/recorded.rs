@@ -18,7 +18,7 @@ fn fired(trace: &Path) -> Vec<String> {
             Value::Text(_) => return None,
         };
         let tag = match event.field("user_tag") {
-            Some(Value::Text(tag)) => format!(" {}", String::from_utf8_lossy(tag)),
+            Some(Value::Text(tag)) => format!(" {}", String::from_utf8_lossy(&tag)),
             _ => String::new(),
         };
         Some(format!("{} {number}{tag}", event.class.probe()))

@@ -229,6 +229,7 @@ macro_rules! a_channel_of {
 
 a_channel_of!(tokios, tokio::sync::mpsc);
 a_channel_of!(ours, dyntrace::mailbox);
+a_channel_of!(of_sync, dyntrace::sync::mpsc);
 
 #[test]
 fn every_public_name_is_used() {

@@ -32,7 +32,7 @@ fn seen<F: Future<Output = Vec<process::Pid>>>(probes: &[&str], body: F) -> Vec<
         let show = |value| match value {
             Value::Signed(number) => number.to_string(),
             Value::Unsigned(number) => number.to_string(),
-            Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
+            Value::Text(text) => String::from_utf8_lossy(&text).into_owned(),
         };
         let fields: Vec<String> = event.fields().map(|(_, value)| show(value)).collect();
         if pids.is_empty() || fields.iter().any(|field| pids.contains(field)) {

@@ -55,7 +55,7 @@ fn events_of(probes: &[&str], filter: Filter, act: impl FnOnce()) -> Vec<String>
         match value {
             Value::Signed(number) => number.to_string(),
             Value::Unsigned(number) => number.to_string(),
-            Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
+            Value::Text(text) => String::from_utf8_lossy(&text).into_owned(),
         }
     }
     traced_by(probes, filter, act, |(), trace| {

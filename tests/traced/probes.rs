@@ -62,7 +62,7 @@ impl From<&Event<'_>> for Fired {
         let (mut texts, mut numbers) = (BTreeMap::new(), BTreeMap::new());
         for (name, value) in event.fields() {
             match value {
-                Value::Text(text) => drop(texts.insert(name.to_owned(), str::from_utf8(text).unwrap().to_owned())),
+                Value::Text(text) => drop(texts.insert(name.to_owned(), str::from_utf8(&text).unwrap().to_owned())),
                 Value::Unsigned(number) => drop(numbers.insert(name.to_owned(), number)),
                 Value::Signed(_) => panic!("{name} is signed"),
             }

@@ -8,11 +8,11 @@
 #[allow(dead_code, unused_imports, unused_macros, reason = "only waits are measured")]
 mod library {
     pub mod host;
-    pub mod sync;
+    pub mod primitives;
     pub mod thread_progress;
 }
 // The files name each other from the crate's root.
-use library::{host, sync, thread_progress};
+use library::{host, primitives, thread_progress};
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -162,7 +162,7 @@ impl Code {
         self.open(&format!("pub mod {function} {{"));
         self.line(&format!("::dyntrace::sdt::declare!(\"{provider}\", \"{name}\");"));
         self.open("::dyntrace::sdt::describe!(");
-        let described = arguments.iter().map(|Argument { name, ty, .. }| format!(", ({} \"{name}\")", ty.keyword()));
+        let described = arguments.iter().map(|argument| format!(", ({} \"{}\")", form(argument), argument.name));
         self.line(&format!("\"{provider}\", \"{name}\"{}", described.collect::<String>()));
         self.depth -= 1;
         self.line(");");
@@ -193,9 +193,9 @@ impl Code {
         for (_, buffer) in &texts {
             self.line(&format!("let mut {buffer} = ::dyntrace::sdt::Buffer::new();"));
         }
-        let recorded = arguments.iter().zip(&probe.parameters).map(|(Argument { ty, .. }, parameter)| {
+        let recorded = arguments.iter().zip(&probe.parameters).map(|(argument, parameter)| {
             let buffer = texts.iter().find(|(text, _)| text == parameter).map(|(_, buffer)| format!(" {buffer}"));
-            format!("({} {parameter}{})", ty.keyword(), buffer.unwrap_or_default())
+            format!("({} {parameter}{})", form(argument), buffer.unwrap_or_default())
         });
         self.list("::dyntrace::sdt::record!(", &recorded.collect::<Vec<_>>(), ");");
         self.open(&format!("::dyntrace::sdt::if_traced!(\"{provider}\", \"{name}\", {{"));
@@ -279,6 +279,19 @@ impl Code {
         if !lints.is_empty() {
             self.line(&format!("#[allow({})]", lints.join(", ")));
         }
+    }
+}
+
+/// Returns how the recorder takes an argument: `int`s of some names count up, or are small; texts may be documented as names.
+fn form(argument: &Argument) -> &'static str {
+    match (argument.ty.kind, argument.name.as_str()) {
+        // Readers expect the text itself.
+        (Kind::Text, "user_tag" | "error") => argument.ty.keyword(),
+        (Kind::Text, _) if argument.doc.ends_with("as \"#Port<0.N>\"") => "port",
+        (Kind::Text, _) if argument.doc.ends_with("as \"<0.N.0>\"") => "process",
+        (Kind::I32, "tag") => "count",
+        (Kind::I32, "command" | "success" | "lane") => "small",
+        _ => argument.ty.keyword(),
     }
 }
 

@@ -11,12 +11,16 @@ use crate::exit;
 pub fn lines(losses: &Losses) -> [Vec<String>; 3] {
     let ring = losses.discarded.iter();
     let ring = ring.map(|ring| format!("{} lost: {}: {}", events(ring.count), escape::path(&ring.file), ring.reason()));
+    let overwritten = losses.overwritten.iter().map(|ring| {
+        let (packets, file) = (ring.packets, escape::path(&ring.file));
+        format!("events lost: {file}: {packets} packets of 32 KiB were overwritten before they were read")
+    });
     let lost = losses.lost.iter().map(|lost| {
         let (file, reason) = (escape::path(&lost.file), escape::name(&lost.reason));
         format!("{} lost: {file} says: {reason}", events(lost.count))
     });
     let damaged = losses.damaged.iter().map(|damage| format!("damaged: {}", place(damage)));
-    [ring.collect(), lost.collect(), damaged.collect()]
+    [ring.chain(overwritten).collect(), lost.collect(), damaged.collect()]
 }
 
 /// Reports the losses on standard error.
@@ -42,7 +46,7 @@ pub fn status(losses: &Losses) -> ExitCode {
 pub fn worst<'l>(losses: impl IntoIterator<Item = &'l Losses> + Clone) -> ExitCode {
     if losses.clone().into_iter().any(|losses| !losses.damaged.is_empty()) {
         exit::DAMAGED.into()
-    } else if losses.into_iter().any(|losses| losses.events() > 0) {
+    } else if losses.into_iter().any(|losses| losses.events() > 0 || !losses.overwritten.is_empty()) {
         exit::LOSSY.into()
     } else {
         ExitCode::SUCCESS

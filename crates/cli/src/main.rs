@@ -17,6 +17,8 @@ mod doctor;
 mod elf;
 mod escape;
 mod exit;
+#[cfg(target_os = "linux")]
+mod export;
 mod figures;
 #[cfg(target_os = "linux")]
 mod filter;
@@ -25,6 +27,8 @@ mod losses;
 #[cfg(target_os = "linux")]
 mod metrics;
 mod operation;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "export, which uses the rest, is for Linux"))]
+mod otlp;
 #[cfg(all(test, target_os = "linux"))]
 #[path = "../tests/common/page.rs"]
 mod page;
@@ -33,6 +37,7 @@ mod process;
 mod provider;
 #[cfg(target_os = "linux")]
 mod record;
+mod recorded_tasks;
 mod recording;
 #[cfg(target_os = "linux")]
 mod recover;
@@ -103,10 +108,14 @@ enum Command {
         tracer: Option<By>,
         /// Only events and file operations whose user tag matches: 'req-*'
         ///
-        /// For efile_by_tag, efile_drv, efile_errors, efile_latency and user-probe. The start and end of a job have no user tag and go with
-        /// their operation; other events without one are left out. Tracers take texts and * in the glob; with ? the command records itself.
+        /// For efile_by_tag, efile_drv, efile_errors, efile_latency, spawn-exit, task_latency and user-probe. The start and end of a job have
+        /// no user tag and go with their operation, polls and the exit of a process with its spawn; other events without one are left out.
+        /// Tracers take texts and * in the glob; with ? the command records itself.
         #[arg(long, value_name = "GLOB")]
         tag: Option<String>,
+        /// A poll that takes this long or longer is slow, for task_latency; 10 ms without: 500us
+        #[arg(long, value_name = "TIME", value_parser = view::time::duration)]
+        slow: Option<i64>,
         /// Pass an option to that tracer, before those of dyntrace; one word each: --tracer-option=-q
         #[arg(long, value_name = "OPTION", requires = "tracer", allow_hyphen_values = true)]
         tracer_option: Vec<OsString>,
@@ -153,9 +162,9 @@ enum Command {
     /// Record a program by its built-in recorder: no tracer, no privileges
     ///
     /// The program writes its events to files, one for each thread, which survive a crash. Programs that it starts do the same. A running
-    /// process opens its control socket when it is asked to, at its next file operation or message. The kernel lets root ask, and the
-    /// process's user unless kernel.yama.ptrace_scope forbids it. A process that called dyntrace::recorder::control(), or has
-    /// DYNTRACE=control in its environment, has the socket from the start.
+    /// process opens its control socket when it is asked to, at its next file operation, message or call of a traced function. The kernel
+    /// lets root ask, and the process's user unless kernel.yama.ptrace_scope forbids it. A process that called
+    /// dyntrace::recorder::control(), or has DYNTRACE=control in its environment, has the socket from the start.
     Record(record::Arguments),
     #[cfg(target_os = "linux")]
     #[command(after_long_help = snapshot::HELP)]
@@ -180,6 +189,12 @@ enum Command {
     /// They are counted in each program that links dyntrace, without a tracer or a recording. A process that has no control socket is asked
     /// to open one, as by dyntrace record -p.
     Metrics(metrics::Arguments),
+    #[cfg(target_os = "linux")]
+    #[command(after_long_help = export::HELP)]
+    /// Send the file operations of a running process to a collector, as spans of OpenTelemetry, while they happen
+    ///
+    /// A process that has no control socket is asked to open one, as by dyntrace record -p.
+    Export(export::Arguments),
     #[command(after_long_help = report::HELP)]
     /// Write a trace as one self-contained HTML page
     Report(report::Arguments),
@@ -262,6 +277,7 @@ Examples:
   sudo dyntrace run efile_drv -- target/release/server --port 8080
   sudo dyntrace run efile_drv -p 4711
   sudo dyntrace run efile_latency --tag 'req-*' -p 4711
+  sudo dyntrace run task_latency --slow 1ms -p 4711
   dyntrace run --tracer recorder efile_drv -- target/release/server
   sudo dyntrace run --tracer dtrace --tracer-option=-q -o trace.txt ./mine.d -- ./server
 
@@ -320,9 +336,9 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 fn perform(command: Command) -> Outcome {
     match command {
         Command::Demo { output } => demo::demo(output.as_deref()),
-        Command::Run { script, pid, tracer, tag, tracer_option, output, command } => {
+        Command::Run { script, pid, tracer, tag, slow, tracer_option, output, command } => {
             let asked = pid.map_or(Asked::Command(command), Asked::Process);
-            run::run(&Request { script, tracer, tag, tracer_options: tracer_option, output, asked })
+            run::run(&Request { script, tracer, tag, slow, tracer_options: tracer_option, output, asked })
         }
         Command::List { binary, pid, json, provider } => {
             let subject = pid.map_or_else(|| Subject::File(binary.unwrap_or_default()), Subject::Process);
@@ -344,6 +360,8 @@ fn perform(command: Command) -> Outcome {
         Command::Status(arguments) => status::status(&arguments),
         #[cfg(target_os = "linux")]
         Command::Metrics(arguments) => metrics::metrics(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Export(arguments) => export::export(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Diff(arguments) => diff::diff(&arguments),
         Command::Convert(arguments) => convert::convert(&arguments),

@@ -102,6 +102,13 @@ fn with_newlines(mut path: &[u8]) -> Vec<u8> {
     out
 }
 
+/// The number of process `pid` in its own pid namespace.
+pub fn own_number(pid: u32) -> io::Result<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let number = status.lines().find_map(|line| line.strip_prefix("NSpid:")?.split_whitespace().next_back());
+    Ok(number.and_then(|number| number.parse().ok()).unwrap_or(pid))
+}
+
 /// A mask of bits in /proc/self/status; `None` if it is not there.
 pub fn own_mask(name: &str) -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;

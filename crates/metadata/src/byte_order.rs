@@ -21,6 +21,14 @@ impl ByteOrder {
         }
     }
 
+    /// Converts three bytes.
+    pub fn u24(self, [first, second, third]: [u8; 3]) -> u32 {
+        match self {
+            ByteOrder::Little => u32::from_le_bytes([first, second, third, 0]),
+            ByteOrder::Big => u32::from_be_bytes([0, first, second, third]),
+        }
+    }
+
     /// Converts four bytes.
     pub fn u32(self, bytes: [u8; 4]) -> u32 {
         match self {

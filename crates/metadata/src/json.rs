@@ -3,8 +3,10 @@
 use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::byte_order::ByteOrder;
+use super::event_header::{ID_BITS, TIME_BITS, WHOLE};
 use super::literal::{Quoted, Uuid};
 use super::model::{Clock, Description, FieldKind, RECORD_SEPARATOR, Stream, TIMES, Value};
+use super::naming::Naming;
 
 /// The text around the checksum: in the last fragment's attributes, which other readers ignore.
 const BEFORE_SUM: &str = ",\"attributes\":{\"dyntrace\":{\"crc32\":\"";
@@ -57,14 +59,23 @@ impl Display for Fragments<'_> {
             let context = context.map(|name| Member { order, name, class: Class::Number(64, role(name)) });
             let context = context.chain([Member { order, name: TIMES, class: Class::NoTimes }]);
             write!(f, "\"packet-context-field-class\":{},", Structure(context))?;
-            let header = [
-                Member { order, name: "id", class: Class::Number(16, "event-record-class-id") },
-                Member { order, name: "timestamp", class: Class::Number(64, "default-clock-timestamp") },
-            ];
+            let rest = Member { order, name: "rest", class: Class::Rest };
+            let header = match stream.compact {
+                true => &[id(order, ID_BITS), rest],
+                false => &[id(order, 16), time(order, 64)],
+            };
             writeln!(f, "\"event-record-header-field-class\":{}}}", Structure(header.iter()))?;
         }
         streams.iter().try_for_each(|stream| write_events(f, order, stream))
     }
+}
+
+fn id(order: ByteOrder, bits: u8) -> Member<'static> {
+    Member { order, name: "id", class: Class::Number(bits, "event-record-class-id") }
+}
+
+fn time(order: ByteOrder, bits: u8) -> Member<'static> {
+    Member { order, name: "timestamp", class: Class::Number(bits, "default-clock-timestamp") }
 }
 
 fn write_events(f: &mut Formatter<'_>, order: ByteOrder, stream: &Stream<'_>) -> fmt::Result {
@@ -133,6 +144,8 @@ enum Class {
     Number(u8, &'static str),
     Uuid,
     NoTimes,
+    /// The rest of an event's header, after the id of 7 bits.
+    Rest,
     Field(FieldKind),
 }
 
@@ -148,9 +161,22 @@ impl Display for Member<'_> {
             Class::Field(FieldKind::Signed { bits }) => {
                 write!(f, "{}", Integer { order, sign: "signed", bits, role: "" })
             }
+            Class::Field(FieldKind::Name(naming)) => write!(f, "{}", Number { order, naming }),
             Class::Field(FieldKind::Text) => f.write_str("{\"type\":\"null-terminated-string\"}"),
             Class::Uuid => {
                 f.write_str("{\"type\":\"static-length-blob\",\"length\":16,\"roles\":[\"metadata-stream-uuid\"]}")
+            }
+            Class::Rest => {
+                f.write_str("{\"type\":\"variant\",\"selector-field-location\":")?;
+                f.write_str("{\"origin\":\"event-record-header\",\"path\":[\"id\"]},\"options\":[")?;
+                let compact = [time(order, TIME_BITS)];
+                let compact = Structure(compact.iter());
+                write!(f, "{{\"name\":\"compact\",\"selector-field-ranges\":[[0,{}]],", WHOLE - 1)?;
+                write!(f, "\"field-class\":{compact}}},")?;
+                let whole = [id(order, 16), time(order, 64)];
+                let whole = Structure(whole.iter());
+                write!(f, "{{\"name\":\"whole\",\"selector-field-ranges\":[[{WHOLE},{WHOLE}]],")?;
+                write!(f, "\"field-class\":{whole}}}]}}")
             }
             Class::NoTimes => {
                 let time = Integer { order, sign: "unsigned", bits: 64, role: "default-clock-timestamp" };
@@ -177,11 +203,27 @@ impl Display for Integer {
             ByteOrder::Big => "big-endian",
         };
         write!(f, "{{\"type\":\"fixed-length-{sign}-integer\",\"length\":{bits},")?;
-        write!(f, "\"alignment\":8,\"byte-order\":\"{order}\"")?;
+        let alignment = if bits % 8 == 0 { 8 } else { 1 };
+        write!(f, "\"alignment\":{alignment},\"byte-order\":\"{order}\"")?;
         if !role.is_empty() {
             write!(f, ",\"roles\":[\"{role}\"]")?;
         }
         f.write_char('}')
+    }
+}
+
+/// The number in a name.
+struct Number {
+    order: ByteOrder,
+    naming: Naming,
+}
+
+impl Display for Number {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Number { order, naming } = *self;
+        let integer = Integer { order, sign: "unsigned", bits: Naming::BITS, role: "" }.to_string();
+        let word = naming.word();
+        write!(f, "{},\"attributes\":{{\"dyntrace\":{{\"name\":\"{word}\"}}}}}}", integer.trim_end_matches('}'))
     }
 }
 

@@ -8,10 +8,12 @@
 
 mod byte_order;
 pub mod checksum;
+pub mod event_header;
 mod glob;
 mod json;
 mod literal;
 mod model;
+mod naming;
 pub mod packet;
 mod tsdl;
 
@@ -20,6 +22,7 @@ use std::fmt::{self, Display, Formatter};
 pub use byte_order::ByteOrder;
 pub use glob::Glob;
 pub use model::{CONTEXT, Clock, Description, Event, FieldKind, RECORD_SEPARATOR, Stream, TIMES, Value};
+pub use naming::Naming;
 
 /// The format of a trace's metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

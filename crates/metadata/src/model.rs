@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::byte_order::ByteOrder;
+use super::naming::Naming;
 
 /// The trace of one process, as its metadata describes it.
 #[derive(Clone, Debug)]
@@ -48,6 +49,8 @@ pub struct Stream<'a> {
     pub id: u32,
     /// Whether packets have a ring's number and a checksum. Those of the recorder's first version have neither.
     pub checksums: bool,
+    /// Whether events have the headers of [`event_header`](crate::event_header), else an id of 16 bits and a time of 64.
+    pub compact: bool,
     /// The classes of its events.
     pub events: Vec<Event<'a>>,
 }
@@ -68,16 +71,18 @@ pub struct Event<'a> {
 pub enum FieldKind {
     /// A signed integer.
     Signed {
-        /// Its size: 8, 16, 32 or 64.
+        /// Its size: 8, 16, 24, 32 or 64.
         bits: u8,
     },
     /// An unsigned integer.
     Unsigned {
-        /// Its size: 8, 16, 32 or 64.
+        /// Its size: 8, 16, 24, 32 or 64.
         bits: u8,
     },
     /// A string.
     Text,
+    /// The number in a name: an unsigned integer of [`Naming::BITS`] bits, for which readers show the name.
+    Name(Naming),
 }
 
 /// The character before each JSON text of a sequence.

@@ -3,8 +3,10 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::byte_order::ByteOrder;
+use super::event_header::{ID_BITS, TIME_BITS, WHOLE};
 use super::literal::{Quoted, Uuid};
 use super::model::{Clock, Description, Event, FieldKind, TIMES, Value};
+use super::naming::Naming;
 
 pub(super) fn text(description: &Description<'_>) -> String {
     let text = Tsdl(description).to_string();
@@ -49,7 +51,20 @@ impl Display for Tsdl<'_> {
         write!(f, "clock {{ name = \"{name}\"; freq = {frequency}; ")?;
         writeln!(f, "offset_s = {offset_seconds}; offset = {offset_cycles}; absolute = true; }};")?;
         let mapped = format_args!("map = clock.{name}.value;");
-        writeln!(f, "typealias integer {{ size = 64; align = 8; signed = false; {mapped} }} := timestamp_t;\n")?;
+        writeln!(f, "typealias integer {{ size = 64; align = 8; signed = false; {mapped} }} := timestamp_t;")?;
+        if streams.iter().any(|stream| stream.compact) {
+            writeln!(
+                f,
+                "typealias integer {{ size = {TIME_BITS}; align = 1; signed = false; {mapped} }} := low_time_t;"
+            )?;
+        }
+        let fields = || streams.iter().flat_map(|stream| &stream.events).flat_map(|event| &event.fields);
+        for naming in
+            Naming::ALL.into_iter().filter(|naming| fields().any(|(_, kind)| *kind == FieldKind::Name(*naming)))
+        {
+            writeln!(f, "typealias {U32} := {}_number_t;", naming.word())?;
+        }
+        writeln!(f)?;
 
         for stream in streams {
             writeln!(f, "stream {{ id = {};", stream.id)?;
@@ -59,7 +74,18 @@ impl Display for Tsdl<'_> {
             }
             writeln!(f, "    timestamp_t {TIMES}[0];")?;
             writeln!(f, "  }};")?;
-            writeln!(f, "  event.header := struct {{ {U16} id; timestamp_t timestamp; }};")?;
+            if stream.compact {
+                let id = format_args!("integer {{ size = {ID_BITS}; align = 1; signed = false; }}");
+                writeln!(f, "  event.header := struct {{")?;
+                writeln!(f, "    enum : {id} {{ compact = 0 ... {}, whole = {WHOLE} }} id;", WHOLE - 1)?;
+                writeln!(f, "    variant <id> {{")?;
+                writeln!(f, "      struct {{ low_time_t timestamp; }} compact;")?;
+                writeln!(f, "      struct {{ {U16} id; timestamp_t timestamp; }} whole;")?;
+                writeln!(f, "    }} rest;")?;
+                writeln!(f, "  }};")?;
+            } else {
+                writeln!(f, "  event.header := struct {{ {U16} id; timestamp_t timestamp; }};")?;
+            }
             writeln!(f, "}};\n")?;
         }
         for stream in streams {
@@ -79,6 +105,7 @@ fn write_event(f: &mut Formatter<'_>, stream: u32, event: &Event<'_>) -> fmt::Re
         match *kind {
             FieldKind::Signed { bits } => writeln!(f, "    {} _{name};", Integer { bits, signed: true })?,
             FieldKind::Unsigned { bits } => writeln!(f, "    {} _{name};", Integer { bits, signed: false })?,
+            FieldKind::Name(naming) => writeln!(f, "    {}_number_t _{name};", naming.word())?,
             FieldKind::Text => writeln!(f, "    string {{ encoding = UTF8; }} _{name};")?,
         }
     }

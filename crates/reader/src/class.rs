@@ -1,6 +1,6 @@
 //! Event classes: names of events and the layout of their fields.
 
-use dyntrace_metadata::FieldKind;
+use dyntrace_metadata::{FieldKind, Naming};
 
 /// A class of events: one probe, or one of the recorder's own events.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub(crate) struct KnownFields {
 
 impl FieldClass {
     pub(crate) fn is_text(&self) -> bool {
-        matches!(self.kind, FieldKind::Text)
+        matches!(self.kind, FieldKind::Text | FieldKind::Name(_))
     }
 }
 
@@ -69,6 +69,7 @@ impl EventClass {
             classes.push(FieldClass { name, kind, strings: runs.len(), offset });
             match kind {
                 FieldKind::Signed { bits } | FieldKind::Unsigned { bits } => offset += usize::from(bits / 8),
+                FieldKind::Name(_) => offset += usize::from(Naming::BITS / 8),
                 FieldKind::Text => {
                     runs.push(offset);
                     offset = 0;
@@ -119,6 +120,33 @@ impl EventClass {
         self.fields.iter().position(|field| field.name == name)
     }
 
+    /// Whether it is another form of the class `wide`: its integers may have fewer bits, and numbers may be in the place of names.
+    fn is_form_of(&self, wide: &EventClass) -> bool {
+        let is_form = |(own, wide): (&FieldClass, &FieldClass)| {
+            let fits = match (own.kind, wide.kind) {
+                (FieldKind::Signed { bits }, FieldKind::Signed { bits: most }) => bits <= most,
+                (FieldKind::Unsigned { bits }, FieldKind::Unsigned { bits: most }) => bits <= most,
+                (FieldKind::Name(_), FieldKind::Text) => true,
+                (own, wide) => own == wide,
+            };
+            fits && own.name == wide.name
+        };
+        (&self.name, self.fields.len()) == (&wide.name, wide.fields.len())
+            && self.fields.iter().zip(&wide.fields).all(is_form)
+    }
+
+    /// Whether a number is in the place of a name.
+    fn has_names(&self) -> bool {
+        self.fields.iter().any(|field| matches!(field.kind, FieldKind::Name(_)))
+    }
+
+    /// The class with texts in the place of these.
+    fn with_texts(&self) -> EventClass {
+        let kind = |kind| if matches!(kind, FieldKind::Name(_)) { FieldKind::Text } else { kind };
+        let fields = self.fields.iter().map(|field| (field.name.clone(), kind(field.kind))).collect();
+        EventClass::new(self.name.clone(), fields)
+    }
+
     /// Returns the length of the fields at the beginning of `data`; `None` if `data` ends before them.
     #[inline]
     pub(crate) fn measure(&self, data: &[u8]) -> Option<usize> {
@@ -153,12 +181,23 @@ fn skip(data: &[u8], runs: &[usize]) -> Option<usize> {
 #[derive(Debug, Default)]
 pub(crate) struct Classes {
     classes: Vec<EventClass>,
-    /// For each id the index of its class plus 1; 0 without a class.
+    /// The forms of the classes, one for each id.
+    forms: Vec<Form>,
+    /// For each id the index of its form plus 1; 0 without one.
     places: Vec<u32>,
 }
 
+/// One of the layouts in which the recorder writes events of a class.
+#[derive(Debug)]
+struct Form {
+    /// The index of its class.
+    class: usize,
+    /// Its layout, if that differs from the class's.
+    layout: Option<EventClass>,
+}
+
 impl Classes {
-    /// Inserts a class; returns false if the id is taken.
+    /// Inserts a class, or another form of the class inserted last; returns false if the id is taken.
     pub(crate) fn insert(&mut self, id: u16, class: EventClass) -> bool {
         let id = usize::from(id);
         if self.places.len() <= id {
@@ -167,20 +206,32 @@ impl Classes {
         if self.places[id] != 0 {
             return false;
         }
-        self.classes.push(class);
-        self.places[id] = self.classes.len() as u32;
+        let layout = if self.classes.last().is_some_and(|last| class.is_form_of(last)) {
+            Some(class)
+        } else if class.has_names() {
+            self.classes.push(class.with_texts());
+            Some(class)
+        } else {
+            self.classes.push(class);
+            None
+        };
+        self.forms.push(Form { class: self.classes.len() - 1, layout });
+        self.places[id] = self.forms.len() as u32;
         true
     }
 
+    /// Returns the class of events with this id, and a class with their layout.
     #[inline]
-    pub(crate) fn get(&self, id: u16) -> Option<&EventClass> {
+    pub(crate) fn get(&self, id: u16) -> Option<(&EventClass, &EventClass)> {
         let place = *self.places.get(usize::from(id))?;
-        self.classes.get((place as usize).wrapping_sub(1))
+        let form = self.forms.get((place as usize).wrapping_sub(1))?;
+        let class = self.classes.get(form.class)?;
+        Some((class, form.layout.as_ref().unwrap_or(class)))
     }
 
-    /// Returns all classes with their ids, in the order of the ids.
+    /// Returns all layouts with their ids, in the order of the ids.
     pub(crate) fn with_ids(&self) -> impl Iterator<Item = (u16, &EventClass)> {
-        (0..=u16::MAX).zip(&self.places).filter_map(|(id, _)| Some((id, self.get(id)?)))
+        (0..=u16::MAX).zip(&self.places).filter_map(|(id, _)| Some((id, self.get(id)?.1)))
     }
 
     /// Returns all classes, in the order of the metadata.

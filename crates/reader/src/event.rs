@@ -6,6 +6,7 @@ use dyntrace_metadata::FieldKind;
 
 use crate::class::EventClass;
 use crate::process::Process;
+use crate::text::Text;
 
 /// One event of a trace.
 #[derive(Clone, Copy)]
@@ -19,6 +20,8 @@ pub struct Event<'t> {
     pub tid: u64,
     /// Its class: the probe and the fields.
     pub class: &'t EventClass,
+    /// The layout of its fields in `data`: that of the class, or a narrower one.
+    pub(crate) layout: &'t EventClass,
     /// The packed fields.
     pub(crate) data: &'t [u8],
 }
@@ -31,7 +34,7 @@ pub enum Value<'t> {
     /// An unsigned integer of any size.
     Unsigned(u64),
     /// The bytes of a string, without its NUL: UTF-8, except for paths and tags that are not. An absent string is empty.
-    Text(&'t [u8]),
+    Text(Text<'t>),
 }
 
 impl<'t> Event<'t> {
@@ -44,7 +47,7 @@ impl<'t> Event<'t> {
     ///
     /// let trace = Trace::open("tests/golden")?;
     /// let entry = trace.events().find(|event| event.class.probe() == "efile_drv-entry").expect("an operation");
-    /// assert_eq!(entry.field("user_tag"), Some(Value::Text(b"req-1")));
+    /// assert_eq!(entry.field("user_tag"), Some(Value::Text(b"req-1".into())));
     /// assert_eq!(entry.field("command"), Some(Value::Signed(12)));
     /// assert_eq!(entry.field("success"), None);
     /// # Ok::<(), dyntrace_reader::Error>(())
@@ -56,7 +59,7 @@ impl<'t> Event<'t> {
     /// Returns the value of the field at `position`.
     #[inline]
     pub fn value(&self, position: usize) -> Option<Value<'t>> {
-        let (kind, at) = self.class.locate(position, self.data)?;
+        let (kind, at) = self.layout.locate(position, self.data)?;
         Some(self.read(kind, at)?.0)
     }
 
@@ -64,7 +67,7 @@ impl<'t> Event<'t> {
     pub fn fields(&self) -> impl Iterator<Item = (&'t str, Value<'t>)> + use<'t> {
         let event = *self;
         let mut at = 0;
-        event.class.fields.iter().map_while(move |field| {
+        event.layout.fields.iter().map_while(move |field| {
             let (value, length) = event.read(field.kind, at)?;
             at += length;
             Some((field.name.as_str(), value))
@@ -79,11 +82,16 @@ impl<'t> Event<'t> {
         let (bits, number) = match kind {
             FieldKind::Text => {
                 let length = memchr::memchr(0, data)?;
-                return Some((Value::Text(&data[..length]), length + 1));
+                return Some((Value::Text(data[..length].into()), length + 1));
+            }
+            FieldKind::Name(naming) => {
+                let number = order.u32(*data.first_chunk()?);
+                return Some((Value::Text(Text::name(naming, number)), 4));
             }
             FieldKind::Signed { bits } | FieldKind::Unsigned { bits } => match bits {
                 8 => (8, u64::from(*data.first()?)),
                 16 => (16, u64::from(order.u16(*data.first_chunk()?))),
+                24 => (24, u64::from(order.u24(*data.first_chunk()?))),
                 32 => (32, u64::from(order.u32(*data.first_chunk()?))),
                 _ => (64, order.u64(*data.first_chunk()?)),
             },

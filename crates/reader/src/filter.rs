@@ -103,7 +103,7 @@ impl Selection {
             && self.errno.is_none_or(|errno| is(event, known.errno, errno))
             && (!self.failed || is(event, known.success, 0))
             && self.tag.as_ref().is_none_or(|_| match known.user_tag.and_then(|position| event.value(position)) {
-                Some(Value::Text(tag)) => self.matches_tag(tag),
+                Some(Value::Text(tag)) => self.matches_tag(&tag),
                 _ => false,
             })
     }

@@ -4,17 +4,24 @@
 //! poll therefore delivers, in order, the events up to the latest time that the poll before has seen. A thread may be late
 //! by the pause between two polls; later events are delivered out of order.
 
-use std::collections::{HashMap, HashSet};
+mod operations;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+
+pub use operations::OperationFollower;
 
 use crate::error::Error;
 use crate::event::{Event, Value};
-use crate::losses::{Findings, Losses};
+use crate::losses::{Findings, Losses, Overwritten};
 use crate::merge::Events;
 use crate::stream::{Position, Stream};
 use crate::trace::Trace;
 
 /// Follows a recording: delivers its events, in order of time, as they are recorded.
+///
+/// Of a recording in overwrite mode, it delivers the events that it reads before they are overwritten. [`Losses::overwritten`] counts the
+/// packets that it missed.
 ///
 /// ```
 /// use std::{thread, time::Duration};
@@ -36,6 +43,16 @@ pub struct Follower {
     seen: Option<i64>,
     losses: Losses,
     lost: HashMap<PathBuf, Findings>,
+    overwritten: BTreeMap<PathBuf, u64>,
+}
+
+/// A trace as one poll sees it.
+struct Look {
+    trace: Trace,
+    /// The time up to which events are delivered.
+    upto: Option<i64>,
+    /// Whether all processes have ended their recording.
+    ended: bool,
 }
 
 impl Follower {
@@ -48,6 +65,7 @@ impl Follower {
             seen: None,
             losses: Losses::default(),
             lost: HashMap::new(),
+            overwritten: BTreeMap::new(),
         }
     }
 
@@ -60,13 +78,9 @@ impl Follower {
     ///
     /// Those of [`Trace::open`]. An error loses no events: the next call may succeed.
     pub fn poll(&mut self, each: impl FnMut(&Event<'_>)) -> Result<bool, Error> {
-        let trace = Trace::open_all(&self.paths)?;
-        // Processes that the poll before saw ended: their files are complete now.
-        let ended = trace.processes().iter().all(|process| self.ended.contains(&process.path));
-        let upto = if ended { Some(i64::MAX) } else { self.seen };
-        self.seen = self.scan(&trace).max(self.seen);
-        self.deliver(&trace, upto, each);
-        Ok(!ended)
+        let look = self.look()?;
+        self.deliver(&look, each);
+        Ok(!look.ended)
     }
 
     /// Calls `each` for all events that have not been delivered, such as after the program was killed.
@@ -75,9 +89,8 @@ impl Follower {
     ///
     /// Those of [`Trace::open`].
     pub fn drain(&mut self, each: impl FnMut(&Event<'_>)) -> Result<(), Error> {
-        let trace = Trace::open_all(&self.paths)?;
-        self.scan(&trace);
-        self.deliver(&trace, Some(i64::MAX), each);
+        let look = self.last_look()?;
+        self.deliver(&look, each);
         Ok(())
     }
 
@@ -87,7 +100,29 @@ impl Follower {
         for (folder, found) in &self.lost {
             found.add_to(&mut losses, folder);
         }
+        let overwritten = self.overwritten.iter();
+        losses.overwritten = overwritten.map(|(file, &packets)| Overwritten { file: file.clone(), packets }).collect();
         losses
+    }
+
+    fn look(&mut self) -> Result<Look, Error> {
+        let trace = self.open()?;
+        // Processes that the poll before saw ended: their files are complete now.
+        let ended = trace.processes().iter().all(|process| self.ended.contains(&process.path));
+        let upto = if ended { Some(i64::MAX) } else { self.seen };
+        self.seen = self.scan(&trace).max(self.seen);
+        Ok(Look { trace, upto, ended })
+    }
+
+    /// A look at all events that have not been delivered.
+    fn last_look(&mut self) -> Result<Look, Error> {
+        let trace = self.open()?;
+        self.scan(&trace);
+        Ok(Look { trace, upto: Some(i64::MAX), ended: true })
+    }
+
+    fn open(&self) -> Result<Trace, Error> {
+        Trace::open_from(&self.paths, Some(&|file| self.positions.get(file).map_or(1, |position| position.packet)))
     }
 
     /// Reads all files to their ends: notes losses and ended processes, and returns the time of the last event.
@@ -112,22 +147,28 @@ impl Follower {
         last
     }
 
-    fn deliver(&mut self, trace: &Trace, upto: Option<i64>, mut each: impl FnMut(&Event<'_>)) {
+    fn deliver<'t>(&mut self, Look { trace, upto, .. }: &'t Look, mut each: impl FnMut(&Event<'t>)) {
         let mut events = Events::new(self.streams(trace));
         while let Some(event) = events.peek().copied()
-            && Some(event.time) <= upto
+            && Some(event.time) <= *upto
         {
             if event.class.name == "recorder:lost"
                 && let (Some(Value::Unsigned(count)), Some(Value::Text(reason))) =
                     (event.field("count"), event.field("reason"))
             {
-                self.lost.entry(event.process.path.clone()).or_default().lost(count, reason);
+                self.lost.entry(event.process.path.clone()).or_default().lost(count, &reason);
             }
             each(&event);
             events.next();
         }
-        for ((file, _), position) in trace.streams().zip(events.positions()) {
-            self.positions.insert(file.path.clone(), position);
+        for ((file, _), (position, overwritten)) in trace.streams().zip(events.positions()) {
+            if let Some(position) = position {
+                self.positions.insert(file.path.clone(), position);
+            }
+            if overwritten > 0 {
+                let sum = self.overwritten.entry(file.path.clone()).or_default();
+                *sum = sum.saturating_add(overwritten);
+            }
         }
     }
 

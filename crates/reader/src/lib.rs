@@ -43,8 +43,10 @@
 //! Traces of the recorder's first version have no checksums; the reader checks only the limits.
 //!
 //! An event passes through `map` (the file in memory) → `packet` (packet headers) → `stream` (events of one file) → `merge`
-//! (all files). `walk` checks packets and skips damaged ones. `metadata` makes the [`EventClass`]es, which locate fields.
+//! (all files). `walk` checks packets and skips damaged ones. `metadata` makes the [`EventClass`]es, which locate fields. For
+//! [`Follower`], `circular` copies the new packets of circular files, which then are read as those of other files.
 
+mod circular;
 mod class;
 mod clock;
 mod error;
@@ -62,6 +64,7 @@ mod recover;
 mod source;
 mod stage;
 mod stream;
+mod text;
 mod trace;
 mod walk;
 
@@ -71,12 +74,13 @@ pub use dyntrace_metadata::{FieldKind, Format};
 pub use error::Error;
 pub use event::{Event, Value};
 pub use filter::Selection;
-pub use follow::Follower;
-pub use losses::{Damage, Discarded, Losses, Lost};
+pub use follow::{Follower, OperationFollower};
+pub use losses::{Damage, Discarded, Losses, Lost, Overwritten};
 pub use merge::Events;
 pub use operations::{Completion, FileOperation, FileOperations, MAX_IN_FLIGHT, QueueStep};
 pub use process::Process;
 pub use recover::{Recovered, convert, finish, recover};
 pub use source::Source;
 pub use stage::{OperationId, Request, Requester};
+pub use text::Text;
 pub use trace::Trace;

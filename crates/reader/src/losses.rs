@@ -17,6 +17,8 @@ pub struct Losses {
     pub discarded: Vec<Discarded>,
     /// Losses that the recorder reported.
     pub lost: Vec<Lost>,
+    /// Packets of circular files that were overwritten before a [`Follower`](crate::Follower) read them.
+    pub overwritten: Vec<Overwritten>,
     /// Damaged places. Events in skipped bytes are missing.
     pub damaged: Vec<Damage>,
 }
@@ -51,6 +53,16 @@ pub struct Lost {
     pub count: u64,
 }
 
+/// Packets of a circular file that were overwritten before they were read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Overwritten {
+    /// The file.
+    pub file: PathBuf,
+    /// Number of packets, of 32 KiB each. Of the first of them, events may have been read.
+    pub packets: u64,
+}
+
 /// A damaged place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -68,10 +80,10 @@ pub struct Damage {
 impl Losses {
     /// Whether there is neither loss nor damage.
     pub fn is_empty(&self) -> bool {
-        self.discarded.is_empty() && self.lost.is_empty() && self.damaged.is_empty()
+        self.discarded.is_empty() && self.lost.is_empty() && self.overwritten.is_empty() && self.damaged.is_empty()
     }
 
-    /// Returns the number of lost events, without those in damaged places: their number is unknown.
+    /// Returns the number of lost events, without those in overwritten packets and damaged places: their number is unknown.
     pub fn events(&self) -> u64 {
         let discarded = self.discarded.iter().map(|ring| ring.count);
         discarded.chain(self.lost.iter().map(|lost| lost.count)).fold(0, u64::saturating_add)
@@ -89,6 +101,8 @@ pub(crate) struct Findings {
     /// Damaged places that are not kept: offset of the first, number of places, sum of skipped bytes.
     more: Option<(u64, u64, u64)>,
     lost: BTreeMap<String, u64>,
+    /// Number of packets that were overwritten before they were read.
+    pub(crate) overwritten: u64,
     /// Whether the file was read to its end.
     pub(crate) is_read: bool,
     /// The checksum word of its last packet; `None` without any packet.

@@ -19,6 +19,8 @@ pub(crate) struct MappedFile {
     format: Format,
     /// The length of the whole file.
     length: u64,
+    /// Whether the memory is a copy, not the file.
+    is_copy: bool,
 }
 
 impl MappedFile {
@@ -27,8 +29,34 @@ impl MappedFile {
         let length = file.metadata()?.len();
         let written = written(&mut file, length, format)?;
         if written == 0 {
-            return Ok(Self { map: None, format, length });
+            return Ok(Self { map: None, format, length, is_copy: false });
         }
+        Self::map(&file, format, written, length)
+    }
+
+    /// Maps a circular file, all of it: its packets are in no order. Its recorder never cuts it.
+    pub(crate) fn circular(file: &File, format: Format) -> io::Result<Self> {
+        let length = file.metadata()?.len();
+        match length {
+            0 => Ok(Self { map: None, format, length, is_copy: false }),
+            length => Self::map(file, format, length, length),
+        }
+    }
+
+    /// The same as a file that has these bytes.
+    pub(crate) fn copy(bytes: &[u8], format: Format) -> io::Result<Self> {
+        let map = if bytes.is_empty() {
+            None
+        } else {
+            // Aligned as a mapped file.
+            let mut map = memmap2::MmapMut::map_anon(bytes.len())?;
+            map.copy_from_slice(bytes);
+            Some(map.make_read_only()?)
+        };
+        Ok(Self { map, format, length: bytes.len() as u64, is_copy: true })
+    }
+
+    fn map(file: &File, format: Format, written: u64, length: u64) -> io::Result<Self> {
         let too_long = |_| io::Error::from(io::ErrorKind::FileTooLarge);
         let mut options = memmap2::MmapOptions::new();
         options.len(usize::try_from(written).map_err(too_long)?);
@@ -36,11 +64,12 @@ impl MappedFile {
         // publishes them by the commit word, which `packet` reads with Acquire. When it ends it cuts off only prepared packets,
         // which `written` leaves out of the mapping. Another program of the same user that changes or cuts the file meanwhile
         // can make this one read other bytes, each of which is checked, or end it by a signal.
-        let map = unsafe { options.map(&file) }?;
+        // Packets of a circular file are copied by atomic loads, and each copy is checked (`circular`).
+        let map = unsafe { options.map(file) }?;
         #[cfg(unix)]
         // A hint: if it fails, reading is only slower.
         let _ = map.advise(memmap2::Advice::Sequential);
-        Ok(Self { map: Some(map), format, length })
+        Ok(Self { map: Some(map), format, length, is_copy: false })
     }
 
     /// Returns the bytes of the file without the prepared packets at its end. Bytes written later may be missing.
@@ -65,19 +94,8 @@ impl MappedFile {
     ///
     /// Those of [`Format::packet`].
     pub(crate) fn packet(&self, offset: u64) -> Result<Packet, String> {
-        let start = usize::try_from(offset).unwrap_or(usize::MAX);
         let length = self.format.header();
-        let head = self
-            .bytes()
-            .get(start..)
-            .and_then(|bytes| bytes.get(..length))
-            .ok_or_else(|| "the file ends within the head of a packet".to_owned())?;
-        let words = head.as_ptr().cast::<AtomicU64>();
-        if !words.is_aligned() {
-            return Err("a packet does not begin at a multiple of 8 bytes".to_owned());
-        }
-        // SAFETY: The words are the bytes of `head`, aligned as was just checked, and are only loaded.
-        let words = unsafe { slice::from_raw_parts(words, length / 8) };
+        let words = self.words(offset, length)?;
         let mut head = [0; HEADER];
         // Acquire loads in this order: a writer that enters a packet stores the checksum word before the sequence, the
         // checksum is stored after the final content size, and the events before the content size that includes them.
@@ -94,15 +112,38 @@ impl MappedFile {
         self.format.packet(offset, &head[..length])
     }
 
+    /// Returns the words of the `length` bytes at `offset`, which another process may change.
+    ///
+    /// # Errors
+    ///
+    /// The file ends before, or the bytes are not aligned.
+    pub(crate) fn words(&self, offset: u64, length: usize) -> Result<&[AtomicU64], String> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let bytes = self.bytes().get(start..).and_then(|bytes| bytes.get(..length));
+        let bytes = bytes.ok_or_else(|| "the file ends within the head of a packet".to_owned())?;
+        let words = bytes.as_ptr().cast::<AtomicU64>();
+        if !words.is_aligned() {
+            return Err("a packet does not begin at a multiple of 8 bytes".to_owned());
+        }
+        // SAFETY: The words are the bytes of `bytes`, aligned as was just checked, and are only loaded.
+        Ok(unsafe { slice::from_raw_parts(words, length / 8) })
+    }
+
+    /// Returns the format of the packets.
+    pub(crate) fn format(&self) -> Format {
+        self.format
+    }
+
     /// Computes the checksum of a packet; `None` if the file ends before its content.
     pub(crate) fn crc(&self, packet: &Packet) -> Option<u32> {
         self.bytes().get(packet.offset as usize..packet.content_end as usize).map(packet::crc)
     }
 
-    /// Releases the memory of the bytes from `from` to `upto`. A later read loads them from the file again.
+    /// Releases the memory of the bytes from `from` to `upto`, unless it is a copy. A later read loads them from the file again.
     pub(crate) fn release(&self, from: u64, upto: u64) {
         #[cfg(unix)]
         if let Some(map) = &self.map
+            && !self.is_copy
             && upto <= self.written()
             && from < upto
         {

@@ -35,9 +35,10 @@ impl<'t> Events<'t> {
         self.first.get(self.current)?.as_ref()
     }
 
-    /// Returns the position of each stream before its next event.
-    pub(crate) fn positions(&self) -> impl Iterator<Item = Position> {
-        self.streams.iter().zip(&self.first).map(|(stream, first)| stream.position(first.as_ref()))
+    /// Returns for each stream the position before its next event, and the number of packets that were overwritten before it.
+    pub(crate) fn positions(&self) -> impl Iterator<Item = (Option<Position>, u64)> {
+        let streams = self.streams.iter().zip(&self.first);
+        streams.map(|(stream, first)| (stream.position(first.as_ref()), stream.overwritten()))
     }
 
     /// Returns the number of bytes read and the total, for a progress display.

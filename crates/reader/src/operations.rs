@@ -6,11 +6,16 @@
 //!
 //! Only operations in flight are kept, at most [`MAX_IN_FLIGHT`].
 
+mod kept;
+
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::ptr;
 
+pub(crate) use kept::Kept;
+
 use crate::stage::{Driver, Returned, Stage, Stages};
+use crate::text::Text;
 use crate::{Event, OperationId, Process, Request, Requester};
 
 /// The maximum number of operations in flight. Beyond it, the oldest operation is dropped and counted.
@@ -59,7 +64,7 @@ pub struct FileOperation<'t> {
     /// The process that submitted it, if that process had a sequential trace token.
     pub requester: Option<Requester<'t>>,
     /// Its path: its first string, else the path with which the file driver opened its port. Empty if the trace has neither.
-    pub path: &'t [u8],
+    pub path: Text<'t>,
     /// The thread that submitted it.
     pub submitter: u64,
     /// The I/O thread that ran the job, if the job started.
@@ -133,7 +138,7 @@ pub struct FileOperations<'t> {
     /// The submitting processes of operations that are entered next.
     requesters: HashMap<(ProcessKey, OperationId), Requester<'t>>,
     /// The path with which a port was opened.
-    paths: HashMap<(ProcessKey, &'t [u8]), &'t [u8]>,
+    paths: HashMap<(ProcessKey, Text<'t>), Text<'t>>,
     given_up: u64,
     unmatched: u64,
 }
@@ -145,7 +150,7 @@ type ProcessKey = usize;
 type Key = (ProcessKey, Driver, OperationId);
 
 enum Last<'t> {
-    Entry { key: Key, port: &'t [u8] },
+    Entry { key: Key, port: Text<'t> },
     Get(QueueStep),
 }
 
@@ -176,6 +181,12 @@ impl<'t> FileOperations<'t> {
         self.unmatched
     }
 
+    /// Drops the operations in flight.
+    pub(crate) fn forget_in_flight(&mut self) {
+        self.in_flight.clear();
+        self.orders.clear();
+    }
+
     fn follow(&mut self, process: &'t Process, tid: u64, time: i64, stage: Stage<'t>) -> Option<FileOperation<'t>> {
         let in_process = ptr::from_ref(process).addr();
         let last = self.last.remove(&(in_process, tid));
@@ -184,7 +195,7 @@ impl<'t> FileOperations<'t> {
             (stage, &last)
             && (in_process, driver, id) == *key
         {
-            remember(&mut self.last, (in_process, tid), Last::Entry { key: *key, port });
+            remember(&mut self.last, (in_process, tid), Last::Entry { key: *key, port: *port });
         }
         match stage {
             Stage::Requester(id, requester) => remember(&mut self.requesters, (in_process, id), requester),

@@ -4,6 +4,7 @@
 //! 0. To enter a packet, the writer enlarges the first of several prepared pages over the others. The content size is the
 //! commit word: it grows with each committed event.
 
+use dyntrace_metadata::event_header::EventHeader;
 use dyntrace_metadata::packet::offset::{DISCARDED, RING, STREAM_ID, TID};
 use dyntrace_metadata::packet::{self, MAGIC};
 use dyntrace_metadata::{ByteOrder, checksum};
@@ -14,6 +15,8 @@ pub(crate) use dyntrace_metadata::packet::offset::{CHECKSUM, CONTENT_SIZE, PACKE
 
 /// The length of a header of the recorder's first version, without ring number and checksum.
 const SHORT_HEADER: usize = 64;
+/// The length of an event's id and time, if they are not compact.
+const EVENT_HEADER: usize = 10;
 /// The length of a prepared packet.
 pub(crate) const PAGE: u64 = packet::PAGE as u64;
 /// The length of a packet that the recorder enters.
@@ -81,12 +84,26 @@ pub(crate) struct Format {
     pub(crate) uuid: [u8; 16],
     /// Whether packets have a ring number and a checksum.
     pub(crate) checksums: bool,
+    /// Whether events have the headers of [`event_header`](dyntrace_metadata::event_header).
+    pub(crate) compact: bool,
 }
 
 impl Format {
     /// Returns the length of a packet's header and context.
     pub(crate) fn header(&self) -> usize {
         if self.checksums { HEADER } else { SHORT_HEADER }
+    }
+
+    /// Reads the header of an event from the beginning of `bytes`, after an event at `last`: its length, the id of its class, and its time.
+    /// `None` if `bytes` ends before it.
+    #[inline]
+    pub(crate) fn event_header(&self, bytes: &[u8], last: u64) -> Option<(usize, u16, u64)> {
+        if self.compact {
+            let header = EventHeader::read(bytes, self.byte_order, last)?;
+            return Some((header.size(), header.id, header.time));
+        }
+        let &[id0, id1, ref time @ ..] = bytes.first_chunk::<EVENT_HEADER>()?;
+        Some((EVENT_HEADER, self.byte_order.u16([id0, id1]), self.byte_order.u64(*time)))
     }
 
     /// Returns the packet at `offset` that begins with `head`, which is as long as a header.

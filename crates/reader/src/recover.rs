@@ -6,20 +6,16 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use dyntrace_folders::{Folder, NewFile, Reading};
-use dyntrace_metadata::{ByteOrder, Format};
+use dyntrace_metadata::Format;
 
 use crate::class::Classes;
 use crate::error::Error;
 use crate::losses::Damage;
 use crate::map::MappedFile;
-use crate::packet::{CONTENT_SIZE, PACKET_SIZE, PAGE, Packet};
+use crate::packet::{self, CONTENT_SIZE, PACKET_SIZE, PAGE, Packet};
 use crate::process::{METADATA, Process};
-use crate::stream::EVENT_HEADER;
-use crate::trace::{CHANNEL, ProcessFolder, process_folders, stream_files};
+use crate::trace::{CHANNEL, OVERWRITE_RINGS, ProcessFolder, process_folders, stream_files};
 use crate::walk::{Gap, PacketChecker};
-
-/// The folder of the rings in overwrite mode, which are circular files.
-const OVERWRITE_RINGS: &str = ".rings";
 
 /// The result of [`recover`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -289,7 +285,7 @@ impl<'p> Output<'p> {
         let end = packet.content_end.min(map.written()) as usize;
         let Some(classes) = self.process.classes_of(packet.stream_id) else { return Ok(()) };
         let Some((header, content)) = map.bytes()[start..end].split_at_checked(format.header()) else { return Ok(()) };
-        let (length, events) = whole_events(classes, format.byte_order, content);
+        let (length, events) = whole_events(classes, format, content);
         let length = header.len() + length;
         let size = (length as u64).next_multiple_of(PAGE);
         let mut bytes = [header, content].concat();
@@ -320,13 +316,13 @@ impl<'p> Output<'p> {
 }
 
 /// Returns the length of the complete events of the content, and their number.
-fn whole_events(classes: &Classes, byte_order: ByteOrder, content: &[u8]) -> (usize, u64) {
+fn whole_events(classes: &Classes, format: packet::Format, content: &[u8]) -> (usize, u64) {
     let (mut rest, mut events) = (content, 0);
-    while let Some((&[id0, id1, ..], data)) = rest.split_first_chunk::<EVENT_HEADER>()
-        && let Some(class) = classes.get(byte_order.u16([id0, id1]))
-        && let Some(length) = class.measure(data)
+    while let Some((header, id, _)) = format.event_header(rest, 0)
+        && let Some((_, layout)) = classes.get(id)
+        && let Some(length) = layout.measure(&rest[header..])
     {
-        rest = &data[length..];
+        rest = &rest[header + length..];
         events += 1;
     }
     (content.len() - rest.len(), events)

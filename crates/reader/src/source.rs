@@ -35,7 +35,7 @@ impl Source {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn event<'s>(&'s self, class: u16, time: i64, tid: u64, data: &'s [u8]) -> Option<Event<'s>> {
-        let class = self.0.classes_of(0)?.get(class)?;
-        (class.measure(data)? == data.len()).then_some(Event { time, process: &self.0, tid, class, data })
+        let (class, layout) = self.0.classes_of(0)?.get(class)?;
+        (layout.measure(data)? == data.len()).then_some(Event { time, process: &self.0, tid, class, layout, data })
     }
 }

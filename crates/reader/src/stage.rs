@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ptr;
 
 use crate::class::OperationStep;
+use crate::text::Text;
 use crate::{Event, EventClass, Value};
 
 /// The id of an operation of a process while it is in flight.
@@ -24,11 +25,11 @@ pub struct Request<'t> {
     /// `command`: the number of the command.
     pub command: i32,
     /// The first two of the other strings: s1 and s2 of the file driver.
-    pub strings: [&'t [u8]; 2],
+    pub strings: [Text<'t>; 2],
     /// The first four of the other integers: i1 to i4 of the file driver.
     pub integers: [i64; 4],
     /// `port`: the port of the operation.
-    pub port: &'t [u8],
+    pub port: Text<'t>,
 }
 
 /// A process that submitted an operation and had a sequential trace token: the arguments of `seq_trace-operation`.
@@ -36,7 +37,7 @@ pub struct Request<'t> {
 #[non_exhaustive]
 pub struct Requester<'t> {
     /// The pid of the process, as probes show it.
-    pub process: &'t [u8],
+    pub process: Text<'t>,
     /// The label of its token.
     pub label: i32,
     /// The previous count of its token.
@@ -64,7 +65,7 @@ pub(crate) enum Stage<'t> {
     /// The submitting process of the operation that is entered next.
     Requester(OperationId, Requester<'t>),
     /// The port, and the queue length after the step.
-    Add(&'t [u8], i64),
+    Add(Text<'t>, i64),
     Get(i64),
     Entry(Driver, OperationId, Request<'t>),
     IntEntry(Driver, OperationId),
@@ -136,6 +137,16 @@ impl<'t> Stages<'t> {
         }
     }
 
+    /// Stages of the same drivers in another opening of the trace.
+    pub(crate) fn resume(drivers: Vec<&'t str>) -> Self {
+        Self { layouts: HashMap::new(), drivers }
+    }
+
+    /// Returns the names of all drivers, each at its position.
+    pub(crate) fn drivers(&self) -> &[&'t str] {
+        &self.drivers
+    }
+
     /// Returns the provider and the prefix of the probes of `driver`.
     pub(crate) fn name(&self, Driver(at): Driver) -> &'t str {
         self.drivers[at]
@@ -195,7 +206,7 @@ impl Positions {
     fn request<'t>(&self, event: &Event<'t>) -> Request<'t> {
         let text = |at: Option<usize>| at.and_then(|at| text(event, at)).unwrap_or_default();
         Request {
-            user_tag: text(self.user_tag),
+            user_tag: text(self.user_tag).in_file().unwrap_or_default(),
             command: self.command.and_then(|at| int(event, at)).unwrap_or_default(),
             strings: self.strings.map(text),
             integers: self.integers.map(|at| at.and_then(|at| long(event, at)).unwrap_or_default()),
@@ -205,7 +216,7 @@ impl Positions {
 
     fn returned<'t>(&self, event: &Event<'t>) -> Returned<'t> {
         let errno = self.errno.and_then(|at| int(event, at)).unwrap_or_default();
-        let error = self.error.and_then(|at| text(event, at)).unwrap_or_default();
+        let error = self.error.and_then(|at| text(event, at)?.in_file()).unwrap_or_default();
         let success = match self.success.and_then(|at| long(event, at)) {
             Some(success) => success != 0,
             None => errno == 0 && error.is_empty(),
@@ -219,7 +230,7 @@ impl Positions {
     }
 }
 
-fn text<'t>(event: &Event<'t>, at: usize) -> Option<&'t [u8]> {
+fn text<'t>(event: &Event<'t>, at: usize) -> Option<Text<'t>> {
     match event.value(at)? {
         Value::Text(text) => Some(text),
         _ => None,

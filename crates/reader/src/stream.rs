@@ -18,9 +18,6 @@ const RELEASED_AT_ONCE: u64 = 256 << 10;
 /// Bytes before them that are released again: a kernel with large pages also maps the surroundings of a read.
 const AROUND: u64 = 2 << 20;
 
-/// The length of an event's id and time.
-pub(crate) const EVENT_HEADER: usize = 10;
-
 /// A file of events.
 #[derive(Debug)]
 pub(crate) struct StreamFile {
@@ -30,6 +27,8 @@ pub(crate) struct StreamFile {
     pub(crate) map: MappedFile,
     /// The index of its process in the trace.
     pub(crate) process: usize,
+    /// Whether `map` is a copy of packets of a circular file, see [`unroll`](crate::circular::unroll).
+    pub(crate) is_circular: bool,
     /// Findings of reading it to the end.
     pub(crate) found: Mutex<Findings>,
 }
@@ -58,10 +57,12 @@ impl StreamFile {
 /// A place in a file, between two events.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Position {
-    /// The offset of the packet.
-    packet: u64,
-    /// The offset of the next event; that of the packet before its first event.
+    /// The offset of the packet; of a circular file, the sequence.
+    pub(crate) packet: u64,
+    /// The offset of the next event; that of the packet before its first event. Of a circular file, the offset in the packet.
     event: u64,
+    /// The time of the event before that.
+    cycles: u64,
 }
 
 /// Reads a file event by event.
@@ -77,6 +78,8 @@ pub(crate) struct Stream<'t> {
     /// Where that ends in the file.
     rest_end: u64,
     last_cycles: u64,
+    /// The position of the last event.
+    last: Position,
     released: u64,
     found: Findings,
     ended: bool,
@@ -84,15 +87,17 @@ pub(crate) struct Stream<'t> {
 
 impl<'t> Stream<'t> {
     pub(crate) fn new(file: &'t StreamFile, process: &'t Process) -> Self {
+        let checker = if file.is_circular { PacketChecker::circular } else { PacketChecker::new };
         Self {
             file,
             process,
-            checker: PacketChecker::new(&file.map, &file.path, process),
+            checker: checker(&file.map, &file.path, process),
             packet: None,
             classes: None,
             rest: &[],
             rest_end: 0,
             last_cycles: 0,
+            last: Position::default(),
             released: 0,
             found: Findings::default(),
             ended: false,
@@ -102,9 +107,14 @@ impl<'t> Stream<'t> {
     /// The same, from `position` on.
     pub(crate) fn resume(file: &'t StreamFile, process: &'t Process, position: Position) -> Self {
         let mut stream = Self::new(file, process);
-        if position.event > 0 {
+        if file.is_circular {
+            stream.resume_copy(position);
+        } else if position.event > 0 {
             match file.map.packet(position.packet) {
-                Ok(packet) => stream.enter(packet, position.event),
+                Ok(packet) => {
+                    stream.last_cycles = position.cycles;
+                    stream.enter(packet, position.event);
+                }
                 // It was damaged meanwhile: go on at the next packet.
                 Err(reason) => {
                     let next = stream.checker.next(position.packet, None);
@@ -116,13 +126,32 @@ impl<'t> Stream<'t> {
         stream
     }
 
-    /// Returns the position of `last`, the event read last, or of the next event.
-    pub(crate) fn position(&self, last: Option<&Event<'t>>) -> Position {
-        let back = last.map_or(0, |event| EVENT_HEADER + event.data.len());
-        match &self.packet {
-            Some(packet) => Position { packet: packet.offset, event: self.offset() - back as u64 },
-            None => Position::default(),
+    /// The copy begins with the packet of the position, or with the oldest that the writer has not overwritten.
+    fn resume_copy(&mut self, position: Position) {
+        // Without a packet there is nothing new. A damaged one is found again when it is read.
+        let Ok(first) = self.file.map.packet(0) else { return };
+        if position.event > 0 && first.sequence == position.packet {
+            self.last_cycles = position.cycles;
+            self.enter(first, position.event);
+        } else {
+            self.found.overwritten = first.sequence.saturating_sub(position.packet.max(1));
         }
+    }
+
+    /// Returns the position of `last`, the event read last, or of the next event. `None` if no packet was read.
+    pub(crate) fn position(&self, last: Option<&Event<'t>>) -> Option<Position> {
+        let packet = self.packet?;
+        let next = Position { packet: packet.offset, event: self.offset(), cycles: self.last_cycles };
+        let position = last.map_or(next, |_| self.last);
+        Some(match self.file.is_circular {
+            true => Position { packet: packet.sequence, event: position.event - packet.offset, ..position },
+            false => position,
+        })
+    }
+
+    /// Returns the number of packets of a circular file that the writer overwrote before they were read.
+    pub(crate) fn overwritten(&self) -> u64 {
+        self.found.overwritten
     }
 
     /// Returns the number of bytes read.
@@ -145,29 +174,35 @@ impl<'t> Stream<'t> {
                 }
             }
             let (packet, classes) = (self.packet?, self.classes?);
-            let order = self.process.metadata.format.byte_order;
-            let Some((&[id0, id1, ref time @ ..], data)) = self.rest.split_first_chunk::<EVENT_HEADER>() else {
+            let format = &self.process.metadata.format;
+            let Some((header, id, cycles)) = format.event_header(self.rest, self.last_cycles) else {
                 self.cut();
                 continue;
             };
-            let id = order.u16([id0, id1]);
-            let Some(class) = classes.get(id) else {
+            let data = &self.rest[header..];
+            let Some((class, layout)) = classes.get(id) else {
                 self.skip_rest(format!("the metadata knows no event {id} of stream {}", packet.stream_id));
                 continue;
             };
-            let Some(length) = class.measure(data) else {
+            let Some(length) = layout.measure(data) else {
                 self.cut();
                 continue;
             };
-            let cycles = order.u64(*time);
             if cycles < self.last_cycles && self.goes_back(self.last_cycles - cycles) {
                 continue;
             }
+            self.last = Position { packet: packet.offset, event: self.offset(), cycles: self.last_cycles };
             self.last_cycles = cycles;
             let (data, rest) = data.split_at(length);
             self.rest = rest;
-            let event =
-                Event { time: self.process.clock.time(cycles), process: self.process, tid: packet.tid, class, data };
+            let event = Event {
+                time: self.process.clock.time(cycles),
+                process: self.process,
+                tid: packet.tid,
+                class,
+                layout,
+                data,
+            };
             if packet.stream_id != 0 {
                 self.note(&event);
             }
@@ -195,7 +230,7 @@ impl<'t> Stream<'t> {
             && let (Some(Value::Unsigned(count)), Some(Value::Text(reason))) =
                 (event.field("count"), event.field("reason"))
         {
-            self.found.lost(count, reason);
+            self.found.lost(count, &reason);
         }
         if event.class.name == "recorder:end" {
             self.found.has_end = true;
@@ -272,7 +307,14 @@ impl<'t> Stream<'t> {
 
     /// Goes to the next packet and notes the damage before it. Returns false if there is none.
     fn continue_at(&mut self, Next { packet, gap }: Next) -> bool {
-        if let Some(gap) = gap {
+        let overwritten = match (self.packet, packet) {
+            (Some(last), Some(next)) if self.file.is_circular => {
+                next.sequence.saturating_sub(last.sequence).saturating_sub(1)
+            }
+            _ => 0,
+        };
+        self.found.overwritten = self.found.overwritten.saturating_add(overwritten);
+        if let Some(gap) = gap.filter(|gap| overwritten == 0 || gap.bytes > 0) {
             self.found.damage(gap.offset, gap.bytes, gap.reason);
         }
         match packet {

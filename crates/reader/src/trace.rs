@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dyntrace_folders::Reading;
 
+use crate::circular;
 use crate::error::Error;
 use crate::losses::{Damage, Findings, Losses};
 use crate::map::MappedFile;
@@ -17,6 +19,9 @@ use crate::stream::{Stream, StreamFile};
 
 /// The file of the recorder's own events.
 pub(crate) const CHANNEL: &str = "process";
+
+/// The folder of the rings in overwrite mode, which are circular files.
+pub(crate) const OVERWRITE_RINGS: &str = ".rings";
 
 /// The depth of folders in which processes are searched.
 const MAX_DEPTH: usize = 4;
@@ -62,6 +67,11 @@ impl Trace {
     ///
     /// Those of [`open`](Self::open), for each folder.
     pub fn open_all(paths: &[impl AsRef<Path>]) -> Result<Self, Error> {
+        Self::open_from(paths, None)
+    }
+
+    /// The same, if there is `from` also with the packets of circular files: from the sequence that it returns for the file's path.
+    pub(crate) fn open_from(paths: &[impl AsRef<Path>], from: Option<&dyn Fn(&Path) -> u64>) -> Result<Self, Error> {
         let mut trace = Self { processes: Vec::new(), files: Vec::new(), unopened: Vec::new() };
         let mut first_error = None;
         for path in paths {
@@ -72,7 +82,7 @@ impl Trace {
             }
             for place in places {
                 let place = Arc::new(place);
-                if let Err(error) = trace.add(&place) {
+                if let Err(error) = trace.add(&place, from) {
                     let reason = error.to_string();
                     trace.unopened.push(Damage { file: place.path.join(METADATA), offset: 0, bytes: 0, reason });
                     first_error.get_or_insert(error);
@@ -85,7 +95,7 @@ impl Trace {
         }
     }
 
-    fn add(&mut self, place: &Arc<ProcessFolder>) -> Result<(), Error> {
+    fn add(&mut self, place: &Arc<ProcessFolder>, from: Option<&dyn Fn(&Path) -> u64>) -> Result<(), Error> {
         let folder = place.open()?;
         let process = Process::open(&place.path, &folder)?;
         if let Some(reason) = process.damage {
@@ -93,23 +103,41 @@ impl Trace {
             self.unopened.push(Damage { file, offset: 0, bytes: 0, reason });
         }
         for name in stream_files(&place.path, &folder)? {
-            let path = place.path.join(&name);
-            match folder.file(&name).and_then(|file| MappedFile::of(file, process.metadata.format)) {
-                Ok(map) => self.files.push(StreamFile {
-                    place: place.clone(),
-                    path,
-                    map,
-                    process: self.processes.len(),
-                    found: Mutex::new(Findings::default()),
-                }),
-                Err(error) => {
-                    let reason = format!("cannot open the file: {error}");
-                    self.unopened.push(Damage { file: path, offset: 0, bytes: 0, reason });
-                }
+            let map = folder.file(&name).and_then(|file| MappedFile::of(file, process.metadata.format));
+            self.add_file(place, place.path.join(&name), map, false);
+        }
+        if let Some(from) = from
+            && folder.has_folder(OVERWRITE_RINGS)
+        {
+            let at = place.path.join(OVERWRITE_RINGS);
+            let rings = folder.below(Path::new(OVERWRITE_RINGS)).map_err(Error::io("read the folder", &at))?;
+            for name in stream_files(&at, &rings)? {
+                let path = at.join(&name);
+                let map = rings.file(&name).and_then(|file| MappedFile::circular(&file, process.metadata.format));
+                let copy = map.and_then(|map| circular::unroll(&map, from(&path)));
+                self.add_file(place, path, copy, true);
             }
         }
         self.processes.push(process);
         Ok(())
+    }
+
+    /// Adds a file of the process that is added next.
+    fn add_file(&mut self, place: &Arc<ProcessFolder>, path: PathBuf, map: io::Result<MappedFile>, is_circular: bool) {
+        match map {
+            Ok(map) => self.files.push(StreamFile {
+                place: place.clone(),
+                path,
+                map,
+                process: self.processes.len(),
+                is_circular,
+                found: Mutex::new(Findings::default()),
+            }),
+            Err(error) => {
+                let reason = format!("cannot open the file: {error}");
+                self.unopened.push(Damage { file: path, offset: 0, bytes: 0, reason });
+            }
+        }
     }
 
     /// Returns the processes, in the order of their folders.
@@ -137,7 +165,8 @@ impl Trace {
     /// Returns damage that only a comparison of the files of a process shows.
     fn compare(&self, process: usize) -> Vec<Damage> {
         let mut damaged = Vec::new();
-        let files = self.files.iter().filter(|file| file.process == process).map(|file| {
+        // Circular files have no end that a recorder marks.
+        let files = self.files.iter().filter(|file| file.process == process && !file.is_circular).map(|file| {
             let found = file.found.lock().unwrap_or_else(PoisonError::into_inner).clone();
             (file, found)
         });

@@ -52,7 +52,7 @@ fn value(arg: &Arg) -> Value<'_> {
     match arg {
         Arg::I(number) => Value::Signed(*number),
         Arg::U(number) => Value::Unsigned(*number),
-        Arg::S(text) => Value::Text(text),
+        Arg::S(text) => Value::Text(text[..].into()),
     }
 }
 

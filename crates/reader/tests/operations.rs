@@ -68,7 +68,7 @@ fn an_operation_has_all_its_stages() {
     let [operation] = &ended[..] else { panic!("{ended:?}") };
     assert_eq!(operation.id, OperationId { thread: 1, tag: 5 });
     assert_eq!(
-        (operation.path, operation.request.user_tag, operation.request.integers),
+        (&*operation.path, operation.request.user_tag, operation.request.integers),
         (&b"/a"[..], &b"req-1"[..], [3, 0, 4096, 0])
     );
     assert_eq!(operation.added, Some(QueueStep { time: START + 110, length: 3 }));
@@ -125,7 +125,8 @@ fn what_was_opened_gives_its_path_to_operations_on_its_port() {
         .flatten(),
     );
     let trace = Trace::open(folder.path()).expect("a trace");
-    let paths: Vec<_> = join(&trace).0.iter().map(|operation| String::from_utf8_lossy(operation.path)).collect();
+    let (ended, _) = join(&trace);
+    let paths: Vec<_> = ended.iter().map(|operation| String::from_utf8_lossy(&operation.path)).collect();
     assert_eq!(paths, ["/a", "/b", "/a", "/b", "", "/a", ""]);
 }
 
@@ -137,7 +138,7 @@ fn processes_have_operations_of_their_own() {
     }
     let trace = Trace::open(folder.path()).expect("a trace");
     let (ended, operations) = join(&trace);
-    let mut paths: Vec<_> = ended.iter().map(|operation| (operation.path, operation.duration())).collect();
+    let mut paths: Vec<_> = ended.iter().map(|operation| (&*operation.path, operation.duration())).collect();
     paths.sort();
     assert_eq!(paths, [(&b"a"[..], Some(100)), (b"b", Some(100))]);
     assert_eq!(operations.given_up(), 0);
@@ -159,7 +160,7 @@ fn what_has_no_end_is_told() {
     let trace = Trace::open(folder.path()).expect("a trace");
     let (ended, operations) = join(&trace);
     assert_eq!(ended.iter().map(|operation| operation.path).collect::<Vec<_>>(), [b"/answered"]);
-    let left: Vec<_> = operations.in_flight().map(|operation| (operation.path, operation.duration())).collect();
+    let left: Vec<_> = operations.in_flight().map(|operation| (&*operation.path, operation.duration())).collect();
     assert_eq!(left, [(&b"/in flight"[..], None)]);
     assert_eq!((operations.given_up(), operations.unmatched()), (1, 1));
 }
@@ -267,7 +268,7 @@ fn operations_of_other_drivers_are_joined_by_their_names() {
     let [_, query, dns] = &ended[..] else { panic!("{ended:?}") };
     let completion = query.completion.expect("an answer");
     assert_eq!((completion.success, completion.bytes, query.request.integers[0]), (true, Some(4096), 8));
-    assert_eq!((dns.request.user_tag, dns.request.command, dns.path), (&b"req-1"[..], 2, &b"localhost"[..]));
+    assert_eq!((dns.request.user_tag, dns.request.command, &*dns.path), (&b"req-1"[..], 2, &b"localhost"[..]));
     assert_eq!(
         (dns.added, dns.taken),
         (Some(QueueStep { time: START + 110, length: 3 }), Some(QueueStep { time: START + 112, length: 2 }),)

@@ -27,10 +27,10 @@ fn events_of_two_rings_and_the_process_come_in_time_order() {
     );
     let entry = events[0];
     assert_eq!(entry.class.probe(), "efile_drv-entry");
-    assert_eq!(entry.field("user_tag"), Some(Value::Text(b"req-1")));
-    assert_eq!(entry.field("s2"), Some(Value::Text(b"")));
+    assert_eq!(entry.field("user_tag"), Some(Value::Text(b"req-1".into())));
+    assert_eq!(entry.field("s2"), Some(Value::Text(b"".into())));
     assert_eq!(entry.field("i3"), Some(Value::Signed(-3)));
-    assert_eq!(entry.field("port"), Some(Value::Text(b"#Port<0.1>")));
+    assert_eq!(entry.field("port"), Some(Value::Text(b"#Port<0.1>".into())));
     assert_eq!(entry.field("nothing"), None);
     assert_eq!(entry.fields().count(), 11);
     for (name, value) in entry.fields() {

@@ -15,6 +15,9 @@
 //! let app: Router = Router::new().route("/", get(async || "hello")).layer(tags);
 //! ```
 //!
+//! Two examples are whole servers: `file_server` for HTTP, under axum, and `grpc_files` for gRPC, under tonic. A call's metadata are headers
+//! of HTTP, so the same layer serves both.
+//!
 //! # Tasks that a handler starts
 //!
 //! | started by | has the tag |

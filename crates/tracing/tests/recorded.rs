@@ -67,7 +67,7 @@ fn recorded(run: impl FnOnce()) -> Vec<Row> {
                 let value = match value {
                     Value::Signed(number) => Field::Number(number),
                     Value::Unsigned(number) => Field::Number(number.cast_signed()),
-                    Value::Text(bytes) => Field::Text(String::from_utf8_lossy(bytes).into_owned()),
+                    Value::Text(bytes) => Field::Text(String::from_utf8_lossy(&bytes).into_owned()),
                 };
                 (name.to_owned(), value)
             })

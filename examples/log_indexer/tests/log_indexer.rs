@@ -150,7 +150,7 @@ mod recorded {
                 "efile_drv-entry" => {
                     entries += 1;
                     let text = |field| match event.field(field) {
-                        Some(Value::Text(text)) => String::from_utf8_lossy(text).into_owned(),
+                        Some(Value::Text(text)) => String::from_utf8_lossy(&text).into_owned(),
                         other => panic!("{field}: {other:?}"),
                     };
                     let is = |command: Command| event.field("command") == Some(Value::Signed(command.number().into()));

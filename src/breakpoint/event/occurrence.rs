@@ -81,7 +81,7 @@ impl Occurrence<'_> {
             "function__entry",
             function::entry,
             self.at,
-            (str process::current())
+            (process process::current())
             (str self.function.name)
             (str self.text.shown())
             (str tag.as_ref())
@@ -98,7 +98,7 @@ impl Occurrence<'_> {
             "function__return",
             function::r#return,
             self.at,
-            (str process::current())
+            (process process::current())
             (str self.function.name)
             (str value.map(Text::shown))
             (str tag.as_ref())

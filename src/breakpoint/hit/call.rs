@@ -29,6 +29,7 @@ use crate::clock;
 use crate::host::OfHost;
 use crate::panic_text::panic_text;
 use crate::process;
+use crate::recorder::open_if_asked;
 use crate::thread_progress::pin;
 
 /// The host's functions for the calls of a module's functions.
@@ -98,6 +99,11 @@ pub(crate) fn begin(site: &'static Site, mark: Mark) -> Begun {
         _ => Some(Found::Traced(Arc::clone(data))),
     });
     let at = (Origin::Stack, mark);
+    let Ok(found) = found else {
+        drop(pin);
+        asked(site);
+        return begin(site, mark);
+    };
     match found.flatten() {
         None => Begun::Nothing,
         Some(Found::Timed(slot)) => Begun::Timed(slot),
@@ -121,7 +127,20 @@ fn is_worth_a_look(data: &BpData) -> bool {
 
 /// Returns the active generation, if an entry may match the call.
 pub(crate) fn wanted(site: &'static Site) -> Option<Arc<BpData>> {
-    with_active(&pin()?, site, |data| is_worth_a_look(data).then(|| Arc::clone(data)))?
+    let found = with_active(&pin()?, site, |data| is_worth_a_look(data).then(|| Arc::clone(data)));
+    let Ok(found) = found else {
+        asked(site);
+        return wanted(site);
+    };
+    found.flatten()
+}
+
+/// Opens the control socket for the process that has marked the site.
+#[cold]
+fn asked(site: &Site) {
+    if site.take_mark() {
+        open_if_asked();
+    }
 }
 
 impl Hit {

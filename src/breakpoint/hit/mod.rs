@@ -56,12 +56,13 @@ fn glance(site: &'static Site) -> Option<Glance> {
         return None;
     }
     let pin = pin_again()?;
+    // A marked word: its call may open the control socket, which takes function calls.
     let glance = with_active(&pin, site, |data| match data.quick {
         Quick::Counted(slot) => slot.count_again().then_some(Glance::Nothing),
         Quick::Timed(slot) => slot.count_again().then_some(Glance::Timed(slot)),
         Quick::Of(sieve) => (!sieve.may_have_current()).then_some(Glance::Nothing),
     });
-    glance.unwrap_or(Some(Glance::Nothing))
+    glance.ok()?.unwrap_or(Some(Glance::Nothing))
 }
 
 #[inline(never)]

@@ -13,7 +13,7 @@ use super::own_memory::Bytes;
 use crate::alloc;
 use crate::breakpoint::error::Error;
 use crate::forks::hold_across_forks;
-use crate::sync::one_writer::add;
+use crate::primitives::one_writer::add;
 
 /// The number of slots. A power of two: the remainder by it needs no bounds check.
 const MOST: usize = 1 << 17;

@@ -1,5 +1,6 @@
 //! Sites: the statics of traced functions.
 
+pub(crate) mod asked;
 pub(crate) mod check;
 pub(crate) mod intern;
 pub(crate) mod section;
@@ -10,13 +11,14 @@ use std::fmt;
 use std::ptr;
 use std::sync::atomic as no_model;
 
-use crate::sync::atomic::{AtomicPtr, Ordering};
+use crate::primitives::atomic::{AtomicPtr, Ordering};
 
 /// A traced function's word and description. The attribute makes one for each function.
 #[doc(hidden)]
 #[repr(C, align(16))]
 pub struct Site {
-    /// Points to the generic breakpoint. Null: run the function, nothing else. First, where the function's check expects it.
+    /// Points to the generic breakpoint. Null: run the function, nothing else. Another process may have [marked](asked) it. First, where
+    /// the function's check expects it.
     word: AtomicPtr<()>,
     /// Always `std`'s atomic: no model changes it.
     function: no_model::AtomicPtr<Function>,

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::{Function, Site};
-use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::primitives::atomic::{AtomicBool, Ordering};
 use crate::thread_progress::pin;
 
 /// A library that was loaded after the program.

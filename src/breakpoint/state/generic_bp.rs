@@ -9,9 +9,10 @@ use std::sync::Arc;
 use super::block::Block;
 use super::data::BpData;
 use crate::breakpoint::site::Site;
-use crate::sync::atomic::{AtomicUsize, Ordering};
-use crate::sync::cell::UnsafeCell;
-use crate::sync::global;
+use crate::breakpoint::site::asked::{Asked, if_unmarked, unmarked};
+use crate::primitives::atomic::{AtomicUsize, Ordering};
+use crate::primitives::cell::UnsafeCell;
+use crate::primitives::global;
 use crate::thread_progress::Pin;
 
 // The index of the generation that hits read, for all breakpoints.
@@ -46,18 +47,26 @@ unsafe impl Send for GenericBp {}
 unsafe impl Sync for GenericBp {}
 
 /// Runs `read` on the active generation of the site's breakpoint. Returns `None` if the site has none, or a disabled one.
+///
+/// # Errors
+///
+/// The word is marked. The caller takes the mark back, unpinned, and tries again.
 #[inline(always)]
-pub(crate) fn with_active<R>(_pinned: &Pin, site: &Site, read: impl FnOnce(&Arc<BpData>) -> R) -> Option<R> {
+pub(crate) fn with_active<R>(
+    _pinned: &Pin,
+    site: &Site,
+    read: impl FnOnce(&Arc<BpData>) -> R,
+) -> Result<Option<R>, Asked> {
     // Read again, pinned: the breakpoint of the word that the function saw may be freed.
     // Acquire: a thread that sees the word sees the breakpoint. Partner: `Bp::publish`.
-    let bp = site.word().load(Ordering::Acquire).cast::<GenericBp>();
+    let bp = if_unmarked(site.word().load(Ordering::Acquire))?.cast::<GenericBp>();
     // SAFETY: published as a whole. Before it is freed it leaves the word, and a wait for pinned threads follows (10).
-    let bp = unsafe { bp.as_ref() }?;
+    let Some(bp) = (unsafe { bp.as_ref() }) else { return Ok(None) };
     // Relaxed: the waits of steps 4 and 8 keep the order.
-    bp.generations[ACTIVE.load(Ordering::Relaxed) & 1].with(|generation| {
+    Ok(bp.generations[ACTIVE.load(Ordering::Relaxed) & 1].with(|generation| {
         // SAFETY: the generation that this thread found active is not written while it is pinned (8).
         unsafe { &*generation }.as_ref().map(read)
-    })
+    }))
 }
 
 /// Step 7: puts the staging generation of all breakpoints into force.
@@ -117,7 +126,7 @@ impl Bp {
     /// Returns the site's breakpoint. The caller has the permission, and drops the result before releasing it.
     pub(crate) fn of(site: &Site) -> Option<Bp> {
         // Acquire: another thread may have published it. Partner: `publish`.
-        NonNull::new(site.word().load(Ordering::Acquire).cast()).map(Bp)
+        NonNull::new(unmarked(site.word().load(Ordering::Acquire)).cast()).map(Bp)
     }
 
     fn bp(&self) -> &GenericBp {
@@ -155,19 +164,21 @@ impl Bp {
     }
 
     /// Step 5: points the site's word to it.
+    ///
+    /// A swap, as the next: loom takes a store for one that may come between the read and the write of a thread that takes a mark.
     pub(crate) fn publish(&self, site: &Site) {
         // Release: partner is `with_active`.
-        site.word().store(self.0.as_ptr().cast(), Ordering::Release);
+        site.word().swap(self.0.as_ptr().cast(), Ordering::AcqRel);
     }
 
     /// Step 9: clears the site's word.
     pub(crate) fn retract(site: &Site) {
-        site.word().store(ptr::null_mut(), Ordering::Relaxed);
+        site.word().swap(ptr::null_mut(), Ordering::Relaxed);
     }
 
     /// Takes the breakpoint out of the site's word.
     pub(crate) fn take(site: &Site) -> Option<Bp> {
-        NonNull::new(site.word().swap(ptr::null_mut(), Ordering::AcqRel).cast()).map(Bp)
+        NonNull::new(unmarked(site.word().swap(ptr::null_mut(), Ordering::AcqRel)).cast()).map(Bp)
     }
 
     /// Step 12: frees it.

@@ -8,7 +8,7 @@ use super::export_name::ExportName;
 use super::hold::Hold;
 use super::index::{Active, CodeIndex, INDICES};
 use super::missing::{self, OnMissing};
-use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use crate::primitives::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use crate::thread_progress::{InUse, Pin, UseSlot, own_use_counts, pin};
 
 /// An export, independent of versions. Never freed, because handles keep it.

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use crate::code::error::Error;
 use crate::code::load_error::LoadError;
 use crate::code::version::Version;
-use crate::sync::{Mutex, lock};
+use crate::primitives::{Mutex, lock};
 use crate::thread_progress::give;
 
 /// The shortest pause between two checks while no step runs.

@@ -4,8 +4,8 @@
 //! look at them.
 
 use crate::code::error::Error;
-use crate::sync::atomic::{AtomicUsize, Ordering};
-use crate::sync::{Mutex, MutexGuard, global, lock};
+use crate::primitives::atomic::{AtomicUsize, Ordering};
+use crate::primitives::{Mutex, MutexGuard, global, lock};
 use crate::thread_progress::{USE_SLOTS, UseSlot};
 
 /// A version's counters.

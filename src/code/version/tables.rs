@@ -10,8 +10,8 @@ use super::image::Image;
 use crate::code::call::export_entry::{ExportEntry, Target, out_of_memory};
 use crate::code::call::export_name::ExportName;
 use crate::code::call::index::{Active, CodeIndex, INDICES};
-use crate::sync::cell::UnsafeCell;
-use crate::sync::{Mutex, MutexGuard, lock};
+use crate::primitives::cell::UnsafeCell;
+use crate::primitives::{Mutex, MutexGuard, lock};
 use crate::thread_progress::permission::Permission;
 use crate::thread_progress::{Pin, pin};
 

@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::io;
 use std::os::fd::AsFd;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
@@ -11,7 +11,6 @@ use std::time::Duration;
 use tokio::fs::File as TokioFile;
 use tokio::io::AsyncWrite;
 use tokio::runtime::Handle;
-use tokio::task::coop::unconstrained;
 
 use super::open_file::File;
 use crate::unpark;
@@ -42,9 +41,9 @@ impl From<File> for TokioFile {
     /// ```
     fn from(mut file: File) -> TokioFile {
         let max_buf_size = file.max_buf_size;
-        block_on(poll_fn(|cx| file.cursor.get_mut().poll_idle(cx)));
+        unpark::block_on(poll_fn(|cx| file.cursor.get_mut().poll_idle(cx)));
         let left = file.cursor.get_mut().take_unwritten();
-        let std = block_on(file.hand_over()).expect("a released descriptor is handed over");
+        let std = unpark::block_on(file.hand_over()).expect("a released descriptor is handed over");
         let mut tokio_file = TokioFile::from_std(std);
         if !left.is_empty() {
             write_first(&mut tokio_file, &left);
@@ -109,7 +108,7 @@ fn take_over_in_flight(mut tokio_file: TokioFile) -> File {
         file.cursor.get_mut().wait_for(async move { flush(&mut tokio_file).await });
         return file;
     }
-    let flushed = block_on(flush(&mut tokio_file));
+    let flushed = unpark::block_on(flush(&mut tokio_file));
     let std = loop {
         match tokio_file.try_into_std() {
             Ok(std) => break std,
@@ -127,17 +126,4 @@ fn take_over_in_flight(mut tokio_file: TokioFile) -> File {
 
 async fn flush(tokio_file: &mut TokioFile) -> io::Result<()> {
     poll_fn(|cx| Pin::new(&mut *tokio_file).poll_flush(cx)).await
-}
-
-/// Blocks the thread until the future is ready.
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    // A task without budget would be woken by its runtime only after it has yielded.
-    let mut future = pin!(unconstrained(future));
-    let waker = unpark::waker();
-    loop {
-        if let Poll::Ready(answer) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            return answer;
-        }
-        thread::park();
-    }
 }

@@ -34,8 +34,14 @@ use crate::thread_progress::os::without_signals;
 pub use client::{Connection, Ender};
 pub use error::ControlError;
 pub(crate) use extension::{serve_code, serve_traces};
+#[cfg(all(recorded, feature = "trace"))]
+pub(crate) use request::open_if_asked;
 #[cfg(recorded)]
 pub(crate) use request::open_if_requested;
+
+/// Does nothing: without probes, no command can ask.
+#[cfg(all(not(recorded), feature = "trace"))]
+pub(crate) fn open_if_asked() {}
 
 /// Whether this system has control sockets.
 pub(super) const IS_AVAILABLE: bool = true;
@@ -45,8 +51,10 @@ pub(super) const IS_AVAILABLE: bool = true;
 /// The commands `dyntrace record -p PID`, `dyntrace snapshot -p PID`, `dyntrace status`, `dyntrace metrics -p PID` and
 /// `dyntrace trace -p PID` use a socket in `$XDG_RUNTIME_DIR/dyntrace`, or in `/tmp/dyntrace-UID` without a runtime folder. Further calls
 /// do nothing. A forked child has to call it again. `DYNTRACE=control` in the environment does the same without a call. In a program that
-/// does neither, these commands ask for the socket where they have a debugger's permission, and the next file operation or message opens
-/// it.
+/// does neither, these commands ask for the socket where they have a debugger's permission, and the next file operation, message, call of a
+/// [`traced`](crate::traced) function, event of [`p!`](crate::p) or poll of a [`spawn`](crate::spawn)ed task opens it. Of these, the last
+/// three do so only where they cannot be inside a signal handler: on a thread that blocks no signal, in a program none of whose handlers
+/// has the flag `SA_NODEFER`.
 ///
 /// # Errors
 ///

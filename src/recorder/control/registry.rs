@@ -8,13 +8,13 @@ use std::path::Path;
 use super::protocol::Record;
 use super::sessions::SessionAccess;
 use crate::glob::Glob;
+use crate::primitives::{Mutex, lock};
 use crate::recorder::filter::Filter;
 use crate::recorder::options::Options;
 use crate::recorder::recording::Recording;
 use crate::recorder::session::Session;
 use crate::recorder::sessions::sessions;
 use crate::recorder::status::{Status, Summary};
-use crate::sync::{Mutex, lock};
 
 /// The sessions that were started over the socket.
 #[derive(Default)]

@@ -1,26 +1,45 @@
 //! A request from outside for the control socket, to a process that did not open it at its start.
 //!
-//! The door is the recorder's half of a probe's word, which costs nothing until it is used: an operation looks into it only while the word
-//! is not zero, as it is while a tracer or a session looks at the probe.
+//! The door is a word that the process compares with zero anyway, and that is zero while nobody traces: so it costs nothing until it is
+//! used. Probes have such words, and so have traced functions.
 //!
-//! 1. The `dyntrace` command writes [`CONTROL_REQUESTED`] into the halves of the probes that call [`open_if_requested`]. It writes through
-//!    `/proc/PID/mem`, for which the kernel wants the same permission as for a debugger: a process that may write there can run any code in
-//!    this process anyway.
-//! 2. The next thread that fires such a probe takes the request back, and opens the socket. These probes fire in threads that run
-//!    dyntrace's own code, never in signal handlers, so that the thread may allocate and start threads.
-//! 3. The command connects. A session that starts or ends between 1 and 2 overwrites the half: the command writes again until it can
-//!    connect.
+//! 1. The `dyntrace` command writes the process's number into [`ASKED`], [`CONTROL_REQUESTED`] into the recorder's halves of some probes'
+//!    words, and a mark into the words of traced functions (`breakpoint::site::asked`). It writes through `/proc/PID/mem`, for which the
+//!    kernel wants the same permission as for a debugger: a process that may write there can run any code in this process anyway.
+//! 2. The next thread that fires such a probe, or calls such a function, takes that request back, and opens the socket.
+//! 3. The command connects. A session that starts or ends between 1 and 2 overwrites the half, and a setting may overwrite the mark. So
+//!    the command writes again until it can connect. Requests that no thread has taken by then stay, and find the socket open.
 //!
-//! The probes are `efile_drv-int_entry`, which an I/O thread fires before it runs a file operation, and `message-send`.
+//! Why this is safe:
+//!
+//! - Two commands write the same. Of the threads that find a request, one takes it; a second one, from another word, finds the socket open.
+//! - A forked child has its parent's requests, and not the number in [`ASKED`]: it takes them back and opens nothing. Its parent may have
+//!   had other threads, so it must not take locks or start threads before it executes another program. A child that is asked itself
+//!   has its own number there.
+//! - A command that is killed has asked for the socket or not. There is no state in between.
+//! - Opening allocates, takes locks and starts a thread, which a signal handler must not do. `efile_drv-int_entry`, which an I/O thread fires
+//!   before it runs a file operation, and `message-send` fire in threads that run dyntrace's own code, never in handlers. Any other
+//!   request opens the socket only where no handler can be running: [`may_be_in_handler`]. Otherwise it is taken back all the same, so that
+//!   threads that may not open the socket do not look again at each call. Neither does a pinned thread open it: others wait for that one.
 
 use std::io::{self, Write as _};
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::control;
 use crate::host;
+use crate::recorder::children::IS_CONTROLLED;
 use crate::recorder::descriptor::Descriptor;
 use crate::recorder::sessions::try_sessions;
+use crate::thread_progress::is_pinned;
+use crate::thread_progress::os::may_be_in_handler;
 
-/// Opens the control socket if another process has asked for it in the probe's word.
+/// The process that is asked, by its number in its own pid namespace. The command finds the section in stripped programs, too.
+#[used]
+#[unsafe(link_section = "dyntrace_asked")]
+static ASKED: AtomicU32 = AtomicU32::new(0);
+
+/// Opens the control socket if another process has asked for it in the probe's word. Not for probes that fire in signal handlers.
 #[inline]
 pub(crate) fn open_if_requested(probe: &Descriptor) {
     if probe.is_control_requested() {
@@ -30,12 +49,48 @@ pub(crate) fn open_if_requested(probe: &Descriptor) {
 
 #[cold]
 fn open(probe: &Descriptor) {
+    if take(probe) {
+        answer();
+    }
+}
+
+impl Descriptor {
+    /// Opens the control socket if another process has asked for it, for a firing that no session records and that may be in a signal
+    /// handler. For generated code.
+    #[doc(hidden)]
+    #[inline]
+    pub fn unrecorded(&self) {
+        if self.is_control_requested() {
+            open_anywhere(self);
+        }
+    }
+}
+
+#[cold]
+fn open_anywhere(probe: &Descriptor) {
+    if take(probe) {
+        open_if_asked();
+    }
+}
+
+fn take(probe: &Descriptor) -> bool {
     // The lock: a session that starts meanwhile sets the half, too. Without it, the next firing opens the socket.
-    let Some(sessions) = try_sessions() else { return };
+    let Some(sessions) = try_sessions() else { return false };
     let is_taken = probe.take_control_request();
     drop(sessions);
+    is_taken
+}
+
+/// Opens the control socket for a thread that has taken a request back, unless it may be in a signal handler.
+pub(crate) fn open_if_asked() {
+    if !IS_CONTROLLED.load(Ordering::Relaxed) && !is_pinned() && !may_be_in_handler() {
+        answer();
+    }
+}
+
+fn answer() {
     // A module's words are not the program's; its host opens the socket.
-    if !is_taken || host::is_guest() {
+    if host::is_guest() || ASKED.load(Ordering::Relaxed) != process::id() {
         return;
     }
     if let Err(error) = control() {

@@ -1,15 +1,21 @@
 use std::fs;
 use std::path::Path;
+use std::ptr;
 use std::sync::LazyLock;
 use std::time::UNIX_EPOCH;
 
+use dyntrace_metadata::FieldKind;
+use dyntrace_metadata::event_header::TIME_BITS;
 use dyntrace_metadata::packet::{PAGE, SUB_BUFFER};
-use dyntrace_reader::{Trace, Value};
+use dyntrace_reader::{Follower, Trace, Value};
 use proptest::prelude::*;
 
 use super::*;
 use crate::clock;
 use crate::recorder::field::Field;
+use crate::recorder::payload::Payload;
+use crate::recorder::ring::Ring;
+use crate::recorder::ring_file::RingFile;
 use crate::recorder::stream_file::StreamFile;
 use crate::recorder::synthetic::{
     EVENTS, UUID, babeltrace, create, describe, describe_as, event, finish, write_packet,
@@ -154,12 +160,120 @@ fn our_reader_reads(format: Format) {
             ("count", Value::Unsigned(u32::MAX.into())),
             ("large", Value::Signed(i64::MIN)),
             ("bits", Value::Unsigned(u64::MAX)),
-            ("event", Value::Text("café".as_bytes())),
+            ("event", Value::Text("café".into())),
         ]
     );
     // Wide enough for a machine whose clock is being set.
     let seconds = i128::from(events[0].time) / 1_000_000_000;
     assert!((before - 10..=now() + 10).contains(&seconds), "{seconds}, which was to be {before}");
+}
+
+/// An event of class 0 at a time.
+struct At(u64, (i32, u32, i64, u64, &'static [u8]));
+
+impl Payload for At {
+    fn form(&self) -> Form {
+        self.1.form()
+    }
+
+    fn size(&self, form: Form) -> usize {
+        self.1.size(form)
+    }
+
+    unsafe fn put(&self, at: *mut u8, form: Form) {
+        // SAFETY: as the caller promises.
+        unsafe { self.1.put(at, form) }
+    }
+
+    fn time(&self) -> Option<u64> {
+        Some(self.0)
+    }
+
+    fn show<R>(&self, look: impl FnOnce(&[Field<'_>]) -> R) -> R {
+        self.1.show(look)
+    }
+}
+
+#[test]
+fn both_headers_and_both_forms_have_the_same_times_and_values() {
+    Format::ALL.into_iter().for_each(both_headers_and_both_forms);
+}
+
+fn both_headers_and_both_forms(format: Format) {
+    let dir = tempfile::tempdir().unwrap();
+    describe_as(dir.path(), "by hand", format);
+    let folder = Folder::open(dir.path()).unwrap();
+    let ring = Ring::new(RingFile::create(&folder, "ring-1", UUID, RING_STREAM, Mode::Stream, 1 << 20).unwrap(), 1);
+    assert!(ring.adopt(7));
+    let (start, most) = (clock::now(), 1 << TIME_BITS);
+    let pauses = [0, 0, 1, most - 1, most, most + 1, 5 * most, 7];
+    let numbers = [
+        (-1, 1, -1, 1),
+        (i8::MIN.into(), u8::MAX.into(), -1 << 23, (1 << 24) - 1),
+        (i32::from(i8::MIN) - 1, 0, 0, 0),
+        (0, u32::from(u8::MAX) + 1, 0, 0),
+        (0, 0, 1 << 23, 0),
+        (0, 0, 0, 1 << 24),
+        (i16::MIN.into(), u16::MAX.into(), i32::MIN.into(), u32::MAX.into()),
+        (i32::from(i16::MIN) - 1, 0, 0, 0),
+        (0, u32::from(u16::MAX) + 1, 0, 0),
+        (0, 0, i64::from(i32::MAX) + 1, 0),
+        (0, 0, 0, u64::from(u32::MAX) + 1),
+    ];
+    let mut time = start;
+    let mut expected = Vec::new();
+    let (mut follower, mut followed) = (Follower::new([dir.path()]), Vec::new());
+    // They fill several packets.
+    for turn in 0..5000 {
+        time += pauses[turn % pauses.len()];
+        let (small, count, large, bits) = numbers[turn % numbers.len()];
+        ring.record(0, &At(time, (small, count, large, bits, b"caf\xc3\xa9")));
+        expected.push((time - start, format!("{small}, count = {count}, large = {large}, bits = {bits}, event")));
+        if turn % 300 == 0 {
+            assert!(follower.poll(|event| followed.push(format!("{event:?}"))).unwrap());
+        }
+    }
+    follower.drain(|event| followed.push(format!("{event:?}"))).unwrap();
+    drop(ring);
+    let trace = Trace::open(dir.path()).unwrap();
+    let events: Vec<_> = trace.events().collect();
+    assert!(trace.losses().is_empty(), "{:?}", trace.losses());
+    assert_eq!(events.len(), expected.len());
+    assert!(followed == events.iter().map(|event| format!("{event:?}")).collect::<Vec<_>>());
+    let other = tempfile::tempdir().unwrap();
+    let recovered = dyntrace_reader::recover(dir.path(), other.path().join("plain")).unwrap();
+    assert_eq!((recovered.events, recovered.damaged.len()), (expected.len() as u64, 0));
+    let first = events[0].class;
+    assert_eq!(first.fields[2].kind, FieldKind::Signed { bits: 64 });
+    let frequency = i128::from(Calibration::start().frequency);
+    for (event, (later, text)) in events.iter().zip(&expected) {
+        assert!(ptr::eq(event.class, first), "both forms have one class");
+        let number = |name| match event.field(name) {
+            Some(Value::Signed(number)) => i128::from(number),
+            Some(Value::Unsigned(number)) => i128::from(number),
+            other => panic!("{name}: {other:?}"),
+        };
+        let [small, count, large, bits] = ["small", "count", "large", "bits"].map(number);
+        assert_eq!(*text, format!("{small}, count = {count}, large = {large}, bits = {bits}, event"));
+        let nanoseconds = i128::from(event.time - events[0].time);
+        // Two calibrations may differ by a thousandth.
+        let expected = i128::from(*later) * 1_000_000_000 / frequency;
+        assert!((nanoseconds - expected).abs() <= 2 + expected / 1000, "{nanoseconds} ns, not {expected}");
+    }
+    if format != Format::Ctf1 {
+        return;
+    }
+    let Some(lines) = babeltrace(dir.path()) else { return };
+    assert_eq!(lines.len(), expected.len());
+    // It converts cycles in floating point of 53 bits. qemu-user counts them from 1970.
+    let since_zero = i128::from(time) * 1_000_000_000 / frequency;
+    let most_apart = 1 + i64::try_from(since_zero >> 52).unwrap();
+    for (line, (event, (_, text))) in lines.iter().zip(events.iter().zip(&expected)) {
+        assert!(line.contains(text), "{text}: {line}");
+        let fraction: i64 = line.split(['.', ']']).nth(1).and_then(|digits| digits.parse().ok()).unwrap();
+        let later = (fraction - event.time.rem_euclid(1_000_000_000)).rem_euclid(1_000_000_000);
+        assert!(later.min(1_000_000_000 - later) <= most_apart, "{} and {line}", event.time);
+    }
 }
 
 proptest! {

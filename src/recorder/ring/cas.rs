@@ -3,33 +3,32 @@
 //! A handler runs between two instructions of its thread, so a single instruction suffices: on x86_64 it needs no `lock` prefix, which
 //! is the expensive part.
 
-use crate::sync::atomic::AtomicU64;
+use crate::primitives::atomic::AtomicU64;
 
 /// Stores `new` if `word` is `current`. Only one thread, with its signal handlers, may change `word`; others may read it.
 #[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
 #[inline(always)]
 pub(super) fn exchange(word: &AtomicU64, current: u64, new: u64) -> bool {
-    let done: u8;
     // SAFETY: `word` is 8 aligned bytes that may change behind a shared reference.
     unsafe {
         core::arch::asm!(
             "cmpxchg qword ptr [{word}], {new}",
-            "sete {done}",
+            "jne {other}",
             word = in(reg) word.as_ptr(),
             new = in(reg) new,
-            done = lateout(reg_byte) done,
             inout("rax") current => _,
+            other = label { return false },
             options(nostack),
         );
     }
-    done != 0
+    true
 }
 
 /// Stores `new` if `word` is `current`.
 #[cfg(not(all(target_arch = "x86_64", not(loom), not(miri))))]
 #[inline(always)]
 pub(super) fn exchange(word: &AtomicU64, current: u64, new: u64) -> bool {
-    use crate::sync::atomic::Ordering::{Relaxed, Release};
+    use crate::primitives::atomic::Ordering::{Relaxed, Release};
     // Release: with `Ring::settled`, which sees all content sizes if it sees level 0. (On x86_64 every store is a release.)
     word.compare_exchange(current, new, Release, Relaxed).is_ok()
 }
@@ -55,5 +54,5 @@ pub(super) fn add_one(word: &AtomicU64) -> u64 {
 #[cfg(not(all(target_arch = "x86_64", not(loom), not(miri))))]
 #[inline(always)]
 pub(super) fn add_one(word: &AtomicU64) -> u64 {
-    word.fetch_add(1, crate::sync::atomic::Ordering::Relaxed) + 1
+    word.fetch_add(1, crate::primitives::atomic::Ordering::Relaxed) + 1
 }

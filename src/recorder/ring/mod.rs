@@ -19,7 +19,8 @@
 //! 2. If the packet has room: store the packet in the frame of this level, read the clock, and exchange the word for one with the new
 //!    position and level. That fails if a handler has fired since the read: back to 1. So time never goes back: of two firings, the one
 //!    that reserves later has read the clock later. A time that the call site has read is used, unless it is older than the last stored
-//!    one.
+//!    one. The event's header is compact if an event is before it in the packet, and less than 2^25 cycles have passed since the last
+//!    stored time, which is never later than the time of that event.
 //! 3. Store the time, and write the event. (Between 2 and 3 a handler may store a later time, which is then overwritten. A firing that
 //!    compares with it has read the clock after the handler.)
 //! 4. Commit, and lower the level: if an outer frame holds the same packet, that one will commit for both. Else store the content size,
@@ -46,20 +47,19 @@ mod tests;
 use std::ptr;
 
 use dyntrace_metadata::checksum;
+use dyntrace_metadata::event_header::{COMPACT_SIZE, EventHeader, WHOLE_SIZE};
 use dyntrace_metadata::packet;
 
+use super::form::Form;
 use super::payload::Payload;
-use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use crate::sync::atomic::{AtomicPtr, AtomicU64, fence};
+use crate::primitives::atomic::Ordering::{Acquire, Relaxed, Release};
+use crate::primitives::atomic::{AtomicPtr, AtomicU64, fence};
 
 const SUB_BUFFER: u64 = packet::SUB_BUFFER as u64;
 const HEADER: u64 = packet::HEADER as u64;
 
 /// The deepest nesting of firings.
 pub(super) const DEPTH: usize = 6;
-
-/// Bytes of an event before its arguments: id and time.
-const EVENT_HEADER: usize = 2 + 8;
 
 /// The memory of a ring: the mapped file, or memory of a test. Positions never wrap; a circular file takes them modulo its size.
 pub(super) trait Space {
@@ -76,8 +76,8 @@ pub(super) trait Space {
     /// file. No firing enters these packets meanwhile.
     fn show_discarded(&self, _position: u64, _discarded: u64) {}
 
-    /// Writes an event.
-    fn put(&self, position: u64, id: u16, time: u64, payload: &impl Payload);
+    /// Writes an event. `form`: the form of its arguments.
+    fn put(&self, position: u64, header: EventHeader, payload: &impl Payload, form: Form);
 
     /// The clock's time.
     fn now(&self) -> u64;
@@ -112,7 +112,7 @@ pub(super) struct Ring<S> {
     word: AtomicU64,
     frames: [Frame; DEPTH],
     discarded: AtomicU64,
-    /// The time of the last event.
+    /// The time of the last event, or of one before it.
     last: AtomicU64,
     /// The system's number of the thread that owns the ring; 0 for none.
     thread: AtomicU64,
@@ -141,6 +141,11 @@ impl Cursor {
     /// The current packet. At its very end there is none: the next one has not begun.
     fn packet(self) -> u64 {
         self.position / SUB_BUFFER
+    }
+
+    /// Whether the next event is the packet's first.
+    fn is_at_first(self) -> bool {
+        self.position % SUB_BUFFER == HEADER
     }
 
     fn room(self) -> u64 {
@@ -223,15 +228,69 @@ impl<S: Space> Ring<S> {
         &self.space
     }
 
-    /// Records one firing of the owner.
+    /// Records one firing of the owner. `class`: the number of the event's class, of which each form has an id.
     #[inline]
-    pub fn record(&self, id: u16, payload: &impl Payload) {
-        let size = (EVENT_HEADER + payload.size()) as u64;
+    pub fn record(&self, class: u16, payload: &impl Payload) {
+        let form = payload.form();
+        let is_done = form == Form::Tight && self.record_as_most(class, payload);
+        if !is_done {
+            self.record_any(class, payload, form);
+        }
+    }
+
+    /// Records a firing that is as most are: it interrupts no other, and finds room in the current packet after a recent event. It takes
+    /// the steps below, without what they need for other firings. Returns `false` if it has recorded nothing.
+    #[inline(always)]
+    fn record_as_most(&self, class: u16, payload: &impl Payload) -> bool {
+        let length = (COMPACT_SIZE + payload.size(Form::Tight)) as u64;
+        // 1.
+        let state = Cursor::of(self.word.load(Relaxed));
+        self.space.interrupted();
+        if state.level > 0 || state.room() < length || state.is_at_first() {
+            return false;
+        }
+        // 2.
+        let packet = state.packet();
+        self.hold(0, packet);
+        self.space.interrupted();
+        let time = self.time(payload);
+        let header = EventHeader::following(Form::Tight.event_id(class), time, self.last.load(Relaxed));
+        let reserved = Cursor { position: state.position + length, level: 1 };
+        self.space.interrupted();
+        if !header.is_compact() || !cas::exchange(&self.word, state.word(), reserved.word()) {
+            return false;
+        }
+        self.space.interrupted();
+        // 3.
+        self.last.store(time, Relaxed);
+        self.space.put(state.position, header, payload, Form::Tight);
+        self.space.interrupted();
+        // 4. If a handler has fired since 2, its events lie behind this size, and the exchange fails.
+        // Release: as in `commit`.
+        self.space.header(packet, Word::ContentSize).store((reserved.position - packet * SUB_BUFFER) * 8, Release);
+        self.space.interrupted();
+        if !cas::exchange(&self.word, reserved.word(), Cursor { level: 0, ..reserved }.word()) {
+            self.commit_after_handlers(packet);
+        }
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn commit_after_handlers(&self, packet: u64) {
+        self.commit(0, packet);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_any(&self, class: u16, payload: &impl Payload, form: Form) {
+        let (id, size) = (form.event_id(class), payload.size(form));
+        let most = (WHOLE_SIZE + size) as u64;
         loop {
             // 1.
             let state = Cursor::of(self.word.load(Relaxed));
             self.space.interrupted();
-            if state.room() < size || state.level >= DEPTH {
+            if state.room() < most || state.level >= DEPTH {
                 if self.make_room(state) {
                     continue;
                 }
@@ -240,11 +299,12 @@ impl<S: Space> Ring<S> {
             // 2.
             self.hold(state.level, state.packet());
             self.space.interrupted();
-            let time = match payload.time() {
-                Some(read) if read >= self.last.load(Relaxed) => read,
-                _ => self.space.now(),
+            let time = self.time(payload);
+            let header = match state.is_at_first() {
+                true => EventHeader::first(id, time),
+                false => EventHeader::following(id, time, self.last.load(Relaxed)),
             };
-            let reserved = Cursor { position: state.position + size, level: state.level + 1 };
+            let reserved = Cursor { position: state.position + (header.size() + size) as u64, level: state.level + 1 };
             self.space.interrupted();
             if !cas::exchange(&self.word, state.word(), reserved.word()) {
                 continue;
@@ -252,10 +312,19 @@ impl<S: Space> Ring<S> {
             self.space.interrupted();
             // 3.
             self.last.store(time, Relaxed);
-            self.space.put(state.position, id, time, payload);
+            self.space.put(state.position, header, payload, form);
             self.space.interrupted();
             self.commit(state.level, state.packet());
             return;
+        }
+    }
+
+    /// The time of a firing, not before the last stored one.
+    #[inline(always)]
+    fn time(&self, payload: &impl Payload) -> u64 {
+        match payload.time() {
+            Some(read) if read >= self.last.load(Relaxed) => read,
+            _ => self.space.now(),
         }
     }
 

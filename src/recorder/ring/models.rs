@@ -16,7 +16,8 @@ struct Model {
     events: Vec<AtomicU64>,
 }
 
-const SIZE: u64 = EVENT_HEADER as u64 + 8;
+/// The size of an event: its class's header is whole.
+const SIZE: u64 = WHOLE_SIZE as u64 + 3;
 
 impl Space for Model {
     fn prepare(&self, position: u64) -> bool {
@@ -31,8 +32,8 @@ impl Space for Model {
         &self.headers[word as usize]
     }
 
-    fn put(&self, position: u64, id: u16, _time: u64, _payload: &impl Payload) {
-        self.events[((position - HEADER) / SIZE) as usize].store(u64::from(id), Relaxed);
+    fn put(&self, position: u64, header: EventHeader, _payload: &impl Payload, _form: Form) {
+        self.events[((position - HEADER) / SIZE) as usize].store(u64::from(header.id / 3), Relaxed);
     }
 
     fn now(&self) -> u64 {
@@ -53,14 +54,14 @@ fn loom_ring_a_reader_finds_whole_events_only() {
             let ring = Arc::clone(&ring);
             thread::spawn(move || {
                 let content =
-                    ring.space().header(0, Word::ContentSize).load(crate::sync::atomic::Ordering::Acquire) / 8;
+                    ring.space().header(0, Word::ContentSize).load(crate::primitives::atomic::Ordering::Acquire) / 8;
                 for event in 0..content.saturating_sub(HEADER) / SIZE {
-                    assert_eq!(ring.space().events[event as usize].load(Relaxed), 11 + event);
+                    assert_eq!(ring.space().events[event as usize].load(Relaxed), 111 + event);
                 }
             })
         };
-        ring.record(11, &(0u64,));
-        ring.record(12, &(0u64,));
+        ring.record(111, &(0u64,));
+        ring.record(112, &(0u64,));
         reader.join().unwrap();
         assert_eq!(ring.space().header(0, Word::ContentSize).load(Relaxed) / 8, HEADER + 2 * SIZE);
     });
@@ -94,8 +95,8 @@ impl Space for Circle {
         &self.0[field / 8]
     }
 
-    fn put(&self, _position: u64, id: u16, _time: u64, _payload: &impl Payload) {
-        self.0[FIRST].store(u64::from(id), Relaxed);
+    fn put(&self, _position: u64, header: EventHeader, _payload: &impl Payload, _form: Form) {
+        self.0[FIRST].store(u64::from(header.id / 3), Relaxed);
     }
 
     fn now(&self) -> u64 {

@@ -3,6 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
+use dyntrace_metadata::event_header::{TIME_BITS, WHOLE};
+
 use super::*;
 use crate::recorder::Field;
 
@@ -17,14 +19,18 @@ struct Memory {
     packets: u64,
     circular: bool,
     headers: Vec<[AtomicU64; 7]>,
-    bytes: Vec<AtomicU64>,
+    /// One word for each byte; that of an event's first byte is used.
+    events: RefCell<Vec<u128>>,
     /// The steps until now, and the ones at which the handler fires.
     step: Cell<u64>,
     fire_at: RefCell<Vec<u64>>,
 }
 
-/// Each event is its id, its time, and the length of its one string; told apart by the id.
-const UNIT: u64 = 8;
+/// The bit of an event whose header is compact: its time is the low bits.
+const COMPACT: u128 = 1 << 127;
+
+/// The smallest event of a class that has a whole header.
+const SMALLEST: u64 = WHOLE_SIZE as u64 + 1;
 
 impl Memory {
     fn new(packets: u64, circular: bool) -> Memory {
@@ -32,7 +38,7 @@ impl Memory {
             packets,
             circular,
             headers: (0..packets).map(|_| Default::default()).collect(),
-            bytes: (0..packets * SUB_BUFFER / UNIT).map(|_| AtomicU64::new(0)).collect(),
+            events: RefCell::new(vec![0; (packets * SUB_BUFFER) as usize]),
             step: Cell::new(0),
             fire_at: RefCell::default(),
         }
@@ -52,11 +58,14 @@ impl Space for Memory {
         &self.headers[(packet % self.packets) as usize][word as usize]
     }
 
-    /// Only the first 8-byte word that lies wholly in the event is written: the id and the time, in one.
-    fn put(&self, position: u64, id: u16, time: u64, payload: &impl Payload) {
-        let size = (EVENT_HEADER + payload.size()) as u64;
+    fn put(&self, position: u64, header: EventHeader, payload: &impl Payload, form: Form) {
+        let size = (header.size() + payload.size(form)) as u128;
         let at = position % (self.packets * SUB_BUFFER);
-        self.bytes[at.div_ceil(UNIT) as usize].store(u64::from(id) << 48 | size << 32 | time, Relaxed);
+        let time = match header.compact() {
+            Some(_) => COMPACT | u128::from(header.time % (1 << TIME_BITS)),
+            None => header.time.into(),
+        };
+        self.events.borrow_mut()[at as usize] = time | u128::from(header.id / 3) << 64 | size << 80;
     }
 
     fn now(&self) -> u64 {
@@ -84,13 +93,20 @@ fn committed(ring: &Ring<Memory>) -> Vec<(u64, u16, u64)> {
         }
     }
     let mut events = Vec::new();
+    let words = memory.events.borrow();
     for (number, packet) in order {
         let end = memory.header(packet, Word::ContentSize).load(Relaxed) / 8;
-        let mut at = HEADER;
+        let (mut at, mut last) = (HEADER, None);
         while at < end {
-            let word = memory.bytes[(packet * SUB_BUFFER + at).div_ceil(UNIT) as usize].load(Relaxed);
-            let (id, size, time) = ((word >> 48) as u16, word >> 32 & 0xffff, word & 0xffff_ffff);
+            let word = words[(packet * SUB_BUFFER + at) as usize];
+            let (id, size, low) = ((word >> 64) as u16, (word >> 80) as u64 & 0xffff, word as u64);
             assert!(size > 0, "packet {number}: committed up to {end}, nothing was written at {at}");
+            let time = match last {
+                _ if word & COMPACT == 0 => low,
+                Some(last) => low.wrapping_sub(last) % (1 << TIME_BITS) + last,
+                None => panic!("packet {number}: its first event has a compact header"),
+            };
+            last = Some(time);
             events.push((number, id, time));
             at += size;
         }
@@ -116,12 +132,11 @@ fn ring(packets: u64, circular: bool) -> &'static Ring<Memory> {
 /// Leaves `room` bytes in the current packet.
 fn fill(ring: &Ring<Memory>, room: u64) {
     let text = [b'x'; 500];
-    let smallest = EVENT_HEADER as u64 + 1;
-    ring.record(1, &());
+    ring.record(WHOLE, &());
     while let left @ 1.. = Cursor::of(ring.word.load(Relaxed)).room() - room {
         // The rest must be exactly one more event, or nothing.
         let size = if left <= 500 { left } else { (left / 2).min(500) };
-        ring.record(1, &(&text[..(size - smallest) as usize],));
+        ring.record(WHOLE, &(&text[..(size - SMALLEST) as usize],));
     }
 }
 
@@ -129,13 +144,17 @@ fn fill(ring: &Ring<Memory>, room: u64) {
 struct Timed(Option<u64>, &'static [u8]);
 
 impl Payload for Timed {
-    fn size(&self) -> usize {
-        (self.1,).size()
+    fn form(&self) -> Form {
+        Form::Tight
     }
 
-    unsafe fn put(&self, at: *mut u8) {
+    fn size(&self, form: Form) -> usize {
+        (self.1,).size(form)
+    }
+
+    unsafe fn put(&self, at: *mut u8, form: Form) {
         // SAFETY: as the caller promises.
-        unsafe { (self.1,).put(at) }
+        unsafe { (self.1,).put(at, form) }
     }
 
     fn time(&self) -> Option<u64> {
@@ -147,12 +166,13 @@ impl Payload for Timed {
     }
 }
 
-/// A time for the next event: none, a new one, or one from before the ring's last event.
+/// A time for the next event: none, a new one, sometimes long after the last, or one from before the ring's last event.
 fn time(which: impl Into<u64>) -> Option<u64> {
     match which.into() {
         0 => None,
         1 => {
-            CLOCK.set(CLOCK.get() + 1);
+            let before = CLOCK.get();
+            CLOCK.set(before + if before.is_multiple_of(3) { 1 << TIME_BITS } else { 1 });
             Some(CLOCK.get())
         }
         _ => Some(CLOCK.get() - 1),
@@ -173,7 +193,9 @@ fn interrupt_everywhere(packets: u64, circular: bool, room: u64, burst: u16) {
             HANDLER.set(Some(Box::new(move || {
                 for _ in 0..burst {
                     next.set(next.get() + 1);
-                    ring.record(next.get(), &Timed(time(next.get() % 2), text));
+                    // Odd ones have whole headers.
+                    let id = next.get();
+                    ring.record(if id.is_multiple_of(2) { id % (WHOLE / 3) } else { id }, &Timed(time(id % 2), text));
                 }
                 // A reader that looks now finds whole events only.
                 committed(ring);

@@ -7,7 +7,7 @@ pub(crate) use super::no_barrier::{barrier, register_barrier};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::sync::per_thread;
+use crate::primitives::per_thread;
 
 per_thread! {
     static ID: Cell<u32> = Cell::new(0);

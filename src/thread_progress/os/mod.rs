@@ -19,4 +19,6 @@ mod fork;
 pub(crate) use fork::{after_fork_in_child, around_fork, in_forked_child};
 
 mod signals;
+#[cfg(all(recorded, target_os = "linux"))]
+pub(crate) use signals::may_be_in_handler;
 pub(crate) use signals::{without_file_size_signal, without_signals};

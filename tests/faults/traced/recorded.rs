@@ -109,12 +109,13 @@ fn check(folder: &Path) -> u64 {
 
 fn check_event(event: &Event<'_>, line: &mut Line) {
     let text = |name: &str| match event.field(name) {
-        Some(Value::Text(text)) => str::from_utf8(text).unwrap(),
+        Some(Value::Text(text)) => str::from_utf8(&text).unwrap().to_owned(),
         other => panic!("{name} is {other:?}"),
     };
     assert!(text("proc").starts_with("<0.") && text("proc").ends_with(".0>"), "{}", text("proc"));
     assert_eq!(text("user_tag"), "");
-    let (path, function) = text("function").rsplit_once("::").unwrap();
+    let function = text("function");
+    let (path, function) = function.rsplit_once("::").unwrap();
     assert_eq!(path, "faults::traced::recorded");
     if event.class.probe() == "function-entry" {
         let arguments: Vec<u64> = text("arguments").split(", ").map(|number| number.parse().unwrap()).collect();

@@ -21,8 +21,10 @@ Examples:
   dyntrace code -p 4711 purge pricing --soft
   dyntrace code -p 4711 history --json
 
-The process opens its control socket when it is asked to, at its next file operation or message; it
-has the socket from the start if it calls dyntrace::recorder::control() or has DYNTRACE=control. It must also allow the files, and orders from other processes:
+The process opens its control socket when it is asked to, at its next file operation, message or
+call of a traced function; it has the socket from the start if it calls
+dyntrace::recorder::control() or has DYNTRACE=control. It must also allow the files, and orders
+from other processes:
 dyntrace::code::allow(Policy::new().directory(\"/srv/modules\").remote(true)).
 
 All files of one command take effect together, or none does. No caller stops: each call finishes in

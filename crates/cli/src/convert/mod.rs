@@ -11,13 +11,14 @@ use anyhow::{Context as _, anyhow};
 use clap::ValueEnum;
 
 use crate::exit::{self, Failure, Outcome};
+use crate::otlp::Sampling;
 use crate::{escape, losses, recording};
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Format {
     /// Slices and counters for ui.perfetto.dev: a file
     Perfetto,
-    /// Tables of events and of operations: a folder with two files
+    /// Tables of events, of operations and of tasks: a folder with three files
     Parquet,
     /// A table for each probe, with its fields as columns: a folder with CSV files
     Csv,
@@ -68,7 +69,7 @@ pub struct Arguments {
     #[arg(short, long, value_name = "PATH")]
     output: PathBuf,
     #[command(flatten)]
-    sampling: otlp::Sampling,
+    sampling: Sampling,
 }
 
 pub fn convert(Arguments { traces, to, output, sampling }: &Arguments) -> Outcome {

@@ -90,7 +90,7 @@ impl Groups {
         self.all.add(operation);
         let command = operation::name_of(operation);
         self.kinds[By::Command as usize].row(command.as_bytes()).add(operation);
-        for (by, name) in [(By::Tag, operation.request.user_tag), (By::Resource, operation.path)] {
+        for (by, name) in [(By::Tag, operation.request.user_tag), (By::Resource, &*operation.path)] {
             let name = self.naming.name(name);
             self.kinds[by as usize].row(name).add(operation);
         }
@@ -103,13 +103,13 @@ impl Groups {
             "dyntrace:function-return" => false,
             _ => return,
         };
-        let row = self.kinds[By::Function as usize].row(text(event, "function"));
+        let row = self.kinds[By::Function as usize].row(&text(event, "function"));
         if is_entry {
             row.count += 1;
             return;
         }
         let kind = text(event, "kind");
-        if matches!(kind, b"return" | b"error" | b"panic") {
+        if matches!(&*kind, b"return" | b"error" | b"panic") {
             row.errors += u64::from(kind != b"return");
             row.total.count(number(event, "took"));
             row.service.count(number(event, "polled"));

@@ -50,8 +50,9 @@ A condition of --fail-if:
   COMPARISON  > >= < <=, and for count and errors == !=
   VALUE       1.2x: that times the figure in A; or a time with its unit, ns, us, ms or s; or a
               number
-  GROUP       command, tag, function or resource, and a name with * and ?. Without a name each
-              group of the kind is checked, without a group all operations together
+  GROUP       command, tag, function or resource, and the name of a row as the table prints it,
+              or else a pattern with * and ?. Without a name each group of the kind is checked,
+              without a group all operations together
 
 A condition on a percentile is met if it holds for all values of the intervals; if it holds for
 the estimates only, it is unsure, which is told and does not fail. A group that A lacks counts as 0

@@ -11,8 +11,8 @@ pub fn check(pid: u32) -> Finding {
     match Connection::open(pid) {
         Ok(_) => Finding::ok(TOPIC, format!("process {pid} has a control socket")),
         Err(ControlError::NoControl(_)) => match attach::Door::find(pid) {
-            Ok(_) => {
-                let when = "when dyntrace record -p or trace -p asks it to, at its next file operation or message";
+            Ok(door) => {
+                let when = format!("when dyntrace record -p or trace -p asks it to, {}", door.when());
                 Finding::ok(TOPIC, format!("process {pid} opens a control socket {when}"))
             }
             Err(failure) => refused(&failure.error),

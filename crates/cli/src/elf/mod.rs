@@ -5,6 +5,7 @@ mod operand;
 
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use object::elf::{FileHeader32, FileHeader64};
@@ -71,6 +72,12 @@ pub struct Object {
     pub entry: u64,
     /// The address of `.stapsdt.base`, if the file has that section.
     pub base: Option<u64>,
+    /// Whether addresses have 64 bits.
+    pub is_64_bit: bool,
+    /// The addresses of the sites of traced functions.
+    pub sites: Range<u64>,
+    /// The address of the word by which the process is asked for its control socket, if the file contains this library.
+    pub asked: Option<u64>,
     pub segments: Vec<Segment>,
 }
 
@@ -109,7 +116,8 @@ where
 {
     let header = E::parse(data)?;
     let endian = header.endian()?;
-    let mut object = Object { entry: header.e_entry(endian).into(), ..Object::default() };
+    let mut object =
+        Object { entry: header.e_entry(endian).into(), is_64_bit: header.is_class_64(), ..Object::default() };
     for segment in header.program_headers(endian, data)? {
         if segment.p_type(endian) == elf::PT_LOAD {
             let flags = segment.p_flags(endian);
@@ -130,6 +138,11 @@ where
     for section in sections.iter() {
         match sections.section_name(endian, section) {
             Ok(b".stapsdt.base") => object.base = Some(section.sh_addr(endian).into()),
+            Ok(b"dyntrace_asked") => object.asked = Some(section.sh_addr(endian).into()),
+            Ok(b"dyntrace_traced") => {
+                let start: u64 = section.sh_addr(endian).into();
+                object.sites = start..start.saturating_add(section.sh_size(endian).into());
+            }
             Ok(b".note.stapsdt") => {
                 left = left.checked_sub(section.sh_size(endian).into()).ok_or(Damage::Overlap)?;
                 let Some(mut notes) = section.notes(endian, data)? else { continue };

@@ -47,6 +47,11 @@ impl Spread {
         }
     }
 
+    /// The sum of the durations, in nanoseconds.
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
     /// How many durations were counted.
     pub fn len(&self) -> u64 {
         match &self.durations {

@@ -91,7 +91,8 @@ fn format() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::name)).map(named)
 }
 
-fn size(text: &str) -> Result<u64, String> {
+/// Parses a number of bytes: 4M.
+pub fn size(text: &str) -> Result<u64, String> {
     let options = parse("size", text)?;
     options.size.ok_or_else(|| "expected a number of bytes".to_owned())
 }

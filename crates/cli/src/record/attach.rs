@@ -2,11 +2,13 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
+use dyntrace::__traced::SITE_MARK;
 use dyntrace::recorder::CONTROL_REQUESTED;
 use dyntrace::recorder::control::{Connection, ControlError};
 
@@ -14,13 +16,17 @@ use crate::elf::{Note, Object};
 use crate::exit::{self, Failure};
 use crate::process;
 
-/// The probes by whose words a process takes the request.
-const PROBES: [&str; 2] = ["efile_drv__int_entry", "message__send"];
+/// The probes by whose words a process takes the request. They fire wherever a program uses the library: I/O threads, messages, polls of
+/// its tasks, and `p!`.
+const PROBES: [&str; 4] = ["efile_drv__int_entry", "message__send", "process__scheduled", "user_trace__i4s4"];
 
-/// How long the process may take until one of them fires.
+/// How long the process may take until it finds the request.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// The number of sites that are read at once.
+const SITES_AT_ONCE: usize = 4096;
 
 /// Asks process `pid` for its control socket, and connects to that.
 pub fn attach(pid: u32) -> Result<Connection, Failure> {
@@ -35,54 +41,121 @@ pub fn attach(pid: u32) -> Result<Connection, Failure> {
         }
     }
     let error = anyhow!(
-        "process {pid} has no control socket, and ran no file operation of dyntrace and sent no message within {} s, at which it \
-         opens one: try again when it does, or start it with DYNTRACE=control in its environment",
+        "process {pid} has no control socket, and {} within {} s, at which it opens one: try again when it does, or start it with \
+         DYNTRACE=control in its environment",
+        door.missed(),
         PATIENCE.as_secs()
     );
     Err(Failure::new(exit::NO_PROBES, error))
 }
 
-/// The place in a process where it can be asked.
+/// The places in a process where it can be asked.
 pub struct Door {
     memory: File,
+    /// The number of the process in its own pid namespace.
+    own_number: u32,
+    places: Places,
+}
+
+/// Addresses in the memory of a process.
+#[derive(Default)]
+struct Places {
+    /// The words that say which process is asked.
+    asked: Vec<u64>,
+    /// The recorder's halves of the probes' words.
     halves: Vec<u64>,
+    /// The sites of the traced functions in the program's own file: a library might be unmapped meanwhile.
+    sites: Range<u64>,
 }
 
 impl Door {
-    /// Finds the place. Fails if the process has none, or this user may not write there.
+    /// Finds the places. Fails if the process has none, or this user may not write there.
     pub fn find(pid: u32) -> Result<Door, Failure> {
-        let halves = halves(pid)?;
-        if halves.is_empty() {
+        // First: if the process executes another program meanwhile, this remains the memory of the one before.
+        let memory = OpenOptions::new().read(true).write(true).open(format!("/proc/{pid}/mem"));
+        let places = Places::find(pid)?;
+        if places.asked.is_empty() || (places.halves.is_empty() && places.sites.is_empty()) {
             return Err(Failure::new(exit::NO_PROBES, ControlError::NoControl(pid)));
         }
-        let memory =
-            OpenOptions::new().write(true).open(format!("/proc/{pid}/mem")).map_err(|error| explain(pid, error))?;
-        Ok(Door { memory, halves })
+        let memory = memory.map_err(|error| explain(pid, error))?;
+        let own_number = process::own_number(pid).with_context(|| format!("cannot read /proc/{pid}/status"))?;
+        Ok(Door { memory, own_number, places })
+    }
+
+    /// When the process takes a request.
+    pub fn when(&self) -> &'static str {
+        match self.places.has_functions() {
+            true => "at its next file operation, message or call of a traced function",
+            false => "at its next file operation or message",
+        }
+    }
+
+    fn missed(&self) -> &'static str {
+        match self.places.has_functions() {
+            true => "ran no file operation of dyntrace, sent no message and called no traced function",
+            false => "ran no file operation of dyntrace and sent no message",
+        }
     }
 
     fn request(&self) -> io::Result<()> {
-        self.halves.iter().try_for_each(|half| self.memory.write_all_at(&CONTROL_REQUESTED.to_le_bytes(), *half))
+        let Places { asked, halves, .. } = &self.places;
+        asked.iter().try_for_each(|asked| self.memory.write_all_at(&self.own_number.to_le_bytes(), *asked))?;
+        halves.iter().try_for_each(|half| self.memory.write_all_at(&CONTROL_REQUESTED.to_le_bytes(), *half))?;
+        self.mark_sites()
+    }
+
+    /// Writes one byte into the word of each site, see `breakpoint::site::asked` in the library.
+    fn mark_sites(&self) -> io::Result<()> {
+        let mut read = vec![0; SITES_AT_ONCE * SITE_MARK.stride];
+        let Range { mut start, end } = self.places.sites;
+        while start < end {
+            let length = usize::try_from(end - start).map_or(read.len(), |left| left.min(read.len()));
+            self.memory.read_exact_at(&mut read[..length], start)?;
+            for (site, at) in read[..length].chunks_exact(SITE_MARK.stride).zip((start..).step_by(SITE_MARK.stride)) {
+                if site[SITE_MARK.at] == 0 {
+                    self.memory.write_all_at(&[SITE_MARK.byte], at + SITE_MARK.at as u64)?;
+                }
+            }
+            start += length as u64;
+        }
+        Ok(())
     }
 }
 
-/// Where the recorder's halves of the probes' words are in the process's memory.
-fn halves(pid: u32) -> anyhow::Result<Vec<u64>> {
-    let is_asked = |note: &&Note| note.provider == "dyntrace" && PROBES.contains(&&*note.name);
-    let mut halves = Vec::new();
-    for file in process::loaded(pid)? {
-        // A file that is no ELF file, or is gone, has no probes.
-        let Ok(object) = Object::read(&file.readable) else { continue };
-        let Some(moved_by) = file.moved_by(&object) else { continue };
-        for word in object.notes.iter().filter(is_asked).filter_map(|note| note.semaphore) {
-            if object.segment(word).is_some_and(|segment| segment.writable) {
-                // The half at the higher address, on the little-endian systems that have control sockets.
-                halves.push(word.wrapping_add(moved_by).wrapping_add(2));
-            }
+impl Places {
+    fn find(pid: u32) -> anyhow::Result<Places> {
+        let mut places = Places::default();
+        for (number, file) in process::loaded(pid)?.into_iter().enumerate() {
+            // A file that is no ELF file, or is gone, has no probes.
+            let Ok(object) = Object::read(&file.readable) else { continue };
+            let Some(moved_by) = file.moved_by(&object) else { continue };
+            let is_program = number == 0;
+            places.add(&object, moved_by, is_program);
+        }
+        places.halves.sort_unstable();
+        places.halves.dedup();
+        Ok(places)
+    }
+
+    /// The library itself adds a site that belongs to no function.
+    fn has_functions(&self) -> bool {
+        self.sites.end - self.sites.start > SITE_MARK.stride as u64
+    }
+
+    fn add(&mut self, object: &Object, moved_by: u64, is_program: bool) {
+        let is_asked = |note: &&Note| note.provider == "dyntrace" && PROBES.contains(&&*note.name);
+        let is_writable = |address: &u64| object.segment(*address).is_some_and(|segment| segment.writable);
+        self.asked.extend(object.asked.filter(is_writable).map(|asked| asked.wrapping_add(moved_by)));
+        let words = object.notes.iter().filter(is_asked).filter_map(|note| note.semaphore).filter(is_writable);
+        // The half at the higher address, on the little-endian systems that have control sockets.
+        self.halves.extend(words.map(|word| word.wrapping_add(moved_by).wrapping_add(2)));
+        let Range { start, end } = object.sites;
+        let last = end.saturating_sub(1);
+        let segment = object.segment(start).filter(|segment| segment.writable && segment.holds(last));
+        if is_program && object.is_64_bit && start < end && segment.is_some() {
+            self.sites = start.wrapping_add(moved_by)..end.wrapping_add(moved_by);
         }
     }
-    halves.sort_unstable();
-    halves.dedup();
-    Ok(halves)
 }
 
 fn explain(pid: u32, error: io::Error) -> Failure {

@@ -21,7 +21,7 @@ use crate::exit::{self, Failure, Outcome};
 
 use summary::Summary;
 
-pub use arguments::{Arguments, HELP};
+pub use arguments::{Arguments, HELP, size};
 use command::run;
 use end::end;
 

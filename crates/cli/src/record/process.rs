@@ -103,7 +103,7 @@ pub fn session(
 }
 
 /// A number in the first record of an answer.
-fn number(records: &[Record], name: &str) -> Result<u32, Failure> {
+pub fn number(records: &[Record], name: &str) -> Result<u32, Failure> {
     let number = records.first().and_then(|record| record.number(name)).and_then(|number| number.try_into().ok());
     number.ok_or_else(|| anyhow!("the answer of the process has no {name}").into())
 }

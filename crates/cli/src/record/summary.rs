@@ -53,7 +53,7 @@ impl Summary {
             if event.class.provider() == "recorder" {
                 match (event.class.probe(), event.field("folder"), event.field("count")) {
                     ("snapshot", Some(Field::Text(folder)), _) => {
-                        snapshots.push(escape::path(shown(Path::new(OsStr::from_bytes(folder)))))
+                        snapshots.push(escape::path(shown(Path::new(OsStr::from_bytes(&folder)))))
                     }
                     ("suppressed", _, Some(Field::Unsigned(count))) => suppressed += count,
                     _ => {}

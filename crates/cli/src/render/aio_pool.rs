@@ -15,7 +15,7 @@ pub const WAY: Way = Way::Summary {
         "dyntrace:efile_drv-int_entry",
         "dyntrace:efile_drv-int_return",
     ],
-    begin: || Box::<AioPool>::default(),
+    begin: |_| Box::<AioPool>::default(),
 };
 
 const TITLES: &str = "second jobs       count   mean    max        =1        <8       <64      more\n";

@@ -11,7 +11,7 @@ use crate::operation::op;
 
 pub const WAY: Way = Way::Summary {
     probes: &["dyntrace:efile_drv-entry", "dyntrace:efile_drv-return"],
-    begin: || Box::<ByTag>::default(),
+    begin: |_| Box::<ByTag>::default(),
 };
 
 /// The titles of the columns; that of the bytes is `bytes: ?` if a trace does not say how many were moved.

@@ -11,7 +11,7 @@ use crate::operation::{errno_name, op};
 
 pub const WAY: Way = Way::Summary {
     probes: &["dyntrace:efile_drv-entry", "dyntrace:efile_drv-return"],
-    begin: || Box::<Errors>::default(),
+    begin: |_| Box::<Errors>::default(),
 };
 
 /// The arguments of operations in flight.

@@ -16,7 +16,7 @@ pub const WAY: Way = Way::Summary {
         "dyntrace:efile_drv-int_return",
         "dyntrace:efile_drv-return",
     ],
-    begin: || Box::<Latency>::default(),
+    begin: |_| Box::<Latency>::default(),
 };
 
 /// The names of the phases, in their order.

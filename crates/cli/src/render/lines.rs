@@ -54,6 +54,21 @@ pub const MESSAGES: &[Line] = &[
     },
 ];
 
+/// The script `process-scheduling`.
+pub const PROCESS_SCHEDULING: &[Line] = &[
+    Line { probe: "dyntrace:process-scheduled", template: "  Schedule pid $proc mfa $fun" },
+    Line { probe: "dyntrace:process-unscheduled", template: "Unschedule pid $proc polled $polled ns outcome $outcome" },
+];
+
+/// The script `spawn-exit`.
+pub const SPAWN_EXIT: &[Line] = &[
+    Line {
+        probe: "dyntrace:process-spawn",
+        template: "pid $proc mfa $fun parent $parent place $place user tag $user_tag",
+    },
+    Line { probe: "dyntrace:process-exit", template: "pid $proc reason $reason" },
+];
+
 /// The script `user-probe`.
 pub const USER_PROBE: &[Line] = &[
     Line { probe: "dyntrace:user_trace-s1", template: "user_trace s1 | $message" },

@@ -11,7 +11,7 @@ use crate::escape;
 
 pub const WAY: Way = Way::Summary {
     probes: &["dyntrace:message-send", "dyntrace:message-queued", "dyntrace:message-receive"],
-    begin: || Box::<Latency>::default(),
+    begin: |_| Box::<Latency>::default(),
 };
 
 /// The pid of the program, and a process in it.

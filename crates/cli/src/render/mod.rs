@@ -9,6 +9,7 @@ mod efile_latency;
 mod lines;
 mod message_latency;
 pub mod operation;
+mod task_latency;
 mod template;
 mod times;
 
@@ -38,8 +39,22 @@ pub enum Way {
     Summary {
         /// The probes, each with its provider.
         probes: &'static [&'static str],
-        begin: fn() -> Box<dyn Printer>,
+        begin: fn(&Settings) -> Box<dyn Printer>,
     },
+}
+
+/// Values in scripts that the user may change.
+#[derive(Clone, Copy)]
+pub struct Settings {
+    /// A poll of this many nanoseconds or more is slow.
+    pub slow: i64,
+}
+
+impl Default for Settings {
+    /// As the scripts have it.
+    fn default() -> Settings {
+        Settings { slow: 10_000_000 }
+    }
 }
 
 /// Writes events as text.
@@ -94,6 +109,9 @@ pub const ALL: &[Rendering] = &[
     Rendering::new("efile_latency", efile_latency::WAY),
     Rendering::new("message_latency", message_latency::WAY),
     Rendering::new("messages", Way::Lines(lines::MESSAGES)),
+    Rendering::new("process-scheduling", Way::Lines(lines::PROCESS_SCHEDULING)),
+    Rendering::new("spawn-exit", Way::Lines(lines::SPAWN_EXIT)),
+    Rendering::new("task_latency", task_latency::WAY),
     Rendering::new("user-probe", Way::Lines(lines::USER_PROBE)),
 ];
 

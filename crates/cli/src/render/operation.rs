@@ -1,6 +1,6 @@
 //! Operations in recorded events, as the summarizing scripts follow them.
 
-use dyntrace_reader::{Event, Value};
+use dyntrace_reader::{Event, Text, Value};
 
 /// Names an operation in flight: process, thread and number.
 pub type Id = (u64, i64, i64);
@@ -41,9 +41,14 @@ pub fn number(event: &Event<'_>, field: &str) -> i64 {
 }
 
 /// The text in a field; empty if there is no such field.
-pub fn text<'t>(event: &Event<'t>, field: &str) -> &'t [u8] {
+pub fn text<'t>(event: &Event<'t>, field: &str) -> Text<'t> {
     match event.field(field) {
         Some(Value::Text(text)) => text,
-        _ => b"",
+        _ => Text::default(),
     }
+}
+
+/// The same of a field that is never the name of a process or a port: its bytes are in the file.
+pub fn plain_text<'t>(event: &Event<'t>, field: &str) -> &'t [u8] {
+    text(event, field).in_file().unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use dyntrace_reader::{Event, FileOperation};
+use dyntrace_reader::{Event, FileOperation, Text};
 
 use crate::render::operation::text;
 use crate::token::{Serial, Token};
@@ -40,7 +40,7 @@ pub struct Flow<'t> {
 }
 
 /// A process, with the pid of its program.
-pub type Process<'t> = (u64, &'t [u8]);
+pub type Process<'t> = (u64, Text<'t>);
 
 /// The receiver of a message, if it is on this node, and the message's serial.
 type Message<'t> = (Option<Process<'t>>, Serial);

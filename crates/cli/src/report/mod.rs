@@ -5,10 +5,11 @@ mod flows;
 pub mod format;
 mod heat;
 pub mod page;
-mod requests;
+pub mod requests;
 mod slowest;
 mod summary;
 mod table;
+mod tasks;
 mod timeline;
 
 use std::io::Write as _;

@@ -98,6 +98,7 @@ fn figures(processes: &[Process], mut summary: Summary<'_>, losses: &Losses) -> 
         }
         (charts)
         (traces(summary.flows, first))
+        (summary.tasks.section(first))
         h2 { "Commands" }
         (table("command", summary.commands.finish(), |&(driver, command)| html! { (operation::name(driver, command)) }))
         h2 { "User tags" }

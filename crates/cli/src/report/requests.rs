@@ -2,17 +2,15 @@
 
 use std::collections::HashMap;
 
-use dyntrace_reader::FileOperation;
+use dyntrace_reader::{Event, FileOperation, OperationStep};
 
 use super::heat::Latencies;
 use super::table;
 use crate::figures::Spread;
+use crate::render::operation::plain_text;
 
 /// How many are followed at once. Beyond it, those that were idle longest have ended.
 const FOLLOWED: usize = 1 << 16;
-
-/// How many of the slowest are shown.
-const KEPT: usize = 40;
 
 /// Fewer tags than this are not taken for requests.
 const LEAST: u64 = 10;
@@ -60,9 +58,10 @@ impl<'t> Request<'t> {
     }
 }
 
-#[derive(Default)]
 pub struct Requests<'t> {
     open: HashMap<&'t [u8], Request<'t>>,
+    /// How many of the slowest are kept.
+    kept: usize,
     pub durations: Spread,
     pub steps: Latencies,
     /// The slowest first.
@@ -72,9 +71,23 @@ pub struct Requests<'t> {
 }
 
 impl<'t> Requests<'t> {
-    /// An operation with this tag was entered.
-    pub fn enter(&mut self, tag: &'t [u8], time: i64) {
-        if tag.is_empty() {
+    /// `kept` of the slowest are kept, at least one.
+    pub fn new(kept: usize) -> Requests<'t> {
+        Requests {
+            open: HashMap::new(),
+            kept,
+            durations: Spread::default(),
+            steps: Latencies::default(),
+            slowest: Vec::new(),
+            is_cut: false,
+        }
+    }
+
+    /// Takes the event if it enters an operation with a user tag that `is_wanted`.
+    pub fn enter(&mut self, event: &Event<'t>, is_wanted: impl Fn(&[u8]) -> bool) {
+        let Some((_, OperationStep::Entry)) = event.class.operation_step() else { return };
+        let (tag, time) = (plain_text(event, "user_tag"), event.time);
+        if tag.is_empty() || !is_wanted(tag) {
             return;
         }
         if self.open.len() == FOLLOWED && !self.open.contains_key(tag) {
@@ -104,10 +117,15 @@ impl<'t> Requests<'t> {
     /// Ends the requests that are open. Returns whether the tags are one a request, in a recording of this length: if they are short, or
     /// too many for rows of their own.
     pub fn finish(&mut self, length: i64) -> bool {
-        self.end_all(|_| true);
+        self.end();
         let count = self.durations.len();
         let median = self.durations.at(count.div_ceil(2)).map_or(i64::MAX, |ends| ends.longest as i64);
         count > table::KEPT as u64 || count >= LEAST && median <= length / PART
+    }
+
+    /// Ends the requests that are open.
+    pub fn end(&mut self) {
+        self.end_all(|_| true);
     }
 
     /// Ends the half that was idle longest; of requests with an operation in flight only if there are no others.
@@ -128,8 +146,8 @@ impl<'t> Requests<'t> {
             self.durations.count(request.duration());
             self.steps.count(request.duration());
             let place = self.slowest.partition_point(|other| other.duration() >= request.duration());
-            if place < KEPT {
-                self.slowest.truncate(KEPT - 1);
+            if place < self.kept {
+                self.slowest.truncate(self.kept - 1);
                 self.slowest.insert(place, request);
             }
         }

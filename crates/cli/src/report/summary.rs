@@ -1,15 +1,18 @@
 //! The figures of the page, collected in one pass over the events. Their size does not grow with the trace.
 
-use dyntrace_reader::{Event, FileOperations, OperationStep, Value};
+use dyntrace_reader::{Event, FileOperations, Value};
 
 use super::flows::Flows;
 use super::heat::Latencies;
 use super::requests::Requests;
 use super::slowest::Slowest;
 use super::table::Table;
+use super::tasks::Figures;
 use super::timeline::{Bucket, Timeline};
 use crate::figures::{Row, pattern};
-use crate::render::operation::text;
+
+/// How many of the slowest requests are shown.
+const REQUESTS: usize = 40;
 
 pub struct Summary<'t> {
     /// Times of the first and the last event, in nanoseconds since 1970.
@@ -27,6 +30,7 @@ pub struct Summary<'t> {
     pub all: Row,
     pub slowest: Slowest<'t>,
     pub flows: Flows<'t>,
+    pub tasks: Figures<'t>,
     pub operations: FileOperations<'t>,
     /// A buffer.
     pattern: Vec<u8>,
@@ -66,10 +70,11 @@ impl<'t> Summary<'t> {
             commands: Table::default(),
             tags: Table::default(),
             patterns: Table::default(),
-            requests: Requests::default(),
+            requests: Requests::new(REQUESTS),
             all: Row::default(),
             slowest: Slowest::default(),
             flows: Flows::default(),
+            tasks: Figures::default(),
             operations: FileOperations::default(),
             pattern: Vec::new(),
         }
@@ -87,9 +92,8 @@ impl<'t> Summary<'t> {
             bucket.steps += 1;
         }
         self.flows.message(event);
-        if let Some((_, OperationStep::Entry)) = event.class.operation_step() {
-            self.requests.enter(text(event, "user_tag"), event.time);
-        }
+        self.requests.enter(event, |_| true);
+        self.tasks.add(event);
         if let Some(operation) = self.operations.push(event)
             && let Some(duration) = operation.duration()
         {

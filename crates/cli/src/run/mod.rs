@@ -15,6 +15,7 @@ mod recorded;
 mod rows;
 mod script_file;
 mod session;
+mod slow;
 mod tag;
 mod target;
 mod tracing;
@@ -29,7 +30,7 @@ use anyhow::anyhow;
 
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
-use crate::render::Rendering;
+use crate::render::{Rendering, Settings};
 use crate::script::{self, Named, Script};
 use crate::signals::Notice;
 use crate::tracer::Kind;
@@ -70,6 +71,8 @@ pub struct Request {
     pub tracer: Option<By>,
     /// A glob of the user tags that the trace is limited to.
     pub tag: Option<String>,
+    /// A poll of this many nanoseconds or more is slow.
+    pub slow: Option<i64>,
     /// The user's options for the tracer.
     pub tracer_options: Vec<OsString>,
     /// Where the trace goes, if not to standard output.
@@ -83,6 +86,7 @@ pub fn run(request: &Request) -> Outcome {
     let script = Script::find(&request.script).map_err(|error| Failure::new(exit::USAGE, error))?;
     let tag = request.tag.as_ref().map(|glob| Tag::new(glob, &script)).transpose()?;
     let tag = tag.as_ref();
+    let settings = slow::settings(request.slow, &script)?;
     let target = Target::find(&request.asked)?;
     let (tracer, text, sites) = match choose::choose(&script, &request.asked, request.tracer, tag)? {
         Choice::Tracer(tracer, text) => {
@@ -91,7 +95,7 @@ pub fn run(request: &Request) -> Outcome {
                 refuse_fixed_path(&script, &text)?;
             }
             let sites = target.sites(&named)?;
-            let text = Text::new(&script, &tracer, &text);
+            let text = Text::new(&script, &tracer, &slow::put_into(&text, &settings));
             (tracer, text, sites)
         }
         Choice::Raw(tracer, rendering) => {
@@ -101,10 +105,10 @@ pub fn run(request: &Request) -> Outcome {
                 tracer.kind,
                 tracer.version
             );
-            (tracer, Text::raw(&script, rendering, &sites, tag)?, sites)
+            (tracer, Text::raw(&script, rendering, &sites, tag, settings)?, sites)
         }
         Choice::Recorder(rendering) if request.tracer_options.is_empty() => {
-            return record(rendering, request, &target, tag);
+            return record(rendering, request, &target, tag, &settings);
         }
         Choice::Recorder(_) => {
             let why = "the recorder has no options of a tracer: leave --tracer-option out, or name another tracer";
@@ -117,12 +121,18 @@ pub fn run(request: &Request) -> Outcome {
 }
 
 /// Runs the command without a tracer.
-fn record(rendering: &'static Rendering, request: &Request, target: &Target, tag: Option<&Tag>) -> Outcome {
+fn record(
+    rendering: &'static Rendering,
+    request: &Request,
+    target: &Target,
+    tag: Option<&Tag>,
+    settings: &Settings,
+) -> Outcome {
     let Asked::Command(words) = &request.asked else {
         unreachable!("the recorder is chosen for commands only");
     };
     target.sites(&Named::exactly(rendering.probes().into_iter()))?;
-    recorded::run(rendering, target, words, tag, Sink::open(request.output.as_deref())?)
+    recorded::run(rendering, target, words, tag, settings, Sink::open(request.output.as_deref())?)
 }
 
 /// Refuses a script with the path of the program in its probes: with a process, bpftrace would report each event twice.

@@ -12,7 +12,7 @@ use anyhow::Context as _;
 
 use crate::escape::{self, Stream};
 use crate::private;
-use crate::render::{Rendering, Way};
+use crate::render::{Rendering, Settings, Way};
 use crate::stdout::say_part;
 use crate::view::Format;
 
@@ -71,10 +71,10 @@ impl Sink {
     }
 
     /// The format in which it gets the script of `rendering`.
-    pub fn format(&self, rendering: &'static Rendering) -> Format {
+    pub fn format(&self, rendering: &'static Rendering, settings: &Settings) -> Format {
         match (&rendering.way, self) {
             (Way::Lines(_), Sink::File(_)) => Format::plain(std::slice::from_ref(rendering)),
-            _ => Format::of_script(rendering),
+            _ => Format::of_script(rendering, settings),
         }
     }
 }

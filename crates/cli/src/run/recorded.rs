@@ -14,7 +14,7 @@ use crate::command::Running;
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
 use crate::losses;
-use crate::render::Rendering;
+use crate::render::{Rendering, Settings};
 use crate::signals::{self, Notice};
 use crate::temporary::Temporary;
 use crate::view::{Live, PAUSE};
@@ -30,6 +30,7 @@ pub fn run(
     target: &Target,
     words: &[OsString],
     tag: Option<&Tag>,
+    settings: &Settings,
     sink: Sink,
 ) -> Outcome {
     let temporary = Temporary::new()?;
@@ -41,7 +42,7 @@ pub fn run(
     let mut of_tag = tag.map(Tag::selection);
     let mut live = Live {
         from: Follower::new([&folder]),
-        format: sink.format(rendering),
+        format: sink.format(rendering, settings),
         is_wanted: |event: &Event<'_>| {
             rendering.needs(event) && of_tag.as_mut().is_none_or(|of_tag| of_tag.takes(event))
         },

@@ -9,7 +9,7 @@ use dyntrace_folders::NewFile;
 
 use crate::elf::Note;
 use crate::exit::Failure;
-use crate::render::Rendering;
+use crate::render::{Rendering, Settings};
 use crate::script::Script;
 use crate::temporary::Temporary;
 use crate::tracer::{Kind, Tracer};
@@ -75,9 +75,10 @@ impl Text<'_> {
         rendering: &'static Rendering,
         sites: &[Note],
         tag: Option<&Tag>,
+        settings: Settings,
     ) -> Result<Text<'a>, Failure> {
         let mark = Mark::new();
-        let raw = Raw::new(rendering, sites, mark.clone(), tag)?;
+        let raw = Raw::new(rendering, sites, mark.clone(), tag, settings)?;
         let (kind, text) = (Kind::Bpftrace, raw.script.clone());
         let environment = &raw::ENVIRONMENT;
         Ok(Text { script, kind, text, mark, raw: Some(raw), has_rows: false, environment, ends_when_asked: false })

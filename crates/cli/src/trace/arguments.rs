@@ -38,8 +38,9 @@ tag, pid the process, matches(tag, \"req-*\") a condition with a glob. Actions a
 current_stacktrace, return, return_to, exception, error, count, time, memory, get_seq_token,
 set_seq_token(label, 17), set(call), set(set_on_spawn). The documentation of dyntrace::trace::Pattern has the whole grammar.
 
-The process opens its control socket when it is asked to, at its next file operation or message; it
-has the socket from the start if it calls dyntrace::recorder::control() or has DYNTRACE=control. When the trace ends for any reason, its functions run as before. The program never
+The process opens its control socket when it is asked to, at its next file operation, message or
+call of a traced function; it has the socket from the start if it calls
+dyntrace::recorder::control() or has DYNTRACE=control. When the trace ends for any reason, its functions run as before. The program never
 waits for this command: events that cannot be sent in time are dropped, and counted. --limit has
 a default, so that many events do not slow the program down.
 

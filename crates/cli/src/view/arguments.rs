@@ -15,7 +15,7 @@ use super::tag::OfTag;
 use super::text::Text;
 use super::time::{self, Instant};
 use super::token::OfToken;
-use crate::render::{self, Rendering};
+use crate::render::{self, Rendering, Settings};
 
 pub const HELP: &str = "\
 Examples:
@@ -24,11 +24,16 @@ Examples:
   dyntrace view trace --probe efile_drv-return --csv
   dyntrace view trace --errno ENOENT --since 1.5s --until 2s
   dyntrace view trace --min-duration 10ms
+  dyntrace view trace --slowest --tag 'req-*'
   dyntrace view trace --token 42
   dyntrace view trace --script efile_latency
   dyntrace view --follow trace
 
 In a pattern, * matches any text and ? one character.
+
+--slowest takes each user tag for a request, from its first entry to its last return. OUTSIDE is the
+time in which none of its operations was in flight. QUEUE WAIT, SERVICE and DELIVERY are sums over
+its operations; where these overlap, the sums exceed the time that the request took.
 
 Exit status:
    0  the trace is complete
@@ -45,19 +50,27 @@ pub struct Arguments {
     pub traces: Vec<PathBuf>,
     /// Print one JSON object per line, with the fields of its probe, and the names of commands, errors and lanes beside their numbers
     #[arg(long, conflicts_with = "csv")]
-    json: bool,
+    pub json: bool,
     /// Print CSV: a row for each event, a column for each field of the probes that --probe selects, or of all probes. For a file for
     /// each probe: dyntrace convert --to csv
     #[arg(long)]
     csv: bool,
+    /// Print the requests that took longest instead of events, 10 or this many, at most 1000: --slowest=40
+    #[arg(long, value_name = "COUNT", num_args = 0..=1, require_equals = true, default_missing_value = "10",
+          value_parser = clap::value_parser!(u16).range(1..=1000),
+          conflicts_with_all = ["csv", "script", "follow", "token", "probe", "failed", "command", "errno", "thread", "min_duration"])]
+    pub slowest: Option<u16>,
     #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "csv"], value_parser = names::script, help = names::script_help())]
     script: Option<&'static Rendering>,
+    /// A poll that takes this long or longer is slow, for the script task_latency; 10 ms without: 500us
+    #[arg(long, value_name = "TIME", requires = "script", value_parser = time::duration)]
+    slow: Option<i64>,
     /// Keep printing new events until the recording ends
     #[arg(short, long, conflicts_with = "min_duration")]
     pub follow: bool,
-    /// Only events of operations whose user tag matches, and other events with a matching one
+    /// Only events of operations and processes whose user tag matches, and other events with a matching one
     #[arg(long, value_name = "GLOB")]
-    tag: Option<String>,
+    pub tag: Option<String>,
     /// Only events of the sequential trace with this label: its messages, and the file operations of its processes. Lines are indented
     /// by causal depth
     #[arg(long, value_name = "LABEL", allow_negative_numbers = true, conflicts_with = "min_duration")]
@@ -112,7 +125,7 @@ impl Arguments {
     }
 
     fn selection(&self, first: i64) -> Selection {
-        let mut selection = self.probe.iter().fold(Selection::new(), |selection, probe| selection.probe(probe));
+        let mut selection = self.probe.iter().fold(self.times(first), |selection, probe| selection.probe(probe));
         if self.failed {
             selection = selection.failed();
         }
@@ -122,16 +135,26 @@ impl Arguments {
         if let Some(errno) = self.errno {
             selection = selection.errno(errno.into());
         }
+        if let Some(tid) = self.thread {
+            selection = selection.tid(tid);
+        }
+        selection
+    }
+
+    /// Selects events by time.
+    pub fn times(&self, first: i64) -> Selection {
+        let mut selection = Selection::new();
         if let Some(since) = self.since {
             selection = selection.from(since.at(first));
         }
         if let Some(until) = self.until {
             selection = selection.until(until.at(first));
         }
-        if let Some(tid) = self.thread {
-            selection = selection.tid(tid);
-        }
         selection
+    }
+
+    fn settings(&self) -> Settings {
+        self.slow.map_or_else(Settings::default, |slow| Settings { slow })
     }
 
     /// Whether to show the recorder's own events: only if the user names them.
@@ -149,7 +172,7 @@ impl Arguments {
             let shown = |class: &&EventClass| (own || !event::is_own(class)) && selection.matches_probe(class);
             Format::new(Csv::new(classes.filter(shown), out))
         } else if let Some(script) = self.script {
-            Format::of_script(script)
+            Format::of_script(script, &self.settings())
         } else {
             let mut text = Text::on_stdout(render::ALL);
             text.shows_modules = self.shows_own_events();

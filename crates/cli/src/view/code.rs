@@ -78,6 +78,6 @@ mod tests {
         }
         assert_eq!(Code::Errno.name(Value::Unsigned(13)).as_deref(), Some("EACCES"));
         assert_eq!(Code::Errno.name(Value::Unsigned(u64::MAX)), None);
-        assert_eq!(Code::Lane.name(Value::Text(b"1")), None);
+        assert_eq!(Code::Lane.name(Value::Text(b"1".into())), None);
     }
 }

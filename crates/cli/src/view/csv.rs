@@ -77,7 +77,7 @@ impl Printer for Csv {
                 (Some(code), value) => append::csv_field(out, code.name(value).unwrap_or_default().as_bytes()),
                 (None, Value::Signed(number)) => append::signed(out, number),
                 (None, Value::Unsigned(number)) => append::unsigned(out, number),
-                (None, Value::Text(text)) => append::csv_field(out, text),
+                (None, Value::Text(text)) => append::csv_field(out, &text),
             }
         }
         out.push(b'\n');

@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use crate::render::{Printer, Rendering, Way};
+use crate::render::{Printer, Rendering, Settings, Way};
 
 use super::text::Text;
 
@@ -20,9 +20,9 @@ impl Format {
     }
 
     /// The lines of one script, for standard output.
-    pub fn of_script(rendering: &'static Rendering) -> Format {
+    pub fn of_script(rendering: &'static Rendering, settings: &Settings) -> Format {
         match rendering.way {
-            Way::Summary { begin, .. } => Format(begin()),
+            Way::Summary { begin, .. } => Format(begin(settings)),
             Way::Lines(_) => Format::on_stdout(slice::from_ref(rendering)),
         }
     }

@@ -46,7 +46,7 @@ impl Printer for Json {
             match value {
                 Value::Signed(number) => append::signed(out, number),
                 Value::Unsigned(number) => append::unsigned(out, number),
-                Value::Text(text) => append::json_string(out, text),
+                Value::Text(text) => append::json_string(out, &text),
             }
             if let Some((code, key)) = code
                 && let Some(name) = code.name(value)

@@ -10,6 +10,7 @@ mod json;
 mod live;
 pub mod names;
 mod places;
+mod requests;
 mod slow;
 mod tag;
 mod text;
@@ -18,18 +19,20 @@ mod token;
 
 use std::io::{self, Write};
 
-use dyntrace_reader::{Event, Follower};
+use dyntrace_reader::{Event, Follower, Selection, Trace};
 
 use crate::exit::Outcome;
-use crate::{losses, recording};
+use crate::{losses, recording, stdout};
 
 pub use arguments::{Arguments, HELP};
+pub use code::Code;
 pub use csv::Csv;
 pub use event::process_name;
 pub use format::Format;
 pub use live::{Live, PAUSE};
 pub use tag::OfTag;
 
+use requests::Slowest;
 use slow::Slow;
 
 /// How many bytes are written at once.
@@ -38,6 +41,9 @@ const AT_ONCE: usize = 64 * 1024;
 /// Prints the events that the user asked for, and reports losses.
 pub fn view(arguments: &Arguments) -> Outcome {
     let trace = recording::open(&arguments.traces)?;
+    if let Some(count) = arguments.slowest {
+        return slowest(&trace, arguments, count);
+    }
     let mut to = io::stdout().lock();
     let mut out = Vec::with_capacity(2 * AT_ONCE);
     let mut format = arguments.format(&trace, &mut out);
@@ -53,6 +59,18 @@ pub fn view(arguments: &Arguments) -> Outcome {
         .map_err(anyhow::Error::new)?;
         trace.losses()
     };
+    losses::say(&losses);
+    Ok(losses::status(&losses))
+}
+
+/// Prints the slowest requests instead of events.
+fn slowest(trace: &Trace, arguments: &Arguments, count: u16) -> Outcome {
+    let is_in_time = arguments.times(trace.events().peek().map_or(0, |first| first.time));
+    let tag = arguments.tag.as_deref().map(|tag| Selection::new().tag(tag));
+    let is_wanted = |of: &[u8]| tag.as_ref().is_none_or(|tag| tag.matches_tag(of));
+    let slowest = Slowest::of(trace.events().filter(|event| is_in_time.matches(event)), count.into(), is_wanted);
+    stdout::write(&if arguments.json { slowest.json() } else { slowest.text() })?;
+    let losses = trace.losses();
     losses::say(&losses);
     Ok(losses::status(&losses))
 }

@@ -51,7 +51,7 @@ impl Places {
 
     /// Takes in an event about a module.
     pub fn learn(&mut self, event: &Event<'_>) {
-        let text = |name| String::from_utf8_lossy(text(event, name)).into_owned();
+        let text = |name| String::from_utf8_lossy(&text(event, name)).into_owned();
         let module = Module { name: text("module"), version: text("version"), file: text("file") };
         self.modules.insert(text("mapped"), module);
     }

@@ -1,5 +1,5 @@
-//! The events of operations with a matching user tag, and other events that have one. Of an operation's events, only its entry and return
-//! have the tag.
+//! The events of operations and processes with a matching user tag, and other events that have one. Of an operation's events, only its
+//! entry and return have the tag, of a process's only its spawn.
 
 use std::collections::HashSet;
 
@@ -13,21 +13,28 @@ pub struct OfTag {
     /// Operations in flight, each with the position of its driver.
     operations: HashSet<(usize, Id)>,
     drivers: Vec<String>,
+    /// Processes that began with a matching tag, each with the pid of its program.
+    processes: HashSet<(u64, Vec<u8>)>,
 }
 
 impl OfTag {
     /// `pattern` as for [`Selection::tag`].
     pub fn new(pattern: &str) -> OfTag {
-        OfTag { tag: Selection::new().tag(pattern), operations: HashSet::new(), drivers: Vec::new() }
+        OfTag {
+            tag: Selection::new().tag(pattern),
+            operations: HashSet::new(),
+            drivers: Vec::new(),
+            processes: HashSet::new(),
+        }
     }
 
     /// Whether the event is one of them. It must see every event, in the order of time.
     pub fn takes(&mut self, event: &Event<'_>) -> bool {
-        let Some((driver, step)) = event.class.operation_step() else { return self.tag.matches(event) };
+        let Some((driver, step)) = event.class.operation_step() else { return self.takes_other(event) };
         let operation = (self.position(driver), operation::id(event));
         match step {
             OperationStep::Entry => {
-                let takes = self.tag.matches_tag(text(event, "user_tag"));
+                let takes = self.tag.matches_tag(&text(event, "user_tag"));
                 if takes {
                     self.operations.insert(operation);
                 } else {
@@ -39,6 +46,22 @@ impl OfTag {
             OperationStep::IntEntry | OperationStep::IntReturn => self.operations.contains(&operation),
             // The trace may begin after the entry.
             OperationStep::Return => self.operations.remove(&operation) || self.tag.matches(event),
+        }
+    }
+
+    fn takes_other(&mut self, event: &Event<'_>) -> bool {
+        let Some(probe) = event.class.name.strip_prefix("dyntrace:process-") else { return self.tag.matches(event) };
+        let process = (event.process.pid, text(event, "proc").to_vec());
+        match probe {
+            "spawn" => {
+                let takes = self.tag.matches(event);
+                if takes {
+                    self.processes.insert(process);
+                }
+                takes
+            }
+            "exit" => self.processes.remove(&process),
+            _ => self.processes.contains(&process),
         }
     }
 

@@ -131,14 +131,14 @@ fn append_plain(out: &mut Vec<u8>, value: &Value) {
     match *value {
         Value::Signed(number) => append::signed(out, number),
         Value::Unsigned(number) => append::unsigned(out, number),
-        Value::Text(text) => append::text(out, text),
+        Value::Text(text) => append::text(out, &text),
     }
 }
 
 /// The same with quotes around text, which show its end.
 fn append_quoted(out: &mut Vec<u8>, value: &Value) {
     match *value {
-        Value::Text(text) => append::json_string(out, text),
+        Value::Text(text) => append::json_string(out, &text),
         _ => append_plain(out, value),
     }
 }

@@ -17,7 +17,7 @@ fn its_commands_run() {
     let server = format!("{} --exact role --nocapture", own.display());
     let mut ran = 0;
     for command in CHAPTER.lines().filter_map(|line| line.strip_prefix("$ dyntrace ")) {
-        // These need a scraper and a collector: `scrapes_until_an_interrupt`, and the tests of `convert`.
+        // These need a scraper and a collector: `scrapes_until_an_interrupt`, and the tests of `convert` and `export`.
         if command.contains("--listen") || command.contains("http://") {
             continue;
         }

@@ -40,7 +40,8 @@ impl Collector {
     }
 }
 
-fn receive(stream: &std::net::TcpStream) -> Received {
+/// Reads a request.
+pub fn receive(stream: &std::net::TcpStream) -> Received {
     let mut reader = BufReader::new(stream);
     let mut head = Vec::new();
     loop {

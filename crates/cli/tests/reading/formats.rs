@@ -104,7 +104,7 @@ fn columns_of_tables() {
     storm::write(&folder.path().join("trace"), 10, 4);
     let tables = folder.path().join("tables");
     made("convert", &[&folder.path().join("trace")], &["--to", "parquet"], &tables, 0);
-    for (table, always) in [("events", 7), ("operations", usize::MAX)] {
+    for (table, always) in [("events", 7), ("operations", usize::MAX), ("tasks", usize::MAX)] {
         let reader = SerializedFileReader::new(File::open(tables.join(format!("{table}.parquet"))).unwrap()).unwrap();
         let metadata = reader.metadata().file_metadata();
         let version =

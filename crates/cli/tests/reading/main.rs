@@ -19,6 +19,7 @@ mod read;
 mod report;
 mod storm;
 mod streams;
+mod tasks;
 mod token;
 #[path = "../../../reader/tests/common/mod.rs"]
 mod writer;

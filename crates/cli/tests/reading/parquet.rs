@@ -8,7 +8,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 
 use crate::writer::{Arg, START, Writer, entry, fired, returned};
-use crate::{made, storm};
+use crate::{made, storm, tasks};
 
 type Rows = Vec<BTreeMap<String, Field>>;
 
@@ -82,6 +82,8 @@ fn fields_of_one_name_share_a_column_unless_their_kinds_differ() {
     let probes = ["dyntrace:efile_drv-entry", "dyntrace:efile_drv-return", "dyntrace:message-send", "recorder:thread"];
     assert_eq!(column("probe"), probes.map(text));
     assert_eq!(column("user_tag"), [text("a"), text("b"), None, None]);
+    assert_eq!(column("command_name"), [text("RENAME"), text("RENAME"), None, None]);
+    assert_eq!(column("errno_name"), [None, text("ENOENT"), None, None]);
     assert_eq!(column("i3"), [Some(Field::Long(-3)), None, None, None]);
     assert_eq!(column("size"), [None, None, Some(Field::ULong(8)), None]);
     assert_eq!(column("tid"), [7, 7, 7, 0].map(|tid| Some(Field::ULong(tid))));
@@ -98,4 +100,34 @@ fn several_groups_make_one_table() {
     let (events, operations) = converted(&[folder.path()]);
     assert_eq!((events.len(), operations.len()), (count as usize, 0));
     assert!(events.iter().zip(0..).all(|(row, at): (_, u64)| row["message"] == Field::Str(format!("event {at}"))));
+}
+
+#[test]
+fn every_task_has_its_row() {
+    let folder = tempfile::tempdir().unwrap();
+    tasks::write(&folder.path().join("trace"));
+    let output = folder.path().join("tables");
+    made("convert", &[&folder.path().join("trace")], &["--to", "parquet"], &output, 0);
+    let rows: BTreeMap<_, _> =
+        rows(&output, "tasks.parquet").into_iter().map(|row| (row["fun"].to_string(), row)).collect();
+    assert_eq!(rows.len(), 5, "{rows:?}");
+    let of = |fun: &str, column: &str| rows[&format!("\"{fun}\"")].get(column).cloned();
+    let at = |time: u64| long(START as u64 + time);
+    let unsigned = |number| Some(Field::ULong(number));
+    let bake = |column| of("shop::bake", column);
+    assert_eq!((bake("hostname"), bake("program"), bake("pid")), (text("h"), text("shop"), unsigned(12)));
+    assert_eq!(
+        (bake("proc"), bake("parent"), bake("place")),
+        (text("<0.1.0>"), text("<0.9.0>"), text("src/shop.rs:3"))
+    );
+    assert_eq!((bake("user_tag"), bake("reason")), (text("req-1"), text("normal")));
+    assert_eq!((bake("spawn_ns"), bake("first_poll_ns"), bake("exit_ns")), (at(0), at(2_000), at(30_000_700)));
+    assert_eq!((bake("polls"), bake("busy_ns")), (unsigned(2), unsigned(1_400)));
+    assert_eq!((bake("longest_poll_ns"), bake("longest_poll_at_ns")), (long(900), at(2_000)));
+    assert_eq!((of("shop::fry", "reason"), of("shop::fry", "user_tag")), (text("panic: no <oil>"), None));
+    // Spawned before the trace; in its first poll at the end; never polled.
+    assert_eq!((of("shop::stir", "spawn_ns"), of("shop::stir", "polls")), (None, unsigned(1)));
+    let wait = |column| of("shop::wait", column);
+    assert_eq!((wait("first_poll_ns"), wait("polls"), wait("exit_ns")), (at(20_005_000), unsigned(0), None));
+    assert_eq!((of("shop::<late>", "spawn_ns"), of("shop::<late>", "first_poll_ns")), (at(30_000_800), None));
 }

@@ -6,7 +6,7 @@ use std::fs;
 use crate::message::{EventType, TrackDescriptor};
 use crate::read::{Event, Packet, read};
 use crate::writer::{START, Writer, fired};
-use crate::{made, storm};
+use crate::{made, storm, tasks};
 
 /// A slice that was read back.
 pub struct Slice {
@@ -163,4 +163,36 @@ fn other_events_are_marks_and_processes_stay_apart() {
     let processes: Vec<_> = read.tracks.values().filter(|track| track.parent_uuid.is_none()).collect();
     assert_eq!((processes.len(), processes.iter().filter(|track| track.process.is_some()).count()), (2, 1));
     assert!(read.instants.iter().all(|event| event.name == "user_trace-s1" && event.annotations.len() == 1));
+}
+
+#[test]
+fn every_poll_is_on_its_thread() {
+    let folder = tempfile::tempdir().unwrap();
+    tasks::write(folder.path());
+    let read = Read::back(&[folder.path()]);
+    let mut polls: Vec<_> = read
+        .slices
+        .iter()
+        .map(|slice| {
+            let text = |name: &str| slice.annotations.get(name).map_or("", String::as_str);
+            let at = |time: u64| time - START as u64;
+            let of = [slice.name.as_str(), text("pid"), text("user tag"), text("outcome")].join(" ");
+            (at(slice.begin), at(slice.end), read.way(slice.track).join("/"), of, slice.around.join("/"))
+        })
+        .collect();
+    polls.sort();
+    let poll = |begin, end, tid: u64, of: &str, around: &str| {
+        (begin, end, format!("shop/thread {tid}"), of.to_owned(), around.to_owned())
+    };
+    let [first, second] = tasks::THREADS;
+    let expected = [
+        poll(2_000, 3_000, first, "shop::bake <0.1.0> req-1 pending", ""),
+        poll(2_500, 2_700, first, "shop::stir <0.3.0>  ready", "shop::bake"),
+        poll(4_000, 20_004_100, second, "shop::fry <0.2.0>  panic", ""),
+        poll(30_000_000, 30_000_600, first, "shop::bake <0.1.0> req-1 ready", ""),
+    ];
+    assert_eq!(polls, expected);
+    assert_eq!(read.open, ["shop::wait"]);
+    let marks: Vec<_> = read.instants.iter().map(|mark| mark.name.as_str()).collect();
+    assert_eq!(marks, ["process-spawn", "process-spawn", "process-exit", "process-exit", "process-spawn"]);
 }

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::storm;
+use crate::page::Fields;
 use crate::writer::{Arg, Fired, SUB_BUFFER, Writer, entry, fired, returned};
 use crate::{dyntrace, made};
+use crate::{storm, tasks};
 
 /// The page of the traces.
 pub fn page(traces: &[&Path], status: i32) -> String {
@@ -112,9 +113,8 @@ fn operation(start: u64, tag: i64, user_tag: &str, errno: i64) -> [Fired; 4] {
     ]
 }
 
-#[test]
-fn tags_that_are_one_a_request_are_requests() {
-    let folder = tempfile::tempdir().unwrap();
+/// Twenty requests of three operations each.
+pub fn requests(folder: &Path) {
     let mut events = Vec::new();
     for request in 0..20_i64 {
         let (start, tag) = (request as u64 * 1_000_000, format!("req-{request}"));
@@ -125,7 +125,13 @@ fn tags_that_are_one_a_request_are_requests() {
         events.extend(operation(start + wait + if request == 7 { 4_500 } else { 500 }, request * 3 + 3, &tag, 2));
     }
     events.sort_by_key(|event| event.cycles);
-    Writer::new(folder.path()).ring("ring-1", 7, &events);
+    Writer::new(folder).ring("ring-1", 7, &events);
+}
+
+#[test]
+fn tags_that_are_one_a_request_are_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    requests(folder.path());
     let page = page(&[folder.path()], 0);
     assert_eq!(row(&page, "req-*")[..3], ["req-*", "60", "20"]);
     let slowest = &page[page.find("<h2>Slowest requests</h2>").unwrap()..];
@@ -138,6 +144,43 @@ fn tags_that_are_one_a_request_are_requests() {
     assert!(slowest.find("req-7<").unwrap() < slowest.find("req-8<").unwrap());
     assert!(slowest.contains("<b>20</b> requests") && slowest.contains("svg id=\"requests\""), "{slowest}");
     assert!(slowest.contains("<title>19 × 10.0 µs to 15.8 µs</title>"), "{slowest}");
+}
+
+/// The same requests in the terminal and in JSON.
+#[test]
+fn the_slowest_requests_are_those_of_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    requests(folder.path());
+    let view = |options: &[&str]| {
+        let output = dyntrace([&["view", folder.path().to_str().unwrap()], options].concat());
+        assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let text = view(&["--slowest=2"]);
+    let cells =
+        |line: &str| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect();
+    let lines: Vec<Vec<String>> = text.lines().map(cells).collect();
+    assert_eq!(lines[0][..3], ["TOOK", "OUTSIDE", "QUEUE WAIT"]);
+    let slowest = ["208 µs", "198 µs", "3.00 µs", "6.00 µs", "1.50 µs", "3", "1", "7.00 ms", "req-7"];
+    assert_eq!((&lines[1][..], lines.len()), (&slowest.map(str::to_owned)[..], 4), "{text}");
+    assert!(lines[3][0].starts_with("20 requests, p50 14.0 µs, "), "{text}");
+    assert!(lines[3][0].ends_with(", longest 208 µs"), "{text}");
+
+    let objects = |options: &[&str]| {
+        let lines = view(&[&["--slowest", "--json"], options].concat());
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<serde_json::Value>>()
+    };
+    let all = objects(&[]);
+    assert_eq!((all.len(), &all[0]["user_tag"], &all[0]["took_ns"]), (10, &"req-7".into(), &208_000.into()));
+    let mut fields = Fields::new(&[]);
+    all.iter().for_each(|request| fields.add(request));
+    fields.are_those_below("dyntrace view --slowest --json");
+    let some = objects(&["--tag", "req-1?"]);
+    assert!(some.len() == 10 && some.iter().all(|request| request["took_ns"] == 14_000), "{some:?}");
+    assert_eq!(objects(&["--until", "900us"]).len(), 1);
+    assert_eq!(view(&["--slowest", "--tag", "no"]), "no operation with such a user tag was answered\n");
+    let refused = dyntrace(["view", "t", "--slowest", "--failed"]);
+    assert_eq!(refused.status.code(), Some(2));
 }
 
 #[test]
@@ -211,4 +254,44 @@ fn absurd_values_end_no_command() {
     assert!(page(&[&trace], 4).contains("command -5"));
     made("convert", &[&trace], &["--to", "perfetto"], &folder.path().join("perfetto"), 4);
     made("convert", &[&trace], &["--to", "parquet"], &folder.path().join("parquet"), 4);
+}
+
+#[test]
+fn tasks_by_their_ends_and_their_functions() {
+    let folder = tempfile::tempdir().unwrap();
+    storm::write(&folder.path().join("none"), 10, 3);
+    assert!(!page(&[&folder.path().join("none")], 0).contains("<h2>Tasks</h2>"));
+    let trace = folder.path().join("trace");
+    tasks::write(&trace);
+    let page = page(&[&trace], 0);
+    let (_, section) = page.split_once("<h2>Tasks</h2>").unwrap();
+    for fact in
+        ["<b>3</b> spawned", "<b>1</b> normal", "<b>1</b> panic", "<b>3</b> not ended", "<b>1</b> polls of 10 ms"]
+    {
+        assert!(section.contains(fact), "{fact}: {section}");
+    }
+    assert_eq!(
+        row(section, "shop::bake"),
+        ["shop::bake", "1", "2", "1.40 µs", "500 ns", "900 ns", "900 ns", "2.00 µs"]
+    );
+    assert_eq!(row(section, "shop::fry")[1..4], ["1", "1", "20.0 ms"]);
+    assert_eq!(row(section, "shop::stir")[1..4], ["0", "1", "150 ns"]);
+    assert_eq!(row(section, "shop::&lt;late&gt;")[1..], ["1", "0"]);
+    // The busiest first.
+    assert!(section.find("shop::fry").unwrap() < section.find("shop::bake").unwrap());
+    let (_, panics) = section.split_once("<h3>Panics</h3>").unwrap();
+    assert_eq!(row(panics, "shop::fry"), ["shop::fry", "1", "20.0 ms", "no &lt;oil&gt;"]);
+    let (_, longest) = panics.split_once("<h3>Longest polls</h3>").unwrap();
+    assert_eq!(row(longest, "shop::fry"), ["shop::fry", "20.0 ms", "4.00 µs", "panic", "8", "12 &lt;0.2.0&gt;"]);
+    assert_eq!(row(longest, "shop::bake")[5..], ["req-1", "12 &lt;0.1.0&gt;"]);
+}
+
+#[test]
+fn a_page_of_tasks_without_polls() {
+    let folder = tempfile::tempdir().unwrap();
+    let exit = |time, reason: &str| fired("process-exit", time, ["<0.1.0>".into(), reason.into()]);
+    Writer::new(folder.path()).ring("ring-1", 7, &[exit(5, "panic"), exit(6, "cancelled")]);
+    let page = page(&[folder.path()], 0);
+    assert!(page.contains("The trace has no polls: record them with") && page.contains("<b>1</b> cancelled"), "{page}");
+    assert!(page.contains("<i>recorded without polls</i>"), "{page}");
 }

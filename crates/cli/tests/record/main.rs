@@ -1,7 +1,11 @@
 //! `dyntrace record` and related commands on this test's own program: run with `ROLE` set, it is the recorded program.
 #![cfg(target_os = "linux")]
 
+#[path = "../reading/collector.rs"]
+#[expect(dead_code, reason = "the tests of convert use the rest")]
+mod collector;
 mod command;
+mod export;
 #[path = "../common/interrupts.rs"]
 mod interrupts;
 #[path = "../../../../tests/common/missing.rs"]
@@ -44,14 +48,33 @@ fn role() {
         "die" => raise(Signal::SIGKILL).unwrap(),
         // Fires events for each piece of input, then prints a line, until the input ends.
         "serve" => serve(|_| fire(0, 100)),
-        // Runs a file operation, or sends a message, for each piece of input.
+        // Runs a file operation, sends a message, or has a task polled, for each piece of input.
         "operate" => serve(|runtime| {
             runtime.block_on(dyntrace::fs::metadata("/")).unwrap();
         }),
+        // Runs as many file operations in each of four tasks, on several threads, for each piece of input.
+        "many" => {
+            let runtime = Builder::new_multi_thread().worker_threads(4).build().unwrap();
+            let count = argument.parse().unwrap();
+            serve(|_| {
+                let task = |number| dyntrace::with_tag(format!("task-{number}"), operate(count));
+                let tasks: Vec<_> = (0..4).map(|number| runtime.spawn(task(number))).collect();
+                tasks.into_iter().for_each(|task| runtime.block_on(task).unwrap());
+            });
+        }
+        // Reads the file, which may be a FIFO, in a task for each piece of input. Does not wait for the end.
+        "read" => {
+            let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();
+            let path = std::path::PathBuf::from(argument);
+            serve(|_| {
+                runtime.spawn(dyntrace::with_tag("slow", dyntrace::fs::read(path.clone())));
+            });
+        }
         "send" => {
             let (sender, mut receiver) = dyntrace::mailbox::unbounded_channel();
             serve(|runtime| runtime.block_on(async { (sender.send(1).unwrap(), receiver.recv().await) }).0);
         }
+        "poll" => serve(|runtime| runtime.block_on(async { dyntrace::spawn(async {}).await.unwrap() })),
         "leave" => {
             let child = program("serve").stdin(Stdio::inherit()).stderr(Stdio::null()).spawn().unwrap();
             let is_childs = |folder: &Path| folder.to_str().unwrap().ends_with(&format!("-{}", child.id()));
@@ -69,6 +92,12 @@ fn serve(mut act: impl FnMut(&Runtime)) {
     while std::io::stdin().read(&mut piece).unwrap() > 0 {
         act(&runtime);
         println!("fired");
+    }
+}
+
+async fn operate(count: usize) {
+    for _ in 0..count {
+        dyntrace::fs::metadata("/").await.unwrap();
     }
 }
 

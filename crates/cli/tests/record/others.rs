@@ -17,7 +17,7 @@ use nix::unistd::Pid;
 use crate::place::{Firing, Place, Ran, send, wait_for_session};
 use crate::{missing, program};
 
-const NOBODY: u32 = 65534;
+pub const NOBODY: u32 = 65534;
 
 #[test]
 fn processes_that_cannot_be_controlled() {

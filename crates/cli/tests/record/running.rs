@@ -28,13 +28,19 @@ fn a_running_process_until_an_interrupt() {
     assert_eq!(place.events("trace").len(), 100, "the session has ended");
 }
 
-/// The process opens its control socket at its first operation after the request, which a later command finds, too.
+/// The process opens its control socket at its first operation, message, poll of a task or event after the request, which a later command finds, too.
 #[test]
 fn a_running_process_that_was_not_prepared() {
     if !nix::unistd::geteuid().is_root() {
         return missing::skip("root", "without it the kernel may refuse the memory of another process");
     }
-    for (role, probe) in [("operate", "dyntrace:efile_drv-entry"), ("send", "dyntrace:message-send")] {
+    let roles = [
+        ("operate", "dyntrace:efile_drv-entry"),
+        ("send", "dyntrace:message-send"),
+        ("poll", "dyntrace:process-spawn"),
+        ("serve", "dyntrace:user_trace-i4s4"),
+    ];
+    for (role, probe) in roles {
         let place = Place::new();
         let mut command = program(role);
         place.put(&mut command);

@@ -8,8 +8,11 @@ static ALLOCATOR: dyntrace::alloc::Counting = dyntrace::alloc::Counting::system(
 mod clients;
 #[path = "../common/interrupts.rs"]
 mod interrupts;
+#[path = "../../../../tests/common/missing.rs"]
+mod missing;
 mod orders;
 mod shop;
+mod unprepared;
 
 use std::env;
 use std::io::{BufRead as _, BufReader};
@@ -61,8 +64,11 @@ fn pack(order: &Order) -> usize {
 /// and orders a sold one.
 #[test]
 fn role() {
-    if env::var_os("ROLE").is_none() {
-        return;
+    match env::var("ROLE").as_deref() {
+        Ok("shop") => {}
+        Ok("parent") => return unprepared::parent(),
+        Ok("own session") => return unprepared::own_session(),
+        _ => return,
     }
     dyntrace::put_tag("req-81").unwrap();
     let runtime = Builder::new_current_thread().build().unwrap();

@@ -21,10 +21,18 @@ pub struct Shop {
 
 impl Shop {
     pub fn open() -> Shop {
+        Shop::start(Command::new(env::current_exe().unwrap()).env("ROLE", "shop").env("DYNTRACE", "control"))
+    }
+
+    /// One that has no control socket at its start, in a role.
+    pub fn unprepared(role: &str) -> Shop {
+        Shop::start(Command::new(env::current_exe().unwrap()).env("ROLE", role))
+    }
+
+    fn start(command: &mut Command) -> Shop {
         let place = tempfile::tempdir().unwrap();
-        let mut command = Command::new(env::current_exe().unwrap());
-        command.args(["--exact", "role", "--nocapture"]).env("ROLE", "shop").env("DYNTRACE", "control");
-        command.env("XDG_RUNTIME_DIR", place.path()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.args(["--exact", "role", "--nocapture"]).env("XDG_RUNTIME_DIR", place.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
         let mut shop = Shop { child, lines, place };
@@ -68,6 +76,11 @@ impl Shop {
         let output = self.command(arguments).output().unwrap();
         let errors = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(status) && errors.contains(what), "{}: {errors}", output.status);
+    }
+
+    /// Whether it has a control socket.
+    pub fn has_socket(&self) -> bool {
+        self.place.path().join(format!("dyntrace/{}.sock", self.child.id())).exists()
     }
 
     /// A connection to its control socket.

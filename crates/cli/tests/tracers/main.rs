@@ -26,4 +26,5 @@ mod programs;
 mod recorder;
 mod systemtap;
 mod tags;
+mod tasks;
 mod token;

@@ -9,6 +9,7 @@ use crate::hostile;
 use crate::machine::{command, run, turn, workspace};
 use crate::pool;
 use crate::programs::{CONNECTIONS, MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, renamed};
+use crate::tasks;
 
 /// The lines of OTP's `messages.systemtap` on `every_event`, below its note.
 const OTPS_MESSAGES: &str = "\
@@ -75,6 +76,9 @@ fn every_script_in_one_boot() {
         ("waits", "stap-scripts/message_latency.stp", "pipeline", REQUESTS.join(" ")),
         ("orders", "examples/own_provider/scripts/orders.stp", "own_provider", String::new()),
         ("user", "stap-scripts/user-probe.stp", "every_event", String::new()),
+        ("spawns", "stap-scripts/spawn-exit.stp", "known_tasks", tasks::COUNT.to_owned()),
+        ("scheduling", "stap-scripts/process-scheduling.stp", "known_tasks", tasks::COUNT.to_owned()),
+        ("polls", "stap-scripts/task_latency.stp", "known_tasks", tasks::COUNT.to_owned()),
     ];
     let line = |(name, script, program, arguments): &(&str, &str, &str, String)| {
         let script = workspace().canonicalize().expect("the workspace").join(script);
@@ -121,4 +125,7 @@ fn every_script_in_one_boot() {
     answers::message_latency(&answer("waits", "trace"), &answer("waits", "out"));
     assert_eq!(answer("user", "trace"), USER_PROBES);
     assert_eq!(answer("orders", "trace"), ORDERS);
+    tasks::spawn_exit(&answer("spawns", "trace"), &answer("spawns", "out"));
+    tasks::scheduling(&answer("scheduling", "trace"), &answer("scheduling", "out"));
+    tasks::latency(&answer("polls", "trace"), &answer("polls", "out"));
 }

@@ -5,7 +5,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use dyntrace_metadata::{ByteOrder, CONTEXT, FieldKind, RECORD_SEPARATOR, TIMES};
+use dyntrace_metadata::event_header::{ID_BITS, TIME_BITS, WHOLE};
+use dyntrace_metadata::{ByteOrder, CONTEXT, FieldKind, Naming, RECORD_SEPARATOR, TIMES};
 use serde::Deserialize;
 
 use super::{Environment, Fact, Metadata, Problem, Streams};
@@ -103,6 +104,43 @@ struct FieldClass<'a> {
     encoding: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     member_classes: Vec<Member<'a>>,
+    #[serde(borrow)]
+    selector_field_location: Option<Location<'a>>,
+    #[serde(borrow, default)]
+    options: Vec<Choice<'a>>,
+    #[serde(borrow, default)]
+    attributes: Attributes<'a>,
+}
+
+/// The attributes of a field class, by their namespace.
+#[derive(Default, Deserialize)]
+struct Attributes<'a> {
+    #[serde(borrow, default)]
+    dyntrace: OwnAttributes<'a>,
+}
+
+#[derive(Default, Deserialize)]
+struct OwnAttributes<'a> {
+    /// Of a number: the kind of names that contain it.
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+}
+
+/// The place of the field that selects an option of a variant.
+#[derive(Deserialize)]
+struct Location<'a> {
+    #[serde(borrow)]
+    origin: Cow<'a, str>,
+    path: Vec<Option<String>>,
+}
+
+/// An option of a variant.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Choice<'a> {
+    selector_field_ranges: Vec<[i128; 2]>,
+    #[serde(borrow)]
+    field_class: FieldClass<'a>,
 }
 
 #[derive(Deserialize)]
@@ -117,6 +155,12 @@ impl FieldClass<'_> {
     /// Whether it is a structure without padding, if its members have none.
     fn is_packed(&self) -> bool {
         self.kind == "structure" && matches!(self.minimum_alignment, None | Some(1 | 8))
+    }
+
+    /// The kind of the names that contain the number.
+    fn naming(&self) -> Option<Naming> {
+        let word = self.attributes.dyntrace.name.as_deref()?;
+        Naming::ALL.into_iter().find(|naming| naming.word() == word)
     }
 }
 
@@ -186,7 +230,7 @@ impl Reading {
             _ => return Err(self.problem("`byte-order` of this trace is neither `little-endian` nor `big-endian`")),
         };
         let uuid = self.uuid.ok_or_else(|| self.problem("this trace has no `uuid`"))?;
-        self.format = Some(Format { byte_order, uuid, checksums: false });
+        self.format = Some(Format { byte_order, uuid, checksums: false, compact: false });
         let fact = |given| match given {
             Given::Number(number) => Fact::Number(number.into()),
             Given::Text(text) => Fact::Text(text),
@@ -214,18 +258,18 @@ impl Reading {
         let checksums = class.packet_context_field_class.member_classes.len() == context.len();
         let context = if checksums { &context[..] } else { &context[..5] };
         self.expect_layout("packet-context", &class.packet_context_field_class, context)?;
-        self.expect_layout(
-            "event-record-header",
-            &class.event_record_header_field_class,
-            &[("id", 16), ("timestamp", 64)],
-        )?;
+        let header = &class.event_record_header_field_class;
+        let compact = self.is_compact(header);
+        if !compact {
+            self.expect_layout("event-record-header", header, &[("id", 16), ("timestamp", 64)])?;
+        }
         if class.event_record_common_context_field_class.is_some() {
             return Err(self.problem("the recorder's events have no context"));
         }
         match &mut self.format {
-            Some(format) if self.streams.0.is_empty() => format.checksums = checksums,
-            Some(format) if format.checksums == checksums => {}
-            _ => return Err(self.problem("the packet context of this stream differs from that of the stream before")),
+            Some(format) if self.streams.0.is_empty() => (format.checksums, format.compact) = (checksums, compact),
+            Some(format) if (format.checksums, format.compact) == (checksums, compact) => {}
+            _ => return Err(self.problem("the headers of this stream differ from those of the stream before")),
         }
         self.streams.add(class.id).map_err(|reason| self.problem(reason))
     }
@@ -251,30 +295,72 @@ impl Reading {
 
     /// Checks that the structure has exactly these unsigned integers, or bytes if they have more than 64 bits.
     fn expect_layout(&self, name: &str, class: &FieldClass<'_>, expected: &[(&str, u8)]) -> Result<(), Problem> {
+        if self.has_layout(class, expected) {
+            return Ok(());
+        }
+        Err(self.problem(format!("`{name}-field-class` differs from that of dyntrace's recorder")))
+    }
+
+    /// Whether the structure has exactly these.
+    fn has_layout(&self, class: &FieldClass<'_>, expected: &[(&str, u8)]) -> bool {
         let is_like = |(member, (name, bits)): (&Member<'_>, &(&str, u8))| {
             let class = &member.field_class;
             let is_blob = class.kind == "static-length-blob" && class.length == Some(u64::from(bits / 8)) && *bits > 64;
             member.name == *name && (is_blob || self.kind(class) == Some(FieldKind::Unsigned { bits: *bits }))
         };
         let members = &class.member_classes;
-        if class.is_packed() && members.len() == expected.len() && members.iter().zip(expected).all(is_like) {
-            return Ok(());
-        }
-        Err(self.problem(format!("`{name}-field-class` differs from that of dyntrace's recorder")))
+        class.is_packed() && members.len() == expected.len() && members.iter().zip(expected).all(is_like)
     }
 
-    /// Returns the kind of a string, or of a byte-aligned integer in the trace's byte order.
-    fn kind(&self, class: &FieldClass<'_>) -> Option<FieldKind> {
+    /// Whether the structure is the compact header of events.
+    fn is_compact(&self, class: &FieldClass<'_>) -> bool {
+        let [id, rest] = &class.member_classes[..] else { return false };
+        let ([compact, whole], Some(Location { origin, path })) =
+            (&rest.field_class.options[..], &rest.field_class.selector_field_location)
+        else {
+            return false;
+        };
+        let (most, all) = (i128::from(WHOLE), Some("id".to_owned()));
+        class.is_packed()
+            && id.name == "id"
+            && self.unsigned(&id.field_class, 1) == Some(ID_BITS.into())
+            && (&*rest.field_class.kind, &**origin, &path[..]) == ("variant", "event-record-header", &[all])
+            && compact.selector_field_ranges == [[0, most - 1]]
+            && whole.selector_field_ranges == [[most, most]]
+            && matches!(&compact.field_class.member_classes[..], [time]
+                if time.name == "timestamp" && self.unsigned(&time.field_class, 1) == Some(TIME_BITS.into()))
+            && compact.field_class.kind == "structure"
+            && matches!(compact.field_class.minimum_alignment, None | Some(1))
+            && self.has_layout(&whole.field_class, &[("id", 16), ("timestamp", 64)])
+    }
+
+    /// Returns the bits of an unsigned integer in the trace's byte order, aligned to at most `align` bits.
+    fn unsigned(&self, class: &FieldClass<'_>, align: u64) -> Option<u64> {
+        let is_unsigned = class.kind == "fixed-length-unsigned-integer" && self.is_plain(class, align)?;
+        class.length.filter(|_| is_unsigned)
+    }
+
+    /// Whether a class is in the trace's byte order, and aligned to at most `align` bits.
+    fn is_plain(&self, class: &FieldClass<'_>, align: u64) -> Option<bool> {
         let (order, bit_order) = match self.format.as_ref()?.byte_order {
             ByteOrder::Little => ("little-endian", "first-to-last"),
             ByteOrder::Big => ("big-endian", "last-to-first"),
         };
         let is_plain = class.byte_order.as_deref() == Some(order)
             && class.bit_order.as_deref().is_none_or(|order| order == bit_order)
-            && class.alignment.unwrap_or(1) <= 8;
-        let bits = class.length.filter(|bits| is_plain && matches!(bits, 8 | 16 | 32 | 64)).map(|bits| bits as u8);
+            && class.alignment.unwrap_or(1) <= align;
+        Some(is_plain)
+    }
+
+    /// Returns the kind of a string, or of a byte-aligned integer in the trace's byte order.
+    fn kind(&self, class: &FieldClass<'_>) -> Option<FieldKind> {
+        let is_plain = self.is_plain(class, 8)?;
+        let bits = class.length.filter(|bits| is_plain && matches!(bits, 8 | 16 | 24 | 32 | 64)).map(|bits| bits as u8);
         match &*class.kind {
-            "fixed-length-unsigned-integer" => bits.map(|bits| FieldKind::Unsigned { bits }),
+            "fixed-length-unsigned-integer" => bits.map(|bits| match class.naming() {
+                Some(naming) if bits == Naming::BITS => FieldKind::Name(naming),
+                _ => FieldKind::Unsigned { bits },
+            }),
             "fixed-length-signed-integer" => bits.map(|bits| FieldKind::Signed { bits }),
             "null-terminated-string" if matches!(class.encoding.as_deref(), None | Some("utf-8")) => {
                 Some(FieldKind::Text)

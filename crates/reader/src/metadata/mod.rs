@@ -74,7 +74,8 @@ impl Metadata {
     }
 
     fn stream<'a>(&self, id: u32, classes: &'a Classes) -> Stream<'a> {
-        Stream { id, checksums: self.format.checksums, events: classes.with_ids().map(event).collect() }
+        let Format { checksums, compact, .. } = self.format;
+        Stream { id, checksums, compact, events: classes.with_ids().map(event).collect() }
     }
 }
 

@@ -34,11 +34,29 @@ pub(super) enum Value {
 /// A type of the recorder's traces.
 #[derive(Clone, Debug)]
 pub(super) enum Type {
-    Integer { bits: u64, align: u64, signed: bool, byte_order: Option<String> },
+    Integer {
+        bits: u64,
+        align: u64,
+        signed: bool,
+        byte_order: Option<String>,
+    },
     Text,
     Named(String),
     Struct(Vec<Member>),
+    /// Ranges of numbers with names, and the type of the number.
+    Enum {
+        number: Box<Type>,
+        ranges: Vec<Range>,
+    },
+    /// One of the options: the one whose name the field `selector` has.
+    Variant {
+        selector: String,
+        options: Vec<Member>,
+    },
 }
+
+/// A name, and the first and last number that have it.
+pub(super) type Range = (String, u64, u64);
 
 /// A member of a struct.
 #[derive(Clone, Debug)]
@@ -85,7 +103,10 @@ impl Block {
     }
 }
 
-/// Reads statement after statement. It does not recurse: a struct contains no struct.
+/// The deepest nesting of types, that of the header of events: a struct in a variant in a struct.
+const DEPTH: usize = 3;
+
+/// Reads statement after statement. Types are nested at most [`DEPTH`] deep.
 pub(super) struct Parser<'a> {
     lexer: Lexer<'a>,
     next: Token<'a>,
@@ -106,7 +127,7 @@ impl<'a> Parser<'a> {
         let line = self.lexer.line();
         let kind = self.word("a statement such as `event`")?;
         let statement = if kind == "typealias" {
-            let ty = self.ty(false)?;
+            let ty = self.ty(0)?;
             self.expect(Token::TypeAssignment)?;
             Statement::Alias { name: self.word("the new name of the type")?, line, ty }
         } else {
@@ -124,7 +145,10 @@ impl<'a> Parser<'a> {
             let name = self.path()?;
             match self.advance()? {
                 Token::Sign('=') => values.push((name, self.value()?)),
-                Token::TypeAssignment if with_types => types.push((name, self.ty(true)?)),
+                Token::TypeAssignment if with_types => {
+                    let depth = if name == "event.header" { DEPTH } else { 1 };
+                    types.push((name, self.ty(depth)?));
+                }
                 _ => return Err(self.problem(format!("expected `=` after `{name}`"))),
             }
             self.expect(Token::Sign(';'))?;
@@ -167,7 +191,8 @@ impl<'a> Parser<'a> {
         Ok(path)
     }
 
-    fn ty(&mut self, structs: bool) -> Result<Type, Problem> {
+    /// A type that may contain types `depth` deep, itself included.
+    fn ty(&mut self, depth: usize) -> Result<Type, Problem> {
         let word = self.word("a type")?;
         match word.as_str() {
             "integer" => {
@@ -181,7 +206,18 @@ impl<'a> Parser<'a> {
                 }
                 Ok(Type::Text)
             }
-            "struct" if structs => self.members().map(Type::Struct),
+            "struct" if depth > 0 => self.members(depth - 1).map(Type::Struct),
+            "enum" if depth > 0 => {
+                self.expect(Token::Sign(':'))?;
+                let number = Box::new(self.ty(0)?);
+                Ok(Type::Enum { number, ranges: self.ranges()? })
+            }
+            "variant" if depth > 0 => {
+                self.expect(Token::Sign('<'))?;
+                let selector = self.word("the name of the field that selects")?;
+                self.expect(Token::Sign('>'))?;
+                Ok(Type::Variant { selector, options: self.members(depth - 1)? })
+            }
             "struct" | "enum" | "variant" | "floating_point" => {
                 Err(self.problem(format!("the recorder's traces have no such type here: `{word}`")))
             }
@@ -190,11 +226,11 @@ impl<'a> Parser<'a> {
     }
 
     /// `{ type name; type name[3]; }`
-    fn members(&mut self) -> Result<Vec<Member>, Problem> {
+    fn members(&mut self, depth: usize) -> Result<Vec<Member>, Problem> {
         let mut members = Vec::new();
         self.expect(Token::Sign('{'))?;
         while self.next != Token::Sign('}') {
-            let ty = self.ty(false)?;
+            let ty = self.ty(depth)?;
             let name = self.word("the name of a member")?;
             let mut length = None;
             if self.next == Token::Sign('[') {
@@ -210,6 +246,36 @@ impl<'a> Parser<'a> {
         }
         self.expect(Token::Sign('}'))?;
         Ok(members)
+    }
+
+    /// `{ name = 0 ... 7, name = 8 }`
+    fn ranges(&mut self) -> Result<Vec<Range>, Problem> {
+        let mut ranges = Vec::new();
+        self.expect(Token::Sign('{'))?;
+        while self.next != Token::Sign('}') {
+            let name = self.word("the name of a number")?;
+            self.expect(Token::Sign('='))?;
+            let (first, mut last) = (self.number()?, None);
+            if self.next == Token::Sign('.') {
+                for _ in 0..3 {
+                    self.expect(Token::Sign('.'))?;
+                }
+                last = Some(self.number()?);
+            }
+            ranges.push((name, first, last.unwrap_or(first)));
+            if self.next != Token::Sign('}') {
+                self.expect(Token::Sign(','))?;
+            }
+        }
+        self.expect(Token::Sign('}'))?;
+        Ok(ranges)
+    }
+
+    fn number(&mut self) -> Result<u64, Problem> {
+        match self.advance()? {
+            Token::Number(number) => Ok(number),
+            _ => Err(self.problem("expected a number")),
+        }
     }
 
     fn word(&mut self, what: &str) -> Result<String, Problem> {

@@ -1,6 +1,6 @@
 //! Metadata is parsed, and any metadata is harmless.
 
-use dyntrace_metadata::{ByteOrder, FieldKind, Format};
+use dyntrace_metadata::{ByteOrder, FieldKind, Format, Naming};
 use proptest::prelude::*;
 
 use super::*;
@@ -37,7 +37,7 @@ fn everything_is_understood() {
     assert_eq!((metadata.hostname.as_deref(), metadata.process_name.as_deref()), (Some("h\\o"), Some("shop")));
     assert_eq!((metadata.pid, metadata.word_size), (12, 32));
     let (id, classes) = &metadata.streams[0];
-    let class = classes.get(7).expect("the class");
+    let (class, _) = classes.get(7).expect("the class");
     assert_eq!((*id, classes.iter().count(), class.probe(), class.provider()), (0, 1, "order-paid", "shop"));
     assert!([0, 6, 8, u16::MAX].iter().all(|id| classes.get(*id).is_none()));
     let fields: Vec<_> = class.fields.iter().map(|field| (field.name.as_str(), field.kind)).collect();
@@ -66,7 +66,7 @@ fn what_is_not_the_recorders_is_said_with_its_line() {
         ("timestamp_t timestamp", "string timestamp", 10, "event.header"),
         ("id = 7; stream_id = 0", "id = 7; stream_id = 3", 15, "no stream 3"),
         ("id = 7; ", "id = 70000; ", 15, "id"),
-        ("size = 32; align = 8; signed = true", "size = 31; align = 8; signed = true", 15, "8, 16, 32 or 64 bits"),
+        ("size = 32; align = 8; signed = true", "size = 31; align = 8; signed = true", 15, "8, 16, 24, 32 or 64 bits"),
         ("size = 32; align = 8; signed = true", "size = 32; align = 32; signed = true", 15, "packed"),
         ("size = 32; align = 8; signed = true", "size = 32; byte_order = le; signed = true", 15, "byte order"),
         ("size = 32; align = 8; signed = true", "align = 8; signed = true", 16, "no `size`"),
@@ -102,6 +102,8 @@ fn pieces() -> impl Strategy<Value = String> {
     known.extend(small().split_inclusive("};\n").map(str::to_owned));
     known.extend(small_ctf2().split_inclusive([',', '\n']).map(str::to_owned));
     known.extend(small_ctf2().split_inclusive('\n').map(str::to_owned));
+    known.extend(compact(Format::Ctf1).split_inclusive([' ', '\n']).map(str::to_owned));
+    known.extend(compact(Format::Ctf2).split_inclusive(',').map(str::to_owned));
     let piece = prop_oneof![8 => prop::sample::select(known), 1 => any::<String>()];
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
@@ -122,8 +124,13 @@ proptest! {
     }
 
     #[test]
-    fn any_change(is_ctf2: bool, at in any::<prop::sample::Index>(), length in 0..20_usize, new in "[ -~\\n]{0,3}") {
-        let mut text = if is_ctf2 { small_ctf2() } else { small() };
+    fn any_change(is_ctf2: bool, is_compact: bool, at in any::<prop::sample::Index>(), length in 0..20_usize, new in "[ -~\\n]{0,3}") {
+        let mut text = match (is_compact, is_ctf2) {
+            (true, true) => compact(Format::Ctf2),
+            (true, false) => compact(Format::Ctf1),
+            (false, true) => small_ctf2(),
+            (false, false) => small(),
+        };
         let at = at.index(text.len());
         text.replace_range(at..(at + length).min(text.len()), &new);
         let _ = parse(&text);
@@ -135,6 +142,73 @@ fn small_ctf2() -> String {
     let text = parse(&small()).unwrap_or_else(|problem| panic!("{problem:?}")).text(Format::Ctf2);
     let text = text.replacen("\"uid\":", "\"name\":\"x\",\"extra\":[{\"a\":1}],\"uid\":", 1);
     text.replacen("\u{1e}{\"type\":\"data", "\u{1e}{\"type\":\"unknown\"}\n\u{1e}{\"type\":\"data", 1)
+}
+
+/// The same with compact headers of events.
+fn compact(format: Format) -> String {
+    let mut metadata = parse(&small()).unwrap_or_else(|problem| panic!("{problem:?}"));
+    metadata.format.compact = true;
+    metadata.text(format)
+}
+
+#[test]
+fn the_compact_header_is_understood_and_no_other() {
+    let tsdl = [
+        ("size = 7;", "size = 6;"),
+        ("size = 7; align = 1", "size = 7; align = 8"),
+        ("0 ... 126", "0 ... 125"),
+        ("0 ... 126", "126"),
+        ("whole = 127", "whole = 126"),
+        ("variant <id>", "variant <ide>"),
+        ("low_time_t timestamp", "low_time_t time"),
+        ("size = 25; align = 1", "size = 25; align = 2"),
+        ("size = 25; align = 1; signed = false", "size = 25; align = 1; signed = true"),
+    ];
+    let json = [
+        ("\"length\":7,\"alignment\":1", "\"length\":6,\"alignment\":1"),
+        ("\"length\":7,\"alignment\":1", "\"length\":7,\"alignment\":8"),
+        ("\"length\":25,", "\"length\":26,"),
+        ("[[0,126]]", "[[0,125]]"),
+        ("[[127,127]]", "[[127,128]]"),
+        ("\"origin\":\"event-record-header\"", "\"origin\":\"packet-header\""),
+        ("\"path\":[\"id\"]", "\"path\":[null]"),
+        ("\"variant\"", "\"optional\""),
+    ];
+    for (format, changes) in [(Format::Ctf1, &tsdl[..]), (Format::Ctf2, &json[..])] {
+        // Once more: a reader of CTF 2 sorts the facts of the environment.
+        let text = parse(&compact(format)).unwrap_or_else(|problem| panic!("{problem:?}")).text(format);
+        let metadata = parse(&text).unwrap_or_else(|problem| panic!("{problem:?}"));
+        assert!(metadata.format.compact);
+        assert_eq!(metadata.text(format), text);
+        for (from, to) in changes {
+            assert!(text.contains(from), "{from}: {text}");
+            let problem = parse(&text.replacen(from, to, 1)).expect_err(to);
+            assert!(problem.reason.contains("header"), "{to}: {problem:?}");
+        }
+    }
+}
+
+#[test]
+fn numbers_in_the_place_of_names_are_understood_and_shown_as_text() {
+    let text = small().replacen("env {", "typealias integer { size = 32; } := port_number_t;\nenv {", 1);
+    let text = text.replacen("u64 plain", "integer { size = 24; align = 8; } odd; port_number_t _port", 1);
+    let mut text = text.replacen("integer { size = 32; } := port", "integer { size = 32; align = 8; } := port", 1);
+    for format in Format::ALL {
+        let metadata = parse(&text).unwrap_or_else(|problem| panic!("{problem:?}"));
+        let (class, layout) = metadata.streams[0].1.get(7).expect("the class");
+        let kinds = |class: &EventClass| class.fields[3..].iter().map(|field| field.kind).collect::<Vec<_>>();
+        assert_eq!(kinds(class), [FieldKind::Unsigned { bits: 24 }, FieldKind::Text]);
+        assert_eq!(kinds(layout), [FieldKind::Unsigned { bits: 24 }, FieldKind::Name(Naming::Port)]);
+        assert_eq!(layout.measure(b"\0\0\0\x01n\0t\0\0\0\x02\0\0\0\x07"), Some(15));
+        text = metadata.text(format);
+    }
+    // Another attribute, and none, leave the number.
+    for (from, to) in [("\"name\":\"port\"}", "\"name\":\"sport\"}"), ("{\"name\":\"port\"}", "{}")] {
+        assert!(text.contains(from), "{text}");
+        let metadata = parse(&text.replacen(from, to, 1)).unwrap_or_else(|problem| panic!("{problem:?}"));
+        let (class, _) = metadata.streams[0].1.get(7).expect("the class");
+        assert_eq!(class.fields[4].kind, FieldKind::Unsigned { bits: 32 });
+    }
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use dyntrace_metadata::{ByteOrder, CONTEXT, FieldKind, TIMES};
+use dyntrace_metadata::event_header::{ID_BITS, TIME_BITS, WHOLE};
+use dyntrace_metadata::{ByteOrder, CONTEXT, FieldKind, Naming, TIMES};
 
 use super::syntax::{Block, Member, Parser, Statement, Type, Value};
 use super::{Environment, Fact, Metadata, Problem, Streams};
@@ -68,7 +69,7 @@ impl Reading {
             _ => return Err(block.problem("`byte_order` of this trace is neither `le` nor `be`")),
         };
         let uuid = block.text("uuid").and_then(uuid).ok_or_else(|| block.problem("this trace has no `uuid`"))?;
-        self.trace = Some(Format { byte_order, uuid, checksums: false });
+        self.trace = Some(Format { byte_order, uuid, checksums: false, compact: false });
         self.expect_layout(block, "packet.header", &[("magic", 32, 1), ("uuid", 8, 16), ("stream_id", 32, 1)])
     }
 
@@ -91,13 +92,16 @@ impl Reading {
         let checksums = length == CONTEXT.len();
         let context = CONTEXT[..if checksums { length } else { 5 }].iter().map(|&name| (name, 64, 1));
         self.expect_layout(block, "packet.context", &context.chain(times).collect::<Vec<_>>())?;
+        let compact = self.is_compact(block);
         match &mut self.trace {
-            Some(format) if self.streams.0.is_empty() => format.checksums = checksums,
-            Some(format) if format.checksums == checksums => {}
-            None if !checksums => {}
-            _ => return Err(block.problem("`packet.context` of this stream differs from that of the stream before")),
+            Some(format) if self.streams.0.is_empty() => (format.checksums, format.compact) = (checksums, compact),
+            Some(format) if (format.checksums, format.compact) == (checksums, compact) => {}
+            None if !checksums && !compact => {}
+            _ => return Err(block.problem("the headers of this stream differ from those of the stream before")),
         }
-        self.expect_layout(block, "event.header", &[("id", 16, 1), ("timestamp", 64, 1)])?;
+        if !compact {
+            self.expect_layout(block, "event.header", &[("id", 16, 1), ("timestamp", 64, 1)])?;
+        }
         self.streams.add(id).map_err(|reason| block.problem(reason))
     }
 
@@ -114,7 +118,11 @@ impl Reading {
                 (Some(Type::Text), None) => FieldKind::Text,
                 (Some(integer @ Type::Integer { signed, .. }), None) => {
                     let bits = self.bits(block, integer)?;
-                    if *signed { FieldKind::Signed { bits } } else { FieldKind::Unsigned { bits } }
+                    match (signed, naming(&member.ty)) {
+                        (true, _) => FieldKind::Signed { bits },
+                        (false, Some(naming)) if bits == Naming::BITS => FieldKind::Name(naming),
+                        (false, _) => FieldKind::Unsigned { bits },
+                    }
                 }
                 _ => return Err(block.problem(format!("`{}` is neither an integer nor a string", member.name))),
             };
@@ -142,6 +150,42 @@ impl Reading {
         }
     }
 
+    /// Whether this stream's `event.header` is the compact one.
+    fn is_compact(&self, block: &Block) -> bool {
+        let Some(Type::Struct(members)) = block.ty("event.header") else { return false };
+        let [id, rest] = &members[..] else { return false };
+        let (Type::Enum { number, ranges }, Type::Variant { selector, options }) = (&id.ty, &rest.ty) else {
+            return false;
+        };
+        let [compact, whole] = &options[..] else { return false };
+        let has = |option: &Member, expected: &[(&str, u8)]| match &option.ty {
+            Type::Struct(members) => {
+                let is_like = |(member, (name, bits)): (&Member, &(&str, u8))| {
+                    (member.name.as_str(), member.length) == (name, None) && self.is_unsigned(&member.ty, *bits)
+                };
+                members.len() == expected.len() && members.iter().zip(expected).all(is_like)
+            }
+            _ => false,
+        };
+        let names =
+            [(compact.name.as_str(), 0, u64::from(WHOLE) - 1), (whole.name.as_str(), WHOLE.into(), WHOLE.into())];
+        let are_ranges = ranges.iter().map(|(name, first, last)| (name.as_str(), *first, *last)).eq(names);
+        let is_plain = [id, rest, compact, whole].iter().all(|member| member.length.is_none());
+        is_plain
+            && are_ranges
+            && (id.name.as_str(), selector.as_str()) == ("id", "id")
+            && self.is_unsigned(number, ID_BITS)
+            && has(compact, &[("timestamp", TIME_BITS)])
+            && has(whole, &[("id", 16), ("timestamp", 64)])
+    }
+
+    /// Whether the type is an unsigned integer of `bits` bits, in the trace's byte order and without padding before it.
+    fn is_unsigned(&self, ty: &Type, bits: u8) -> bool {
+        let align = if bits.is_multiple_of(8) { 8 } else { 1 };
+        matches!(self.resolved(ty), Some(integer @ Type::Integer { bits: own_bits, align: own, signed: false, .. })
+            if *own_bits == u64::from(bits) && *own <= align && self.is_in_order(integer))
+    }
+
     /// Checks that the struct `name` has exactly these unsigned integers: name, bits, array length.
     fn expect_layout(&self, block: &Block, name: &str, expected: &[(&str, u8, u64)]) -> Result<(), Problem> {
         let members = self.members(block, name)?;
@@ -160,18 +204,23 @@ impl Reading {
 
     /// Returns the size of a byte-aligned integer in the trace's byte order.
     fn bits(&self, block: &Block, integer: &Type) -> Result<u8, Problem> {
-        let Type::Integer { bits, align, byte_order, .. } = integer else { return Err(block.problem(NO_TYPE)) };
-        let own_order = match (byte_order.as_deref(), &self.trace) {
+        let Type::Integer { bits, align, .. } = integer else { return Err(block.problem(NO_TYPE)) };
+        match bits {
+            8 | 16 | 24 | 32 | 64 if *align <= 8 && self.is_in_order(integer) => Ok(*bits as u8),
+            _ => Err(block.problem(
+                "this integer does not have 8, 16, 24, 32 or 64 bits, or is not packed, or has another byte order",
+            )),
+        }
+    }
+
+    /// Whether the integer is in the trace's byte order.
+    fn is_in_order(&self, integer: &Type) -> bool {
+        let Type::Integer { byte_order, .. } = integer else { return false };
+        match (byte_order.as_deref(), &self.trace) {
             (None | Some("native"), _) => true,
             (Some("le"), Some(format)) => format.byte_order == ByteOrder::Little,
             (Some("be" | "network"), Some(format)) => format.byte_order == ByteOrder::Big,
             _ => false,
-        };
-        match bits {
-            8 | 16 | 32 | 64 if *align <= 8 && own_order => Ok(*bits as u8),
-            _ => Err(block.problem(
-                "this integer does not have 8, 16, 32 or 64 bits, or is not packed, or has another byte order",
-            )),
         }
     }
 
@@ -182,6 +231,13 @@ impl Reading {
             other => Some(other),
         }
     }
+}
+
+/// Returns the kind of the names whose numbers have this type.
+fn naming(ty: &Type) -> Option<Naming> {
+    let Type::Named(name) = ty else { return None };
+    let word = name.strip_suffix("_number_t")?;
+    Naming::ALL.into_iter().find(|naming| naming.word() == word)
 }
 
 /// Returns the bytes of a UUID in its textual form.

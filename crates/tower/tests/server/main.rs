@@ -3,6 +3,7 @@
 
 mod children;
 mod client;
+mod grpc;
 mod hang_up;
 mod headers;
 mod hyper;

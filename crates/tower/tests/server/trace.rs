@@ -1,6 +1,7 @@
 //! The file operations of a recording.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use dyntrace::efile::Command;
 use dyntrace::recorder::{Options, Session};
@@ -13,15 +14,20 @@ pub struct Traced {
     pub tag: String,
 }
 
-/// Runs `act`, and returns all file operations of the program meanwhile. Asserts that each has an entry and a return with the same tag,
-/// and that no event was lost.
+/// Runs `act`, and returns all file operations of the program meanwhile, as [`of`].
 pub fn recorded(act: impl FnOnce()) -> Vec<Traced> {
     let folder = tempfile::tempdir().unwrap();
     let session = Session::start(Options::new(folder.path())).unwrap();
     act();
     let summary = session.stop().unwrap();
     assert_eq!(summary.status.discarded, 0);
-    let trace = Trace::open(folder.path()).unwrap();
+    of(folder.path())
+}
+
+/// Returns all file operations of the trace in `folder`. Asserts that each has an entry and a return with the same tag, and that no event
+/// was lost.
+pub fn of(folder: &Path) -> Vec<Traced> {
+    let trace = Trace::open(folder).unwrap();
     let mut in_flight = BTreeMap::new();
     let mut operations = Vec::new();
     for event in trace.events() {
@@ -38,6 +44,7 @@ pub fn recorded(act: impl FnOnce()) -> Vec<Traced> {
         }
     }
     assert_eq!(in_flight, BTreeMap::new(), "each operation returns");
+    assert!(trace.losses().is_empty(), "{:?}", trace.losses());
     operations
 }
 

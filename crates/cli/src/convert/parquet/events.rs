@@ -6,9 +6,10 @@ use std::ptr;
 
 use dyntrace_reader::{Event, EventClass, FieldKind, Trace, Value};
 use parquet::errors::Result;
+use smallvec::SmallVec;
 
 use super::table::{Cell, Kind, Table};
-use crate::view::process_name;
+use crate::view::{Code, process_name};
 
 /// The columns of every event.
 const FIXED: [(&str, Kind); 7] = [
@@ -23,8 +24,15 @@ const FIXED: [(&str, Kind); 7] = [
 
 pub struct Events {
     pub table: Table,
-    /// The column of each field, by the address of the class.
-    columns: HashMap<usize, Vec<usize>>,
+    /// The columns of each field, by the address of the class.
+    columns: HashMap<usize, Vec<Place>>,
+}
+
+/// The column of a field, and that of its number's name.
+#[derive(Clone, Copy)]
+struct Place {
+    column: usize,
+    name: Option<(Code, usize)>,
 }
 
 impl Events {
@@ -36,9 +44,16 @@ impl Events {
         }
         let classes = trace.processes().iter().flat_map(|process| process.classes());
         let places = classes.map(|class| {
-            let mut places = Vec::new();
+            let (mut places, mut taken) = (Vec::new(), Vec::new());
             for field in &class.fields {
-                places.push(columns.place_of_field(&field.name, kind(field.kind), &places));
+                let mut place = |name: &str, kind| {
+                    let column = columns.place_of_field(name, kind, &taken);
+                    taken.push(column);
+                    column
+                };
+                let column = place(&field.name, kind(field.kind));
+                let name = Code::of(class, &field.name).map(|code| (code, place(code.title(), Kind::Text)));
+                places.push(Place { column, name });
             }
             (key(class), places)
         });
@@ -50,20 +65,28 @@ impl Events {
         let process = event.process;
         let fixed = [
             Cell::Signed(event.time),
-            Cell::Text(process.hostname.as_bytes()),
-            Cell::Text(process_name(process)),
-            Cell::Text(process.name.as_bytes()),
+            Cell::Text(process.hostname.as_str().into()),
+            Cell::Text(process_name(process).into()),
+            Cell::Text(process.name.as_str().into()),
             Cell::Unsigned(process.pid),
             Cell::Unsigned(event.tid),
-            Cell::Text(event.class.name.as_bytes()),
+            Cell::Text(event.class.name.as_str().into()),
         ];
-        let cells = event.fields().map(|(_, value)| match value {
-            Value::Signed(number) => Cell::Signed(number),
-            Value::Unsigned(number) => Cell::Unsigned(number),
-            Value::Text(text) => Cell::Text(text),
+        let places = self.columns.get(&key(event.class)).map_or(&[][..], Vec::as_slice);
+        let fields = || places.iter().zip(event.fields().map(|(_, value)| value));
+        let cells = fields().map(|(place, value)| {
+            let cell = match value {
+                Value::Signed(number) => Cell::Signed(number),
+                Value::Unsigned(number) => Cell::Unsigned(number),
+                Value::Text(text) => Cell::Text(text),
+            };
+            (place.column, cell)
         });
-        let columns = self.columns.get(&key(event.class)).into_iter().flatten().copied();
-        self.table.row(fixed.into_iter().enumerate().chain(columns.zip(cells)))
+        let names =
+            fields().filter_map(|(place, value)| place.name.and_then(|(code, at)| Some((at, code.name(value)?))));
+        let names: SmallVec<[_; 2]> = names.collect();
+        let named = names.iter().map(|(column, name)| (*column, Cell::Text(name.as_bytes().into())));
+        self.table.row(fixed.into_iter().enumerate().chain(cells).chain(named))
     }
 }
 
@@ -100,7 +123,7 @@ fn kind(kind: FieldKind) -> Kind {
     match kind {
         FieldKind::Signed { .. } => Kind::Signed,
         FieldKind::Unsigned { .. } => Kind::Unsigned,
-        FieldKind::Text => Kind::Text,
+        FieldKind::Text | FieldKind::Name(_) => Kind::Text,
     }
 }
 

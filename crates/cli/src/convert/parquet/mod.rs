@@ -1,13 +1,15 @@
-//! Traces as tables: `events.parquet` and `operations.parquet`.
+//! Traces as tables: `events.parquet`, `operations.parquet` and `tasks.parquet`.
 
 mod events;
 mod operations;
 mod table;
+mod tasks;
 
 use std::path::Path;
 
 use dyntrace_reader::Trace;
 
+use crate::recorded_tasks::{self, Told};
 use crate::{private, recording};
 
 /// Writes the tables to the folder `output`, which it creates if necessary.
@@ -17,16 +19,28 @@ pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {
     let create = |name| private::create(&output.join(name), mode);
     let mut events = events::Events::create(create("events.parquet")?, trace)?;
     let mut operations = operations::Operations::create(create("operations.parquet")?)?;
+    let mut tasks = tasks::Tasks::create(create("tasks.parquet")?)?;
     let mut joined = dyntrace_reader::FileOperations::default();
+    let mut lives = recorded_tasks::Tasks::default();
     for event in recording::events(trace) {
         events.add(&event)?;
         if let Some(operation) = joined.push(&event) {
             operations.add(&operation)?;
         }
+        if let Some(Told::Ended(task)) = lives.push(&event) {
+            tasks.add(&task)?;
+        }
     }
     for operation in joined.in_flight() {
         operations.add(operation)?;
     }
+    for task in lives.alive() {
+        tasks.add(task)?;
+    }
+    if lives.left_out > 0 {
+        say!("dyntrace: {} tasks are beyond the limit and have no rows in tasks.parquet", lives.left_out);
+    }
     events.table.finish()?;
+    tasks.0.finish()?;
     Ok(operations.0.finish()?)
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use dyntrace_reader::FileOperation;
+use dyntrace_reader::{FileOperation, Text};
 use parquet::errors::Result;
 
 use super::table::{Cell, Kind, Table};
@@ -78,8 +78,8 @@ impl Operations {
     }
 }
 
-fn text(text: &[u8]) -> Option<Cell<'_>> {
-    Some(Cell::Text(text))
+fn text<'c>(text: impl Into<Text<'c>>) -> Option<Cell<'c>> {
+    Some(Cell::Text(text.into()))
 }
 
 fn signed<'c>(number: impl Into<i64>) -> Option<Cell<'c>> {

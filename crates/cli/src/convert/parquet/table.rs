@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::sync::Arc;
 
+use dyntrace_reader::Text;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -44,7 +45,7 @@ impl Kind {
 pub enum Cell<'c> {
     Signed(i64),
     Unsigned(u64),
-    Text(&'c [u8]),
+    Text(Text<'c>),
     Bool(bool),
 }
 
@@ -97,7 +98,7 @@ impl Table {
                 (Values::Long(values), Cell::Unsigned(number)) => values.push(number as i64),
                 (Values::Bool(values), Cell::Bool(value)) => values.push(value),
                 (Values::Text { bytes, ends }, Cell::Text(text)) => {
-                    bytes.extend_from_slice(String::from_utf8_lossy(text).as_bytes());
+                    bytes.extend_from_slice(String::from_utf8_lossy(&text).as_bytes());
                     ends.push(bytes.len());
                     self.text += text.len();
                 }

@@ -14,6 +14,7 @@ use std::path::Path;
 
 use dyntrace_reader::{Event, FileOperation, FileOperations, Trace, Value};
 
+use crate::recorded_tasks::{Tasks, Told};
 use crate::token::Token;
 use crate::{private, recording};
 use message::{EventType, TrackEvent};
@@ -25,11 +26,15 @@ use tracks::{Owner, Tracks};
 pub fn convert(trace: &Trace, output: &Path) -> io::Result<()> {
     let mut packets = Packets::new(BufWriter::new(private::create(output, private::mode(trace))?));
     let mut operations = FileOperations::default();
+    let mut tasks = Tasks::default();
     let mut tracks = Tracks::default();
     let mut events = Vec::new();
     for (index, event) in recording::events(trace).enumerate() {
         if index == 0 {
             packets.begin(event.time);
+        }
+        if let Some(Told::Polled(poll)) = tasks.push(&event) {
+            slices::poll(&poll, tracks.thread(poll.process, poll.tid), &mut packets.strings, &mut events);
         }
         match operations.push(&event) {
             Some(operation) => draw(&operation, &mut tracks, &mut packets.strings, &mut events),
@@ -39,6 +44,10 @@ pub fn convert(trace: &Trace, output: &Path) -> io::Result<()> {
     }
     for operation in operations.in_flight() {
         draw(operation, &mut tracks, &mut packets.strings, &mut events);
+        packets.write(&mut tracks, &mut events)?;
+    }
+    for poll in tasks.in_poll() {
+        slices::poll(poll, tracks.thread(poll.process, poll.tid), &mut packets.strings, &mut events);
         packets.write(&mut tracks, &mut events)?;
     }
     packets.finish()
@@ -67,16 +76,16 @@ fn mark(event: &Event<'_>, tracks: &mut Tracks<'_>, strings: &mut Strings, out: 
     match (event.class.provider(), event.class.probe()) {
         ("recorder", "thread") => {
             if let (Some(Value::Unsigned(tid)), Some(Value::Text(name))) = (event.field("tid"), event.field("name")) {
-                tracks.name(event.process, tid, name);
+                tracks.name(event.process, tid, &name);
             }
         }
         ("recorder", _) => {}
-        ("dyntrace", "seq_trace-operation") => {}
+        ("dyntrace", "seq_trace-operation" | "process-scheduled" | "process-unscheduled") => {}
         ("dyntrace", probe) if probe.starts_with("aio_pool-") => {}
         _ if event.class.operation_step().is_some() => {}
         (_, probe) => {
             let fields = event.fields().map(|(name, value)| match value {
-                Value::Text(text) => strings.text(name, text),
+                Value::Text(text) => strings.text(name, &text),
                 Value::Signed(number) => strings.annotation(name, message::Value::Int(number)),
                 Value::Unsigned(number) => strings.annotation(name, message::Value::Uint(number)),
             });

@@ -1,10 +1,12 @@
-//! An operation as slices: queue wait, service and delivery within the whole.
+//! An operation as slices: queue wait, service and delivery within the whole. A poll of a task as one slice.
 
 use dyntrace_reader::FileOperation;
 
 use super::message::{DebugAnnotation, EventType, TrackEvent, Value};
 use super::strings::Strings;
+use crate::escape;
 use crate::operation::{bytes, error_of, name_of};
+use crate::recorded_tasks::Poll;
 
 /// An event of a track and its time.
 pub type At = (i64, TrackEvent);
@@ -67,6 +69,18 @@ pub fn work(described: TrackEvent, begin: i64, end: Option<i64>, track: u64, out
     end.into_iter().for_each(|time| slices.end(time));
 }
 
+/// The poll, on the track of its thread. One in which the task was when the trace ended has no end.
+pub fn poll(poll: &Poll<'_>, track: u64, strings: &mut Strings, out: &mut Vec<At>) {
+    let outcome = poll.end.map_or(&b""[..], |end| end.outcome);
+    let texts: [(_, &[u8]); 3] = [("pid", &poll.proc), ("user tag", poll.tag), ("outcome", outcome)];
+    let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
+    let debug_annotations = texts.map(|(name, text)| strings.text(name, text)).collect();
+    let name = if poll.function.is_empty() { "poll".into() } else { escape::name(poll.function) };
+    let described =
+        TrackEvent { debug_annotations, name_iid: Some(strings.event_name(&name)), ..TrackEvent::default() };
+    work(described, poll.begun, poll.end.map(|end| end.time), track, out);
+}
+
 /// The name and the annotations of an operation's slices, and the flow of its sequential trace.
 pub fn described(operation: &FileOperation<'_>, strings: &mut Strings) -> TrackEvent {
     let flow_ids = operation.requester.into_iter().map(|asker| flow(asker.label)).collect();
@@ -84,14 +98,14 @@ fn annotations(operation: &FileOperation<'_>, strings: &mut Strings) -> Vec<Debu
     let asked = &operation.request;
     let error = error_of(operation);
     let texts = [
-        ("user tag", asked.user_tag),
+        ("user tag", asked.user_tag.into()),
         ("path", operation.path),
         ("second path", asked.strings[1]),
         ("port", asked.port),
-        ("error", error.as_bytes()),
+        ("error", (&*error).into()),
     ];
     let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
-    let mut annotations: Vec<_> = texts.map(|(name, text)| strings.text(name, text)).collect();
+    let mut annotations: Vec<_> = texts.map(|(name, text)| strings.text(name, &text)).collect();
     // Each operation has an id of its own: a number for it would take more than the text.
     let id = format!("{{{},{}}}", operation.id.thread, operation.id.tag);
     annotations.push(strings.annotation("operation", Value::String(id)));

@@ -1,6 +1,6 @@
 //! Whether conditions hold.
 
-use super::{Comparison, Condition, Figure, Group, Value};
+use super::{Comparison, Condition, Figure, Group, Name, Value};
 use crate::diff::compare::{Diff, Pair};
 use crate::diff::confidence::{self, Estimate};
 use crate::diff::side::Side;
@@ -53,8 +53,11 @@ pub fn check<'d>(condition: &'d Condition, diff: &'d Diff) -> Option<Checked<'d>
         Some(Group { by, name }) => {
             let pairs = diff.tables.iter().filter(|table| table.by == *by).flat_map(|table| &table.pairs);
             let named = pairs.filter_map(|pair| Some((pair.name.as_deref()?, pair)));
-            let named = named.filter(|(group, _)| name.as_ref().is_none_or(|name| name.matches(group)));
-            named.map(|(name, pair)| (Some(name), pair)).collect()
+            let named: Vec<_> = named.map(|(name, pair)| (Some(name), pair)).collect();
+            match name {
+                None => named,
+                Some(name) => name.select(named),
+            }
         }
     };
     if groups.is_empty() && condition.group.as_ref().is_some_and(|group| group.name.is_some()) {
@@ -69,6 +72,19 @@ pub fn check<'d>(condition: &'d Condition, diff: &'d Diff) -> Option<Checked<'d>
     let verdict = checked.iter().map(|(verdict, _)| *verdict).max().unwrap_or(Verdict::NoData);
     let groups = checked.into_iter().filter(|(other, _)| *other == verdict).map(|(_, group)| group).collect();
     Some(Checked { text: &condition.text, is_time: condition.figure.is_time(), verdict, groups })
+}
+
+impl Name {
+    /// The groups that it means: the one of exactly this name, or all that match.
+    fn select<'d>(&self, groups: Vec<(Option<&'d [u8]>, &'d Pair)>) -> Vec<(Option<&'d [u8]>, &'d Pair)> {
+        let is_exact = |(name, _): &&(Option<&[u8]>, _)| *name == Some(self.text.as_bytes());
+        match groups.iter().find(is_exact) {
+            Some(group) => vec![*group],
+            None => {
+                groups.into_iter().filter(|(name, _)| name.is_some_and(|name| self.pattern.matches(name))).collect()
+            }
+        }
+    }
 }
 
 fn estimate(figure: Figure, row: Option<&Row>, side: &Side) -> Option<Estimate> {
@@ -138,6 +154,25 @@ mod tests {
         assert_eq!(verdict(&faster, a, estimate(40.0, 30.0, 46.0)), Verdict::Unsure);
         let slow = parse("p50(total) >= 140ns").unwrap();
         assert_eq!((verdict(&slow, None, b), verdict(&slow, None, a)), (Verdict::Met, Verdict::NotMet));
+    }
+
+    /// As the tables print them, driver names may equal commands of the file driver, and folded tags contain a `*`.
+    #[test]
+    fn a_name_as_printed_means_its_row_alone() {
+        let pair = Pair { name: None, a: None, b: None, changes: Vec::new() };
+        let groups = |names: &[&'static str]| names.iter().map(|name| (Some(name.as_bytes()), &pair)).collect();
+        let selected = |condition: &str, names: &[&'static str]| {
+            let group = parse(condition).unwrap().group.unwrap();
+            let selected = group.name.unwrap().select(groups(names)).into_iter();
+            selected.map(|(name, _)| String::from_utf8_lossy(name.unwrap()).into_owned()).collect::<Vec<_>>()
+        };
+        let commands = ["READ", "read", "read 1", "read 2"];
+        assert_eq!(selected("count > 1 of command read", &commands), ["read"]);
+        assert_eq!(selected("count > 1 of command read 1", &commands), ["read 1"]);
+        assert_eq!(selected("count > 1 of command read", &["READ", "read 1"]), ["READ"]);
+        assert_eq!(selected("count > 1 of command read *", &commands), ["read 1", "read 2"]);
+        assert_eq!(selected("count > 1 of tag req-*", &["req-*", "req-*-*"]), ["req-*"]);
+        assert_eq!(selected("count > 1 of tag req-*", &["req-a", "req-*-*"]), ["req-a", "req-*-*"]);
     }
 
     #[test]

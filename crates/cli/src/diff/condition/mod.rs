@@ -7,8 +7,10 @@
 //! comparison = ">" | ">=" | "<" | "<=" | "==" | "!="
 //! value      = number "x" | number unit | number
 //! unit       = "ns" | "us" | "ms" | "s"
-//! group      = ("command" | "tag" | "function" | "resource") [ glob ]
+//! group      = ("command" | "tag" | "function" | "resource") [ name ]
 //! ```
+//!
+//! A name is that of a row, exactly as the table prints it, or else a glob.
 
 mod check;
 mod parse;
@@ -65,7 +67,14 @@ enum Value {
 struct Group {
     by: By,
     /// `None` means each group of the kind.
-    name: Option<Glob>,
+    name: Option<Name>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Name {
+    /// As the user wrote it. A group of exactly this name is meant alone.
+    text: String,
+    pattern: Glob,
 }
 
 impl Figure {

@@ -2,7 +2,7 @@
 
 use dyntrace_metadata::Glob;
 
-use super::{Comparison, Condition, Figure, Group, Value};
+use super::{Comparison, Condition, Figure, Group, Name, Value};
 use crate::diff::figure::{Percentile, Time};
 use crate::diff::groups::By;
 use crate::operation::command_name;
@@ -85,10 +85,11 @@ fn group(text: &str) -> Result<Group, String> {
     let by = by.ok_or("the groups are command, tag, function and resource, as in: of command READ")?;
     // The file driver's commands also in small letters and by number.
     let command = name.filter(|_| by == By::Command).and_then(|name| names::command(name).ok());
-    if let Some(number) = command {
-        return Ok(Group { by, name: Some(Glob::from(&*command_name(number))) });
-    }
-    Ok(Group { by, name: name.map(Glob::from) })
+    let pattern = |name: &str| match command {
+        Some(number) => Glob::from(&*command_name(number)),
+        None => Glob::from(name),
+    };
+    Ok(Group { by, name: name.map(|name| Name { text: name.to_owned(), pattern: pattern(name) }) })
 }
 
 #[cfg(test)]
@@ -99,17 +100,18 @@ mod tests {
 
     #[test]
     fn every_part_of_the_grammar() {
+        let named = |text: &str, pattern: &str| Some(Name { text: text.to_owned(), pattern: Glob::from(pattern) });
         let parsed = parse("p99(queue_wait) > 1.2x").unwrap();
         assert_eq!(parsed.figure, Figure::Percentile(Percentile::P99, Time::QueueWait));
         assert_eq!((parsed.comparison, parsed.value, parsed.group), (Comparison::More, Value::Times(1.2), None));
         let parsed = parse(" p99.9 ( total )>=5 ms of command read ").unwrap();
         assert_eq!(parsed.figure, Figure::Percentile(Percentile::P999, Time::Total));
         assert_eq!((parsed.comparison, parsed.value), (Comparison::AtLeast, Value::Absolute(5e6)));
-        assert_eq!(parsed.group, Some(Group { by: By::Command, name: Some(Glob::from("READ")) }));
+        assert_eq!(parsed.group, Some(Group { by: By::Command, name: named("read", "READ") }));
         let parsed = parse("errors != 0 of tag letter of *").unwrap();
         assert_eq!((parsed.figure, parsed.comparison), (Figure::Errors, Comparison::Different));
-        assert_eq!(parsed.group, Some(Group { by: By::Tag, name: Some(Glob::from("letter of *")) }));
-        let group = |text: &str| parse(text).unwrap().group.unwrap().name.unwrap();
+        assert_eq!(parsed.group, Some(Group { by: By::Tag, name: named("letter of *", "letter of *") }));
+        let group = |text: &str| parse(text).unwrap().group.unwrap().name.unwrap().pattern;
         assert_eq!(group("count > 1 of command 12"), Glob::from("RENAME"));
         assert_eq!(group("count > 1 of command dns_drv 2"), Glob::from("dns_drv 2"));
         assert_eq!(parse("count == 1x of function").unwrap().group, Some(Group { by: By::Function, name: None }));

@@ -31,6 +31,8 @@ fn sound() -> Object {
             segment(TEXT, TEXT, false, true),
             segment(0x3000, DATA, true, false),
         ],
+        is_64_bit: true,
+        ..Object::default()
     }
 }
 

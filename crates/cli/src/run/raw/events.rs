@@ -211,7 +211,7 @@ fn data(probe: &Probe, whole: &Begun) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::elf::Note;
-    use crate::render;
+    use crate::render::{self, Settings};
     use crate::run::output::Sink;
     use crate::run::raw::Raw;
 
@@ -219,7 +219,7 @@ mod tests {
     fn reader() -> (Events, Mark) {
         let sites: &[Note] = &[];
         let mark = Mark::new();
-        let raw = Raw::new(render::find("efile_drv").unwrap(), sites, mark.clone(), None).unwrap();
+        let raw = Raw::new(render::find("efile_drv").unwrap(), sites, mark.clone(), None, Settings::default()).unwrap();
         let file = tempfile::tempfile().unwrap();
         (raw.reader().unwrap()(&Sink::File(file)), mark)
     }

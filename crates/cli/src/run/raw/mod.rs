@@ -23,7 +23,7 @@ use dyntrace_reader::Source;
 use crate::elf::Note;
 use crate::exit::{self, Failure};
 use crate::provider::Providers;
-use crate::render::Rendering;
+use crate::render::{Rendering, Settings};
 
 pub use events::Events;
 
@@ -54,11 +54,18 @@ struct Described {
     probes: Vec<Probe>,
     mark: Mark,
     tag: Option<Tag>,
+    settings: Settings,
 }
 
 impl Raw {
     /// For the script of `rendering`, on a program with these `sites`. `tag`: the user tags of the events that make lines.
-    pub fn new(rendering: &'static Rendering, sites: &[Note], mark: Mark, tag: Option<&Tag>) -> Result<Raw, Failure> {
+    pub fn new(
+        rendering: &'static Rendering,
+        sites: &[Note],
+        mark: Mark,
+        tag: Option<&Tag>,
+        settings: Settings,
+    ) -> Result<Raw, Failure> {
         let providers = Providers::with(&[])?;
         let names = rendering.probes().into_iter().filter_map(|name| name.split_once(':'));
         let probes: Vec<Probe> = names
@@ -67,16 +74,16 @@ impl Raw {
             })
             .collect();
         let script = script::script(&probes, sites, &mark).map_err(|error| Failure::new(exit::NO_TRACER, error))?;
-        Ok(Raw { script, events: Described { rendering, probes, mark, tag: tag.cloned() } })
+        Ok(Raw { script, events: Described { rendering, probes, mark, tag: tag.cloned(), settings } })
     }
 
     /// Returns the reader of the events, for a thread of its own.
     pub fn reader(&self) -> anyhow::Result<impl FnOnce(&Sink) -> Events + Send + use<>> {
-        let Described { rendering, probes, mark, tag } = self.events.clone();
+        let Described { rendering, probes, mark, tag, settings } = self.events.clone();
         let source = Source::new(&description(&probes)).context("cannot describe the events")?;
         Ok(move |sink: &Sink| {
             let of_tag = tag.as_ref().map(Tag::selection);
-            Events::new(mark, rendering, probes, of_tag, source, sink.format(rendering))
+            Events::new(mark, rendering, probes, of_tag, source, sink.format(rendering, &settings))
         })
     }
 }
@@ -114,7 +121,7 @@ fn description(probes: &[Probe]) -> String {
         uuid: [0; 16],
         environment: vec![("pid", metadata::Value::Number(0)), ("word_size", metadata::Value::Number(64))],
         clock: metadata::Clock { name: "boot", frequency: 1_000_000_000, offset_seconds: 0, offset_cycles: 0 },
-        streams: vec![metadata::Stream { id: 0, checksums: true, events }],
+        streams: vec![metadata::Stream { id: 0, checksums: true, compact: false, events }],
     };
     text.text(metadata::Format::Ctf1)
 }

@@ -4,6 +4,7 @@ use crate::tracer::Kind;
 
 use super::Between;
 use super::condition::Condition;
+use super::process;
 
 const ENTRY: &str = "efile_drv__entry";
 const RETURN: &str = "efile_drv__return";
@@ -12,7 +13,14 @@ const EVENT: &str = "user_trace__i4s4";
 /// Shown beside [`EVENT`], without a user tag.
 const WITHOUT: &str = "user_trace__s1";
 
-/// A change of the script: the clause of a probe.
+/// The setting of bpftrace for the number of remembered operations or processes.
+const KEYS: &str = "\tmax_map_keys = 16384;\n";
+
+const SPAWN: &str = "process__spawn";
+const POLL: [&str; 2] = ["process__scheduled", "process__unscheduled"];
+const EXIT: &str = "process__exit";
+
+/// A change of the script: the clauses of a probe.
 struct Change {
     probe: &'static str,
     does: Does,
@@ -25,6 +33,10 @@ enum Does {
     IfTag(usize, Operation),
     /// It runs if the operation is remembered.
     IfRemembered,
+    /// It runs if the user tag in this argument matches, and adds the process.
+    IfProcessTag(usize),
+    /// It runs if the process is remembered, and perhaps removes it.
+    IfProcess { forgets: bool },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,6 +59,11 @@ fn changes(between: Between) -> Vec<Change> {
             changes.extend(STEPS.map(|probe| Change { probe, does: Does::IfRemembered }));
             changes.push(Change { probe: RETURN, does: Does::IfTag(2, Operation::Forgotten) });
         }
+        Between::Process => {
+            changes.push(Change { probe: SPAWN, does: Does::IfProcessTag(4) });
+            changes.extend(POLL.map(|probe| Change { probe, does: Does::IfProcess { forgets: false } }));
+            changes.push(Change { probe: EXIT, does: Does::IfProcess { forgets: true } });
+        }
     }
     changes
 }
@@ -55,22 +72,28 @@ fn changes(between: Between) -> Vec<Change> {
 pub fn put_into(text: &str, kind: Kind, between: Between, condition: &Condition<'_>) -> String {
     let mut text = text.to_owned();
     for Change { probe, does } in changes(between) {
-        let Some((begin, end)) = clause(&text, kind, probe) else { continue };
+        let Some((begin, mut end)) = clause(&text, kind, probe) else { continue };
         let clause = match does {
             Does::Goes => String::new(),
             Does::IfTag(argument, operation) => if_tag(&text[begin..end], kind, argument, operation, condition),
             Does::IfRemembered => if_remembered(&text[begin..end], kind),
+            Does::IfProcessTag(argument) => process::if_tag(&text[begin..end], kind, argument, condition),
+            Does::IfProcess { forgets } => {
+                let all = process::clauses(&text, kind, probe, (begin, end));
+                end = all.end;
+                process::if_remembered(&text[all], kind, forgets)
+            }
         };
         text.replace_range(begin..end, &clause);
     }
     match (kind, between) {
-        (Kind::Bpftrace, Between::Remembered) => {
-            text = text.replacen("config = {\n", "config = {\n\tmax_map_keys = 16384;\n", 1);
+        (Kind::Bpftrace, Between::Remembered | Between::Process) if !text.contains(KEYS) => {
+            text = text.replacen("config = {\n", &format!("config = {{\n{KEYS}"), 1);
         }
         (Kind::Bpftrace | Kind::Dtrace, _) => {}
         (Kind::Stap, _) => {
             text += &condition.for_stap();
-            if between == Between::Remembered {
+            if between != Between::ByEntry {
                 text += "\nglobal dyntrace_tagged[16384]\n";
             }
         }
@@ -79,7 +102,7 @@ pub fn put_into(text: &str, kind: Kind, between: Between, condition: &Condition<
 }
 
 /// Where the clause of the probe is in the script, from its name to behind its body.
-fn clause(text: &str, kind: Kind, probe: &str) -> Option<(usize, usize)> {
+pub fn clause(text: &str, kind: Kind, probe: &str) -> Option<(usize, usize)> {
     let name = match kind {
         Kind::Bpftrace => format!("\nusdt:$1:dyntrace:{probe}\n"),
         Kind::Dtrace => format!("\ndyntrace$target:::{}\n", probe.replace("__", "-")),
@@ -133,7 +156,7 @@ fn if_remembered(clause: &str, kind: Kind) -> String {
 }
 
 /// A clause for SystemTap with `first` as its first statements for the traced process.
-fn behind_other_process(clause: &str, first: &str) -> String {
+pub fn behind_other_process(clause: &str, first: &str) -> String {
     const NOT_THIS: &str = "\tif (other_process()) next\n";
     clause.replacen(NOT_THIS, &format!("{NOT_THIS}{first}"), 1)
 }

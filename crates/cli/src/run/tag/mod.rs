@@ -5,6 +5,7 @@
 
 mod clauses;
 mod condition;
+mod process;
 
 use anyhow::anyhow;
 use dyntrace::recorder::Glob;
@@ -31,13 +32,17 @@ enum Between {
     ByEntry,
     /// It shows each event by itself, so the operations in flight must be remembered.
     Remembered,
+    /// Only the spawn of a process has the tag, so the processes that began with it must be remembered.
+    Process,
 }
 
-const TAGGED: [Tagged; 5] = [
+const TAGGED: [Tagged; 7] = [
     Tagged { script: "efile_by_tag", between: Between::ByEntry },
     Tagged { script: "efile_drv", between: Between::Remembered },
     Tagged { script: "efile_errors", between: Between::ByEntry },
     Tagged { script: "efile_latency", between: Between::ByEntry },
+    Tagged { script: "spawn-exit", between: Between::Process },
+    Tagged { script: "task_latency", between: Between::Process },
     Tagged { script: "user-probe", between: Between::ByEntry },
 ];
 

@@ -20,8 +20,8 @@ pub fn of_operation(operation: &FileOperation<'_>, end: i64, place: Place) -> Sp
 }
 
 /// The span around the operations of a group.
-pub fn of_group(group: &Group<'_>) -> Span {
-    let (name, named) = match group.name {
+pub fn of_group(group: &Group) -> Span {
+    let (name, named) = match &group.name {
         Name::Tag(tag) => (lossy(tag), text("dyntrace.tag", lossy(tag))),
         Name::Label(label) => (format!("sequential trace {label}"), number("dyntrace.token.label", label)),
     };
@@ -50,12 +50,12 @@ fn attributes(operation: &FileOperation<'_>) -> Vec<Attribute> {
     let texts = [
         ("file.path", operation.path),
         ("dyntrace.second_path", asked.strings[1]),
-        ("dyntrace.tag", asked.user_tag),
+        ("dyntrace.tag", asked.user_tag.into()),
         ("dyntrace.port", asked.port),
-        ("dyntrace.driver", operation.driver.as_bytes()),
+        ("dyntrace.driver", operation.driver.into()),
     ];
     let mut all: Vec<Attribute> =
-        texts.into_iter().filter(|(_, value)| !value.is_empty()).map(|(key, value)| text(key, lossy(value))).collect();
+        texts.into_iter().filter(|(_, value)| !value.is_empty()).map(|(key, value)| text(key, lossy(&value))).collect();
     all.push(text("dyntrace.operation", format!("{{{},{}}}", operation.id.thread, operation.id.tag)));
     all.push(number("dyntrace.command", asked.command));
     all.push(number("thread.id", operation.submitter));

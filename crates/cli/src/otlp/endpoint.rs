@@ -41,6 +41,17 @@ pub struct Endpoint {
     reason: String,
 }
 
+/// How an endpoint takes one export.
+#[derive(Debug)]
+pub enum Verdict {
+    /// It takes the spans, except for some. An answer of success in another form says nothing of rejected spans.
+    Taken { rejected: u64, reason: String },
+    /// It cannot take them now.
+    Busy { answer: String, retry_after: Option<Duration> },
+    /// It never takes them.
+    Refused { answer: String },
+}
+
 /// The answer to one export.
 struct Answer {
     status: StatusCode,
@@ -74,32 +85,46 @@ impl Endpoint {
     pub fn send(&mut self, body: Vec<u8>) -> io::Result<()> {
         let body = Bytes::from(body);
         for attempt in 1.. {
-            let answer = self.exchange(body.clone())?;
-            match answer.status {
-                StatusCode::OK | StatusCode::ACCEPTED | StatusCode::NO_CONTENT => {
-                    self.note_rejected(&answer.body);
+            match self.try_send(body.clone())? {
+                Verdict::Taken { rejected: 0, .. } => return Ok(()),
+                Verdict::Taken { rejected, reason } => {
+                    self.rejected = self.rejected.saturating_add(rejected);
+                    self.reason = reason;
                     return Ok(());
                 }
-                StatusCode::TOO_MANY_REQUESTS
-                | StatusCode::BAD_GATEWAY
-                | StatusCode::SERVICE_UNAVAILABLE
-                | StatusCode::GATEWAY_TIMEOUT
-                    if attempt < TRIES =>
-                {
+                Verdict::Busy { retry_after, .. } if attempt < TRIES => {
                     let own = PAUSE * 2_u32.pow(attempt - 1);
-                    thread::sleep(answer.retry_after.unwrap_or(own).min(LONGEST_PAUSE));
+                    thread::sleep(retry_after.unwrap_or(own));
                 }
-                status => {
-                    let said = crate::escape::name(&answer.body[..answer.body.len().min(500)]);
-                    return Err(io::Error::other(format!("the endpoint answered {status}: {said}")));
+                Verdict::Busy { answer, .. } | Verdict::Refused { answer } => {
+                    return Err(io::Error::other(format!("the endpoint answered {answer}")));
                 }
             }
         }
         unreachable!("the last attempt returns")
     }
 
+    /// Sends one export once.
+    pub fn try_send(&self, body: Bytes) -> io::Result<Verdict> {
+        let Answer { status, retry_after, body } = self.exchange(body)?;
+        let answer = || format!("{status}: {}", crate::escape::name(&body[..body.len().min(500)]));
+        Ok(match status {
+            StatusCode::OK | StatusCode::ACCEPTED | StatusCode::NO_CONTENT => {
+                let (rejected, reason) = rejected(&body);
+                Verdict::Taken { rejected, reason }
+            }
+            StatusCode::TOO_MANY_REQUESTS
+            | StatusCode::BAD_GATEWAY
+            | StatusCode::SERVICE_UNAVAILABLE
+            | StatusCode::GATEWAY_TIMEOUT => {
+                Verdict::Busy { answer: answer(), retry_after: retry_after.map(|after| after.min(LONGEST_PAUSE)) }
+            }
+            _ => Verdict::Refused { answer: answer() },
+        })
+    }
+
     /// Fails if the endpoint rejected spans.
-    pub fn finish(&mut self) -> io::Result<()> {
+    pub fn finish(&self) -> io::Result<()> {
         match self.rejected {
             0 => Ok(()),
             rejected => {
@@ -133,19 +158,16 @@ impl Endpoint {
         connection.abort();
         Ok(Answer { status, retry_after, body })
     }
+}
 
-    /// Counts the spans that an answer of success says were rejected. An answer in another form says nothing of that.
-    fn note_rejected(&mut self, body: &[u8]) {
-        let Ok(answer) = serde_json::from_slice::<Value>(body) else { return };
-        let partial = &answer["partialSuccess"];
-        // A number of 64 bits is a text in JSON's form of protocol buffers; readers take both.
-        let count = &partial["rejectedSpans"];
-        let rejected = count.as_u64().or_else(|| count.as_str()?.parse().ok()).unwrap_or(0);
-        self.rejected = self.rejected.saturating_add(rejected);
-        if rejected > 0 {
-            self.reason = partial["errorMessage"].as_str().unwrap_or_default().to_owned();
-        }
-    }
+/// Returns the number of spans that an answer of success says were rejected, and why.
+fn rejected(body: &[u8]) -> (u64, String) {
+    let Ok(answer) = serde_json::from_slice::<Value>(body) else { return (0, String::new()) };
+    let partial = &answer["partialSuccess"];
+    // A number of 64 bits is a text in JSON's form of protocol buffers; readers take both.
+    let count = &partial["rejectedSpans"];
+    let rejected = count.as_u64().or_else(|| count.as_str()?.parse().ok()).unwrap_or(0);
+    (rejected, partial["errorMessage"].as_str().unwrap_or_default().to_owned())
 }
 
 #[cfg(test)]
@@ -173,13 +195,16 @@ mod tests {
 
     #[test]
     fn answers_with_rejected_spans() {
-        let mut endpoint = Endpoint::of(Path::new("http://x")).unwrap().unwrap();
         for body in ["", "{}", r#"{"partialSuccess":{}}"#, "[1]", r#"{"partialSuccess":{"rejectedSpans":"x"}}"#] {
-            endpoint.note_rejected(body.as_bytes());
+            assert_eq!(rejected(body.as_bytes()).0, 0, "{body}");
         }
+        let text = br#"{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}"#;
+        assert_eq!(rejected(text), (2, "too old".to_owned()));
+        let number = br#"{"partialSuccess":{"rejectedSpans":3,"errorMessage":"too \u001b old"}}"#;
+        let (count, reason) = rejected(number);
+        let mut endpoint = Endpoint::of(Path::new("http://x")).unwrap().unwrap();
         assert!(endpoint.finish().is_ok());
-        endpoint.note_rejected(br#"{"partialSuccess":{"rejectedSpans":"2","errorMessage":"too old"}}"#);
-        endpoint.note_rejected(br#"{"partialSuccess":{"rejectedSpans":3,"errorMessage":"too \u001b old"}}"#);
-        assert_eq!(endpoint.finish().unwrap_err().to_string(), "the endpoint rejected 5 spans: too \\x1b old");
+        (endpoint.rejected, endpoint.reason) = (count, reason);
+        assert_eq!(endpoint.finish().unwrap_err().to_string(), "the endpoint rejected 3 spans: too \\x1b old");
     }
 }

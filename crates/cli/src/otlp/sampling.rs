@@ -5,9 +5,11 @@ use dyntrace_reader::{FileOperation, Selection};
 use super::ids::TraceId;
 use crate::view::time;
 
-/// Rules for `--to otlp`.
+/// The user's rules.
 #[derive(clap::Args)]
-#[command(next_help_heading = "Which operations --to otlp keeps: those for which one of these holds; without any, all")]
+#[command(
+    next_help_heading = "Which operations become spans of OTLP: those for which one of these holds; without any, all"
+)]
 pub struct Sampling {
     /// It took at least this time: 10ms
     #[arg(long, value_name = "TIME", value_parser = time::duration)]

@@ -1,0 +1,51 @@
+//! One row for each task or job.
+
+use std::fs::File;
+
+use parquet::errors::Result;
+
+use super::table::{Cell, Kind, Table};
+use crate::recorded_tasks::Task;
+use crate::view::process_name;
+
+pub struct Tasks(pub Table);
+
+/// The columns in their order, with their values.
+const COLUMNS: [(&str, Kind, Get); 17] = [
+    ("hostname", Kind::Text, |task| Some(Cell::Text(task.process.hostname.as_str().into()))),
+    ("process", Kind::Text, |task| Some(Cell::Text(process_name(task.process).into()))),
+    ("program", Kind::Text, |task| Some(Cell::Text(task.process.name.as_str().into()))),
+    ("pid", Kind::Unsigned, |task| Some(Cell::Unsigned(task.process.pid))),
+    ("proc", Kind::Text, |task| text(&task.proc)),
+    ("fun", Kind::Text, |task| text(task.function)),
+    ("parent", Kind::Text, |task| text(&task.parent)),
+    ("place", Kind::Text, |task| text(task.place)),
+    ("user_tag", Kind::Text, |task| text(task.tag)),
+    ("spawn_ns", Kind::Signed, |task| task.spawned.map(Cell::Signed)),
+    ("first_poll_ns", Kind::Signed, |task| task.first_polled.map(Cell::Signed)),
+    ("exit_ns", Kind::Signed, |task| task.exit.map(|(time, _)| Cell::Signed(time))),
+    ("reason", Kind::Text, |task| task.exit.map(|(_, reason)| Cell::Text(reason.into()))),
+    ("polls", Kind::Unsigned, |task| Some(Cell::Unsigned(task.polls))),
+    ("busy_ns", Kind::Unsigned, |task| Some(Cell::Unsigned(task.busy))),
+    ("longest_poll_ns", Kind::Signed, |task| task.longest.map(|(polled, _)| Cell::Signed(polled))),
+    ("longest_poll_at_ns", Kind::Signed, |task| task.longest.map(|(_, begun)| Cell::Signed(begun))),
+];
+
+type Get = for<'r> fn(&'r Task<'_>) -> Option<Cell<'r>>;
+
+impl Tasks {
+    /// A table in this new file.
+    pub fn create(file: File) -> anyhow::Result<Tasks> {
+        let columns = COLUMNS.map(|(name, kind, _)| (name.to_owned(), kind));
+        Table::create(file, columns).map(Tasks)
+    }
+
+    /// Appends a task; one that had not ended when the trace did has no exit.
+    pub fn add(&mut self, task: &Task<'_>) -> Result<()> {
+        self.0.row(COLUMNS.iter().enumerate().filter_map(|(column, (.., get))| Some((column, get(task)?))))
+    }
+}
+
+fn text(text: &[u8]) -> Option<Cell<'_>> {
+    Some(Cell::Text(text.into())).filter(|_| !text.is_empty())
+}

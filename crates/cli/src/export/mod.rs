@@ -1,0 +1,143 @@
+//! `dyntrace export`: the file operations of a running process, as spans to a collector, while they happen.
+
+mod place;
+mod queue;
+mod session;
+mod summary;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+use anyhow::{Context as _, anyhow};
+use dyntrace_reader::{Error, FileOperation, Follower, OperationFollower};
+
+use crate::escape;
+use crate::exit::{self, Failure, Outcome};
+use crate::otlp::{Endpoint, Sampling, Spans};
+use crate::record;
+
+use place::Place;
+use queue::Queue;
+use session::Session;
+
+pub const HELP: &str = "\
+Examples:
+  dyntrace export -p 4711
+  dyntrace export -p 4711 --to http://127.0.0.1:4318 --slow 10ms --failed
+  dyntrace export -p 4711 --tag 'req-1*' --one-in 100 --size 16M
+
+The process records its operations into circular files in TMPDIR, which are removed at the end. They
+take the bytes of --size for each thread, and for 16 threads more.
+
+Spans are those of dyntrace convert --to otlp. The span around the operations of a user tag is sent
+when the tag has had none for 5 s. If it has more later, those have a second span.
+
+While the collector is away or busy, up to 16 MiB of spans wait. Further ones are dropped and
+counted. At the end it has 10 s for the spans that wait; another interrupt ends that.
+
+Exit status:
+   0  an interrupt or the end of the process ended it, and the collector has taken all spans
+   1  the collector did not take all of them, or the process does not answer
+   2  wrong use
+   3  events were lost
+   4  the recording is damaged
+  65  there is no such process, or it does not allow control";
+
+/// The time between two batches that are not full.
+const BATCH: Duration = Duration::from_secs(1);
+/// How long a user tag has no operation until its span is sent.
+const IDLE: Duration = Duration::from_secs(5);
+/// How long the collector may take for the spans that are left at the end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The process
+    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    pid: u32,
+    /// The collector, by HTTP in JSON; at /v1/traces unless the address has another path
+    #[arg(long, value_name = "ADDRESS", default_value = "http://127.0.0.1:4318")]
+    to: String,
+    /// The bytes of the newest events of each thread that wait to be read
+    #[arg(long, value_name = "BYTES", default_value = "4M", value_parser = record::size)]
+    size: u64,
+    /// A new or empty folder for the circular files, if the process is another user's: one in which that user can write. It is left
+    /// there
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
+    #[command(flatten)]
+    sampling: Sampling,
+}
+
+pub fn export(Arguments { pid, to, size, folder, sampling }: &Arguments) -> Outcome {
+    let wrong = |why: anyhow::Error| Failure::new(exit::USAGE, why);
+    let shown = escape::path(Path::new(to));
+    let endpoint = Endpoint::of(Path::new(to)).with_context(|| format!("cannot export to {shown}")).map_err(wrong)?;
+    let endpoint = endpoint.ok_or_else(|| {
+        wrong(anyhow!("cannot export to {shown}: a collector's address begins with http://HOST:PORT; files are for dyntrace convert"))
+    })?;
+    // Dropped last, when nothing reads its files.
+    let place = Place::choose(*pid, folder.as_deref())?;
+    let mut session = Session::start(*pid, place.directory(), *size)?;
+    let mut live = Live::new(place.directory(), Spans::new(Queue::start(endpoint), sampling));
+    say!("exporting the spans of process {pid} to {shown}; an interrupt ends it");
+    while session.goes_on()? {
+        live.look()?;
+    }
+    session.stop()?;
+    live.end(|| session.is_interrupted_again())
+}
+
+/// The operations of the recording on their way to the collector.
+struct Live {
+    operations: OperationFollower,
+    spans: Spans<Queue>,
+    last_batch: Instant,
+}
+
+impl Live {
+    fn new(directory: &Path, spans: Spans<Queue>) -> Live {
+        let operations = OperationFollower::new(Follower::new([directory]));
+        Live { operations, spans, last_batch: Instant::now() }
+    }
+
+    /// Takes the operations that have completed, and passes on a batch when it is time.
+    fn look(&mut self) -> anyhow::Result<()> {
+        self.take(|operations, each| operations.poll(each).map(|_| ()))?;
+        if self.last_batch.elapsed() >= BATCH {
+            self.last_batch = Instant::now();
+            self.spans.end_idle(now() - IDLE.as_nanos() as i64)?;
+            self.spans.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Takes the rest, waits until the collector has it, and prints the summary.
+    fn end(mut self, is_interrupted: impl FnMut() -> bool) -> Outcome {
+        self.take(|operations, each| operations.drain(each))?;
+        let (kept, left_out) = (self.spans.kept(), self.spans.left_out());
+        let sent = self.spans.finish().map_err(anyhow::Error::new)?.close(PATIENCE, is_interrupted);
+        let (losses, given_up) = (self.operations.losses(), self.operations.given_up());
+        Ok(summary::say(&summary::Summary { kept, left_out, given_up, losses, sent }))
+    }
+
+    fn take(
+        &mut self,
+        read: impl FnOnce(&mut OperationFollower, &mut dyn FnMut(&FileOperation<'_>)) -> Result<(), Error>,
+    ) -> anyhow::Result<()> {
+        let (now, mut taken) = (now(), Ok(()));
+        let spans = &mut self.spans;
+        let outcome = read(&mut self.operations, &mut |operation| {
+            if taken.is_ok() {
+                taken = spans.take(operation, now);
+            }
+        });
+        taken?;
+        Ok(outcome?)
+    }
+}
+
+/// Nanoseconds since 1970.
+fn now() -> i64 {
+    UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos() as i64)
+}

@@ -1,0 +1,41 @@
+//! The folder of the circular files.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use nix::unistd::geteuid;
+
+use crate::exit::{self, Failure};
+use crate::record::folder;
+use crate::temporary::Temporary;
+
+pub struct Place {
+    directory: PathBuf,
+    /// Removes the folder when it is dropped.
+    _temporary: Option<Temporary>,
+}
+
+impl Place {
+    /// A temporary folder, or the `wanted` one. Only the user of this command can enter a temporary folder.
+    pub fn choose(pid: u32, wanted: Option<&Path>) -> Result<Place, Failure> {
+        if let Some(wanted) = wanted {
+            return Ok(Place { directory: folder::choose(Some(wanted), "trace")?, _temporary: None });
+        }
+        // A process that is gone has no user, and is told of when it is asked to record.
+        let user = fs::metadata(format!("/proc/{pid}")).map_or(geteuid().as_raw(), |there| there.uid());
+        if user != geteuid().as_raw() {
+            let error = anyhow!(
+                "process {pid} belongs to user {user}, who cannot write to a temporary folder of this command: name a folder with --folder"
+            );
+            return Err(Failure::new(exit::USAGE, error));
+        }
+        let temporary = Temporary::new()?;
+        Ok(Place { directory: temporary.path().join("trace"), _temporary: Some(temporary) })
+    }
+
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+}

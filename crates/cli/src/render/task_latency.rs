@@ -1,0 +1,138 @@
+//! The script `task_latency`: the poll times of each function and user tag, and slow polls.
+
+use std::collections::{BTreeMap, HashMap};
+
+use dyntrace_reader::Event;
+
+use super::operation::{number, plain_text, text};
+use super::times::{TITLES, Times};
+use super::{Printer, Settings, Way};
+use crate::escape;
+
+pub const WAY: Way = Way::Summary {
+    probes: &[
+        "dyntrace:process-spawn",
+        "dyntrace:process-scheduled",
+        "dyntrace:process-unscheduled",
+        "dyntrace:process-exit",
+    ],
+    begin: |settings| Box::new(Latency::new(settings)),
+};
+
+/// The pid of the program, and a process in it.
+type Process = (u64, Vec<u8>);
+
+/// A function and a user tag.
+type Key = (Vec<u8>, Vec<u8>);
+
+#[derive(Default)]
+struct Polls {
+    times: Times,
+    /// The sum of the times in nanoseconds: many polls take less than a microsecond.
+    busy: i64,
+    slow: u64,
+    /// From spawn to first poll.
+    starts: Times,
+}
+
+struct Latency {
+    /// In nanoseconds.
+    slow: i64,
+    /// When processes were spawned that have not been polled.
+    spawned: HashMap<Process, i64>,
+    /// The user tags of the processes that have one.
+    tags: HashMap<Process, Vec<u8>>,
+    /// The functions of the processes that are being polled.
+    polled: HashMap<Process, Vec<u8>>,
+    polls: BTreeMap<Key, Polls>,
+}
+
+impl Latency {
+    fn new(settings: &Settings) -> Latency {
+        Latency {
+            slow: settings.slow,
+            spawned: HashMap::new(),
+            tags: HashMap::new(),
+            polled: HashMap::new(),
+            polls: BTreeMap::new(),
+        }
+    }
+
+    fn polls(&mut self, process: &Process, function: &[u8]) -> &mut Polls {
+        let tag = self.tags.get(process).cloned().unwrap_or_default();
+        self.polls.entry((function.to_vec(), tag)).or_default()
+    }
+
+    fn ended(&mut self, event: &Event<'_>, process: &Process, out: &mut Vec<u8>) {
+        let Some(function) = self.polled.remove(process) else { return };
+        let (polled, slow) = (number(event, "polled"), self.slow);
+        let polls = self.polls(process, &function);
+        polls.times.add(polled);
+        polls.busy = polls.busy.saturating_add(polled);
+        if polled < slow {
+            return;
+        }
+        polls.slow += 1;
+        let tag = self.tags.get(process).map_or(&b""[..], Vec::as_slice);
+        let outcome = plain_text(event, "outcome");
+        let [proc, outcome, function, tag] = [&process.1, outcome, &function, tag].map(escape::name);
+        let line = format!("slow: {proc} polled {} us outcome {outcome}: {function} | {tag}\n", polled / 1000);
+        out.extend_from_slice(line.as_bytes());
+    }
+}
+
+impl Printer for Latency {
+    fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
+        let process = (event.process.pid, text(event, "proc").to_vec());
+        match event.class.probe() {
+            "process-spawn" => {
+                let tag = text(event, "user_tag");
+                if !tag.is_empty() {
+                    self.tags.insert(process.clone(), tag.to_vec());
+                }
+                self.spawned.insert(process, event.time);
+            }
+            "process-scheduled" => {
+                let function = plain_text(event, "fun");
+                let spawned = self.spawned.remove(&process);
+                let polls = self.polls(&process, function);
+                if let Some(spawned) = spawned {
+                    polls.starts.add(event.time.saturating_sub(spawned).max(0));
+                }
+                self.polled.insert(process, function.to_vec());
+            }
+            "process-unscheduled" => self.ended(event, &process, out),
+            "process-exit" => {
+                self.tags.remove(&process);
+                self.spawned.remove(&process);
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        let titles = format!(
+            "{:>10} {:>8} {:>9} {:>9} {:>6} {TITLES} {:>8} {:>9} {:>9}  function | user tag\n",
+            "busy_us", "polls", "mean_us", "max_us", "slow", "started", "start_us", "start_max"
+        );
+        out.extend_from_slice(titles.as_bytes());
+        let mut rows: Vec<_> = self.polls.iter().collect();
+        rows.sort_by_key(|(_, polls)| polls.busy);
+        for ((function, tag), Polls { times, busy, slow, starts }) in rows {
+            let row = format!(
+                "{:>10} {:>8} {:>9} {:>9} {slow:>6}{} {:>8} {:>9} {:>9}  {} | {}\n",
+                busy / 1000,
+                times.count,
+                busy.checked_div(times.count).unwrap_or(0) / 1000,
+                times.max_us,
+                times.columns(),
+                starts.count,
+                starts.mean_us(),
+                starts.max_us,
+                escape::name(function),
+                escape::name(tag)
+            );
+            out.extend_from_slice(row.as_bytes());
+        }
+    }
+}

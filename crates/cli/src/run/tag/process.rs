@@ -1,0 +1,123 @@
+//! The condition on the user tag of a process in the clauses of its probes: only its spawn has the tag, so processes that began with a
+//! matching one are remembered until they exit.
+
+use std::ops::Range;
+
+use crate::tracer::Kind;
+
+use super::clauses::{behind_other_process, clause};
+use super::condition::Condition;
+
+/// The clauses of the probe, of which the first is at `(begin, end)`, as far as they follow each other.
+pub fn clauses(text: &str, kind: Kind, probe: &str, (begin, mut end): (usize, usize)) -> Range<usize> {
+    // The search begins before a newline.
+    while let Some((next, after)) = clause(&text[end..], kind, probe)
+        && next == 1
+    {
+        end += after;
+    }
+    begin..end
+}
+
+/// The clause of the spawn: it runs if the user tag in `argument` matches, and remembers the process.
+pub fn if_tag(clause: &str, kind: Kind, argument: usize, condition: &Condition<'_>) -> String {
+    match kind {
+        Kind::Bpftrace => {
+            let decides = condition.for_bpftrace(&format!("arg{argument}"));
+            clause.replacen("\n{\n", &format!("\n{{\n{decides}\t@dyntrace_tagged[pid, str(arg0)] = 1;\n"), 1)
+        }
+        Kind::Dtrace => {
+            let decides = condition.for_dtrace(&format!("arg{argument}"));
+            let name = clause.lines().next().unwrap_or_default();
+            let remembers = "\tdyntrace_tagged[pid, copyinstr(arg0)] = this->dyntrace_is;\n";
+            let predicate = clause.replacen("\n{\n", "\n/this->dyntrace_is/\n{\n", 1);
+            format!("{name}\n{{\n{decides}{remembers}}}\n\n{predicate}")
+        }
+        Kind::Stap => {
+            let decides = format!("\tif (!dyntrace_is(user_string2($arg{}, \"\"))) next\n", argument + 1);
+            behind_other_process(clause, &(decides + "\tdyntrace_tagged[pid(), user_string2($arg1, \"\")] = 1\n"))
+        }
+    }
+}
+
+/// All clauses of another probe of processes: they run if the process is remembered.
+pub fn if_remembered(clauses: &str, kind: Kind, forgets: bool) -> String {
+    match kind {
+        Kind::Bpftrace => {
+            let forgets = if forgets { "\t_ = delete(@dyntrace_tagged, (pid, str(arg0)));\n" } else { "" };
+            let first = format!("\n{{\n\tif (!has_key(@dyntrace_tagged, (pid, str(arg0)))) {{ return; }}\n{forgets}");
+            clauses.replacen("\n{\n", &first, 1)
+        }
+        Kind::Dtrace => {
+            let name = clauses.lines().next().unwrap_or_default();
+            let forgets = if forgets { "\tdyntrace_tagged[pid, copyinstr(arg0)] = 0;\n" } else { "" };
+            let conditional = clauses
+                .replace("\n{\n", "\n/this->dyntrace_is/\n{\n")
+                // A clause that had a predicate has two now.
+                .replace("/\n/this->dyntrace_is/\n", " && this->dyntrace_is/\n");
+            format!(
+                "{name}\n{{\n\tthis->dyntrace_is = dyntrace_tagged[pid, copyinstr(arg0)];\n{forgets}}}\n\n{conditional}"
+            )
+        }
+        Kind::Stap => {
+            let process = "[pid(), user_string2($arg1, \"\")]";
+            let forgets = if forgets { format!("\tdelete dyntrace_tagged{process}\n") } else { String::new() };
+            behind_other_process(clauses, &format!("\tif (!({process} in dyntrace_tagged)) next\n{forgets}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyntrace::recorder::Glob;
+    use dyntrace::scripts;
+
+    use super::super::Between;
+    use super::super::clauses::put_into;
+    use super::*;
+    use crate::script::shipped_text;
+
+    /// The lines of the script with the condition that it lacks without.
+    fn added(script: &str, kind: Kind) -> String {
+        let glob = Glob::from("req-1");
+        let condition = Condition::new(&glob, kind).unwrap();
+        let script = shipped_text(scripts::find(script).unwrap(), kind);
+        let text = put_into(script, kind, Between::Process, &condition);
+        let lines: Vec<&str> = script.lines().collect();
+        let added: Vec<&str> = text.lines().filter(|line| !lines.contains(line)).collect();
+        added.join("\n")
+    }
+
+    #[test]
+    fn processes_are_remembered_until_they_exit() {
+        assert_eq!(
+            added("spawn-exit", Kind::Stap),
+            "\tif (!dyntrace_is(user_string2($arg5, \"\"))) next
+\tdyntrace_tagged[pid(), user_string2($arg1, \"\")] = 1
+\tif (!([pid(), user_string2($arg1, \"\")] in dyntrace_tagged)) next
+\tdelete dyntrace_tagged[pid(), user_string2($arg1, \"\")]
+function dyntrace_is:long(tag:string)
+\treturn tag == \"req-1\"
+global dyntrace_tagged[16384]"
+        );
+        assert_eq!(
+            added("spawn-exit", Kind::Bpftrace),
+            "\tmax_map_keys = 16384;
+\tif (str(arg4) != \"req-1\") { return; }
+\t@dyntrace_tagged[pid, str(arg0)] = 1;
+\tif (!has_key(@dyntrace_tagged, (pid, str(arg0)))) { return; }
+\t_ = delete(@dyntrace_tagged, (pid, str(arg0)));"
+        );
+    }
+
+    #[test]
+    fn every_clause_of_a_probe_has_the_condition() {
+        let text = added("task_latency", Kind::Dtrace);
+        assert_eq!(text.matches("this->dyntrace_is = dyntrace_tagged[pid, copyinstr(arg0)];").count(), 3, "{text}");
+        // Spawn, the first of each two or three clauses, exit; and those that had a predicate.
+        assert_eq!(text.matches("\n/this->dyntrace_is/").count(), 4, "{text}");
+        for had in ["this->since != 0", "this->is_known", "this->is_known && arg1 >= slow_ns"] {
+            assert!(text.contains(&format!("\n/{had} && this->dyntrace_is/")), "{had}: {text}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Guards of the mutex.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use super::locked::{Exclusive, Lock};
+use super::mutex::Mutex;
+
+/// Access to the value of a [`Mutex`]. The lock is freed when this is dropped.
+#[must_use = "if unused the Mutex will immediately unlock"]
+#[clippy::has_significant_drop]
+pub struct MutexGuard<'a, T: ?Sized>(pub(super) Exclusive<&'a Mutex<T>, T>);
+
+/// Access to the value of a [`Mutex`], with the `Arc` that holds it. The lock is freed when this is dropped.
+#[clippy::has_significant_drop]
+pub struct OwnedMutexGuard<T: ?Sized>(pub(super) Exclusive<Arc<Mutex<T>>, T>);
+
+/// Access to a part of the value of a [`Mutex`], made by [`MutexGuard::map`].
+#[must_use = "if unused the Mutex will immediately unlock"]
+#[clippy::has_significant_drop]
+pub struct MappedMutexGuard<'a, T: ?Sized>(Exclusive<&'a Lock, T>, PhantomData<&'a mut T>);
+
+/// Access to a part of the value of a [`Mutex`], made by [`OwnedMutexGuard::map`].
+#[must_use = "if unused the Mutex will immediately unlock"]
+#[clippy::has_significant_drop]
+pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized = T>(Exclusive<Arc<Mutex<T>>, U>);
+
+impl<'a, T: ?Sized> MutexGuard<'a, T> {
+    /// Makes a guard of a part of the value.
+    pub fn map<U: ?Sized, F>(this: Self, f: F) -> MappedMutexGuard<'a, U>
+    where
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        MappedMutexGuard(this.0.map(f).of_any(), PhantomData)
+    }
+
+    /// Makes a guard of a part of the value, or returns the guard if there is no such part.
+    pub fn try_map<U: ?Sized, F>(this: Self, f: F) -> Result<MappedMutexGuard<'a, U>, Self>
+    where
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        match this.0.try_map(f) {
+            Ok(part) => Ok(MappedMutexGuard(part.of_any(), PhantomData)),
+            Err(all) => Err(MutexGuard(all)),
+        }
+    }
+
+    /// Returns the mutex.
+    pub fn mutex(this: &Self) -> &'a Mutex<T> {
+        this.0.of()
+    }
+}
+
+impl<T: ?Sized> OwnedMutexGuard<T> {
+    /// Makes a guard of a part of the value.
+    pub fn map<U: ?Sized, F>(this: Self, f: F) -> OwnedMappedMutexGuard<T, U>
+    where
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        OwnedMappedMutexGuard(this.0.map(f))
+    }
+
+    /// Makes a guard of a part of the value, or returns the guard if there is no such part.
+    pub fn try_map<U: ?Sized, F>(this: Self, f: F) -> Result<OwnedMappedMutexGuard<T, U>, Self>
+    where
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        this.0.try_map(f).map(OwnedMappedMutexGuard).map_err(OwnedMutexGuard)
+    }
+
+    /// Returns the mutex.
+    pub fn mutex(this: &Self) -> &Arc<Mutex<T>> {
+        this.0.of()
+    }
+}
+
+impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
+    /// Makes a guard of a part of the part.
+    pub fn map<U: ?Sized, F>(this: Self, f: F) -> MappedMutexGuard<'a, U>
+    where
+        F: FnOnce(&mut T) -> &mut U,
+    {
+        MappedMutexGuard(this.0.map(f), PhantomData)
+    }
+
+    /// Makes a guard of a part of the part, or returns the guard if there is no such part.
+    pub fn try_map<U: ?Sized, F>(this: Self, f: F) -> Result<MappedMutexGuard<'a, U>, Self>
+    where
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        match this.0.try_map(f) {
+            Ok(part) => Ok(MappedMutexGuard(part, PhantomData)),
+            Err(all) => Err(MappedMutexGuard(all, PhantomData)),
+        }
+    }
+}
+
+impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
+    /// Makes a guard of a part of the part.
+    pub fn map<S: ?Sized, F>(this: Self, f: F) -> OwnedMappedMutexGuard<T, S>
+    where
+        F: FnOnce(&mut U) -> &mut S,
+    {
+        OwnedMappedMutexGuard(this.0.map(f))
+    }
+
+    /// Makes a guard of a part of the part, or returns the guard if there is no such part.
+    pub fn try_map<S: ?Sized, F>(this: Self, f: F) -> Result<OwnedMappedMutexGuard<T, S>, Self>
+    where
+        F: FnOnce(&mut U) -> Option<&mut S>,
+    {
+        this.0.try_map(f).map(OwnedMappedMutexGuard).map_err(OwnedMappedMutexGuard)
+    }
+}
+
+/// The traits that each guard has: access to the value, and the value's own text.
+macro_rules! guards {
+    ($([$($generics:tt)*] $guard:ty => $value:ident;)*) => { $(
+        impl<$($generics)*> Deref for $guard {
+            type Target = $value;
+
+            #[inline]
+            fn deref(&self) -> &$value {
+                &self.0
+            }
+        }
+
+        impl<$($generics)*> DerefMut for $guard {
+            #[inline]
+            fn deref_mut(&mut self) -> &mut $value {
+                &mut self.0
+            }
+        }
+
+        impl<$($generics)*> fmt::Debug for $guard where $value: fmt::Debug {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&**self, f)
+            }
+        }
+
+        impl<$($generics)*> fmt::Display for $guard where $value: fmt::Display {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&**self, f)
+            }
+        }
+    )* };
+}
+
+guards! {
+    [T: ?Sized] MutexGuard<'_, T> => T;
+    [T: ?Sized] OwnedMutexGuard<T> => T;
+    [T: ?Sized] MappedMutexGuard<'_, T> => T;
+    [T: ?Sized, U: ?Sized] OwnedMappedMutexGuard<T, U> => U;
+}

@@ -1,0 +1,64 @@
+//! What processes wait for: futures that fire `process-wait` and `process-resume`.
+//!
+//! [`wait`] gives any future a name.
+#![cfg_attr(loom, allow(dead_code, unused_imports, reason = "without `sync`, only the numbers of resources are used"))]
+
+#[cfg(feature = "sync")]
+mod kind;
+#[cfg(feature = "sync")]
+mod resource;
+mod told;
+
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+#[cfg(feature = "sync")]
+pub(crate) use kind::{Kind, Operation};
+#[cfg(feature = "sync")]
+pub(crate) use resource::{Half, On, Resource};
+use told::Named;
+#[cfg(feature = "time")]
+pub(crate) use told::Timer;
+pub(crate) use told::Waiting;
+#[cfg(feature = "sync")]
+pub(crate) use told::is_watched;
+
+/// Awaits a future, and shows tracers under which name and how long the process waits for it.
+///
+/// If the first poll returns pending, `process-wait` fires; when the wait ends, `process-resume`. Nothing fires for a future that is
+/// ready at once. While no tracer is attached, each of the two costs two instructions.
+///
+/// The end of a wait is one of three: the future completes, it panics, or it is dropped before that, by `select!`, a timeout or an
+/// aborted task. A future that is forgotten ([`std::mem::forget`]) waits for ever.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), tokio::task::JoinError> {
+/// let price = tokio::spawn(async { 130 });
+/// assert_eq!(dyntrace::wait("price", price).await?, 130);
+/// # Ok(())
+/// # }
+/// ```
+#[track_caller]
+pub fn wait<F: IntoFuture>(name: &'static str, future: F) -> Wait<F::IntoFuture> {
+    Wait { waiting: Waiting::new(Named(name), Location::caller(), future.into_future()) }
+}
+
+pin_project_lite::pin_project! {
+    /// The future of [`wait`].
+    #[must_use = "futures do nothing unless polled"]
+    pub struct Wait<F> {
+        #[pin]
+        waiting: Waiting<F, Named>,
+    }
+}
+
+impl<F: Future> Future for Wait<F> {
+    type Output = F::Output;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        self.project().waiting.poll(context)
+    }
+}

@@ -1,0 +1,188 @@
+//! Resources that processes wait for, and their numbers.
+
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64 as Counter, Ordering};
+
+use super::kind::{Kind, Operation};
+use super::told::Waited;
+use crate::primitives::atomic::AtomicU64;
+use crate::probes::resource as probes;
+use crate::sdt::{Shape, Text};
+use crate::text::Place;
+
+/// Returns a number that no other resource of the program has.
+fn next() -> u64 {
+    static LAST: Counter = Counter::new(0);
+    // Relaxed: the numbers need only differ.
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+/// The name of a resource by its number, in the form of Erlang's references.
+fn text(number: u64) -> Text<'static> {
+    static SHAPE: Shape = Shape::new("#Ref<0.", ">");
+    Text::numbered(&SHAPE, number)
+}
+
+/// A resource that is one value, as a mutex. It gets its number when a tracer first has to see it.
+#[derive(Debug)]
+pub(crate) struct Resource {
+    /// 0 until a tracer has to see it.
+    number: AtomicU64,
+    kind: Kind,
+    name: Option<&'static str>,
+    place: &'static Location<'static>,
+}
+
+impl Resource {
+    /// A resource in a constant. Its `resource-new` fires before the first wait for it.
+    #[cfg(not(loom))]
+    #[track_caller]
+    pub(crate) const fn in_constant(kind: Kind) -> Resource {
+        Resource { number: AtomicU64::new(0), kind, name: None, place: Location::caller() }
+    }
+
+    /// Fires `resource-new`.
+    #[track_caller]
+    #[inline]
+    pub(crate) fn new(kind: Kind, name: Option<&'static str>) -> Resource {
+        let resource = Resource { number: AtomicU64::new(0), kind, name, place: Location::caller() };
+        if probes::new::is_enabled() {
+            resource.number();
+        }
+        resource
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        // Relaxed: nothing but the number is published.
+        match self.number.load(Ordering::Relaxed) {
+            0 => self.begin(),
+            number => number,
+        }
+    }
+
+    #[cold]
+    fn begin(&self) -> u64 {
+        let number = next();
+        match self.number.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => {
+                tell_new(number, self.kind, self.name, self.place);
+                number
+            }
+            Err(number) => number,
+        }
+    }
+}
+
+impl Drop for Resource {
+    #[inline]
+    fn drop(&mut self) {
+        let number = self.number.load(Ordering::Relaxed);
+        if number != 0 {
+            probes::drop(|| (text(number), self.kind.text()));
+        }
+    }
+}
+
+/// One of the halves of a channel. All halves have the channel's number.
+#[derive(Clone, Debug)]
+pub(crate) struct Half {
+    number: u64,
+    /// Present if a tracer looked at the channel's beginning: fires `resource-drop` with the last half.
+    _told: Option<Arc<Told>>,
+}
+
+#[derive(Debug)]
+struct Told {
+    number: u64,
+    kind: Kind,
+}
+
+impl Half {
+    /// The first half of a channel. Fires `resource-new`.
+    #[track_caller]
+    #[inline]
+    pub(crate) fn new(kind: Kind, name: Option<&'static str>) -> Half {
+        let number = next();
+        let is_watched = probes::new::is_enabled() || probes::drop::is_enabled();
+        let _told = if is_watched { Some(Half::tell(number, kind, name, Location::caller())) } else { None };
+        Half { number, _told }
+    }
+
+    #[cold]
+    fn tell(number: u64, kind: Kind, name: Option<&'static str>, place: &Location<'_>) -> Arc<Told> {
+        tell_new(number, kind, name, place);
+        Arc::new(Told { number, kind })
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        probes::drop(|| (text(self.number), self.kind.text()));
+    }
+}
+
+/// An operation on a resource.
+pub(crate) struct On<R>(pub(crate) R, pub(crate) Operation);
+
+impl Waited for On<&Resource> {
+    fn resource(&self) -> Text<'static> {
+        text(self.0.number())
+    }
+
+    fn kind(&self) -> &'static str {
+        self.1.text()
+    }
+}
+
+impl Waited for On<Half> {
+    fn resource(&self) -> Text<'static> {
+        text(self.0.number())
+    }
+
+    fn kind(&self) -> &'static str {
+        self.1.text()
+    }
+}
+
+impl Waited for On<&Half> {
+    fn resource(&self) -> Text<'static> {
+        text(self.0.number())
+    }
+
+    fn kind(&self) -> &'static str {
+        self.1.text()
+    }
+}
+
+#[cold]
+fn tell_new(number: u64, kind: Kind, name: Option<&'static str>, place: &Location<'_>) {
+    let place = Place::new(place);
+    probes::new(|| (text(number), kind.text(), name, place.text()));
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use loom::sync::Arc;
+    use loom::thread;
+
+    use super::*;
+
+    #[test]
+    fn loom_all_threads_see_one_number() {
+        loom::model(|| {
+            let resource = Arc::new(Resource::new(Kind::Mutex, None));
+            let other = thread::spawn({
+                let resource = Arc::clone(&resource);
+                move || resource.number()
+            });
+            let number = resource.number();
+            assert_eq!(number, other.join().unwrap());
+            assert_eq!(number, resource.number());
+        });
+    }
+}

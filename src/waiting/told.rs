@@ -1,0 +1,185 @@
+//! A future, with the probes of a wait around it.
+
+use std::fmt;
+use std::mem;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::clock;
+use crate::probes::process as probes;
+use crate::process::{self, Pid};
+use crate::sdt::Text;
+use crate::text::Place;
+
+/// A thing that can be waited for.
+pub(crate) trait Waited {
+    /// Its name, for tracers.
+    fn resource(&self) -> Text<'static>;
+    /// The operation, for tracers.
+    fn kind(&self) -> &'static str;
+}
+
+/// A thing that a program has named in [`wait`](super::wait).
+pub(super) struct Named(pub(super) &'static str);
+
+impl Waited for Named {
+    fn resource(&self) -> Text<'static> {
+        Text::from(self.0)
+    }
+
+    fn kind(&self) -> &'static str {
+        "wait"
+    }
+}
+
+/// The operation of a timer, as `time::sleep`.
+#[cfg(feature = "time")]
+#[derive(Clone, Copy)]
+pub(crate) struct Timer(pub(crate) &'static str);
+
+#[cfg(feature = "time")]
+impl Waited for Timer {
+    fn resource(&self) -> Text<'static> {
+        Text::from("timer")
+    }
+
+    fn kind(&self) -> &'static str {
+        self.0
+    }
+}
+
+pin_project_lite::pin_project! {
+    /// A future that fires the probes of a wait.
+    pub(crate) struct Waiting<F, R: Waited> {
+        #[pin]
+        future: F,
+        // Dropped last: it tells the end.
+        wait: Wait<R>,
+    }
+}
+
+impl<F, R: Waited> Waiting<F, R> {
+    #[inline(always)]
+    pub(crate) fn new(resource: R, place: &'static Location<'static>, future: F) -> Self {
+        Waiting { future, wait: Wait { resource, place, began: 0, process: Pid::numbered(0) } }
+    }
+}
+
+#[cfg_attr(
+    not(all(feature = "sync", feature = "time")),
+    allow(dead_code, reason = "the futures of one of them need it")
+)]
+impl<F, R: Waited> Waiting<F, R> {
+    /// The future itself.
+    pub(crate) fn inner(self: Pin<&mut Self>) -> Pin<&mut F> {
+        self.project().future
+    }
+
+    /// The future itself.
+    pub(crate) fn get_ref(&self) -> &F {
+        &self.future
+    }
+
+    /// The future itself.
+    pub(crate) fn get_mut(&mut self) -> &mut F {
+        &mut self.future
+    }
+
+    /// The future itself. Ends its wait.
+    pub(crate) fn into_inner(self) -> F {
+        self.future
+    }
+}
+
+impl<F: Future, R: Waited> Future for Waiting<F, R> {
+    type Output = F::Output;
+
+    #[inline(always)]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        this.wait.poll(|| this.future.poll(context))
+    }
+}
+
+impl<F: fmt::Debug, R: Waited> fmt::Debug for Waiting<F, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.future.fmt(f)
+    }
+}
+
+/// A wait, from its first poll that returns pending to its end.
+pub(crate) struct Wait<R: Waited> {
+    resource: R,
+    place: &'static Location<'static>,
+    /// The clock at `process-wait`. 0 before.
+    began: u64,
+    /// The process that waits, from then on.
+    process: Pid,
+}
+
+impl<R: Waited> Wait<R> {
+    #[inline(always)]
+    fn poll<T>(&mut self, poll: impl FnOnce() -> Poll<T>) -> Poll<T> {
+        let panics = Panics(self);
+        let answer = poll();
+        mem::forget(panics);
+        if answer.is_ready() {
+            self.end("ready");
+        } else if is_watched() {
+            self.begin();
+        }
+        answer
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin(&mut self) {
+        if self.began == 0 {
+            clock::prepare_once();
+            self.process = process::current();
+            let place = Place::new(self.place);
+            probes::wait(|| (self.process, self.resource.resource(), self.resource.kind(), place.text()));
+            // 0 has another meaning.
+            self.began = clock::now().max(1);
+        }
+    }
+
+    #[inline(always)]
+    fn end(&mut self, outcome: &'static str) {
+        if self.began != 0 {
+            self.tell_end(outcome);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_end(&mut self, outcome: &'static str) {
+        let waited = clock::took(clock::now().wrapping_sub(self.began)).as_nanos();
+        self.began = 0;
+        probes::resume(|| (self.process, self.resource.resource(), u64::try_from(waited).unwrap_or(u64::MAX), outcome));
+    }
+}
+
+impl<R: Waited> Drop for Wait<R> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.end("cancelled");
+    }
+}
+
+/// Notes that a poll panicked.
+struct Panics<'w, R: Waited>(&'w mut Wait<R>);
+
+impl<R: Waited> Drop for Panics<'_, R> {
+    #[cold]
+    fn drop(&mut self) {
+        self.0.end("panic");
+    }
+}
+
+/// Whether a tracer looks at waits.
+#[inline(always)]
+pub(crate) fn is_watched() -> bool {
+    probes::wait::is_enabled() || probes::resume::is_enabled()
+}

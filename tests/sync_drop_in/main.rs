@@ -1,0 +1,47 @@
+//! The same source compiles with tokio's locks, channels and timers and with dyntrace's, and behaves the same. Channels of `mpsc` are in
+//! `tests/mailbox/drop_in.rs`.
+
+mod of_tokio {
+    use tokio::{sync, time};
+
+    include!("signatures.rs");
+    include!("behaviour.rs");
+}
+
+mod of_dyntrace {
+    use dyntrace::{sync, time};
+
+    include!("signatures.rs");
+    include!("behaviour.rs");
+}
+
+mod names;
+
+/// Runs each of these with both.
+macro_rules! alike {
+    ($($test:ident)+) => { $(
+        #[test]
+        fn $test() {
+            of_tokio::run(of_tokio::$test);
+            of_dyntrace::run(of_dyntrace::$test);
+        }
+    )+ };
+}
+
+alike! {
+    every_item_is_there
+    a_mutex_serves_in_order
+    a_guard_of_a_part_keeps_the_lock
+    a_panic_in_map_frees_the_lock
+    a_forgotten_guard_keeps_the_lock
+    unsized_values_are_locked
+    permits_are_merged_split_and_forgotten
+    a_closed_semaphore_refuses
+    waiting_threads_are_served
+    blocking_in_a_task_panics
+    notifications_are_kept_and_passed_on
+    one_value_is_received_once
+    texts_are_alike
+    a_task_that_never_waits_lets_others_run
+    timers_are_reset_and_given_up
+}

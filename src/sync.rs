@@ -1,7 +1,7 @@
 //! Locks, semaphores and channels with the names and signatures of [`tokio::sync`], which show what processes wait for.
 //!
 //! Replace `tokio::sync` by `dyntrace::sync` in a program. Each wait then fires `process-wait` and `process-resume`, and the resource
-//! itself `resource-new` and `resource-drop`. A mutex knows its [holder](Mutex::holder). While no tracer is attached, each probe costs
+//! itself `resource-new` and `resource-drop`. A mutex knows its [holder](Mutex::holder), and so does an `RwLock` that is written. While no tracer is attached, each probe costs
 //! two instructions, nothing is allocated beside tokio's own, and no clock is read.
 //!
 //! A resource has a number, unique in the program, which tracers see as `#Ref<0.N>`. It has a name, too, if it is made by `named` or
@@ -27,6 +27,7 @@
 
 mod acquire;
 mod block;
+mod guard;
 mod holder;
 mod locked;
 pub mod mpsc;
@@ -34,6 +35,8 @@ mod mutex;
 mod mutex_guards;
 mod notify;
 pub mod oneshot;
+mod rwlock;
+mod rwlock_guards;
 mod semaphore;
 
 /// The futures of this module that have names.
@@ -45,5 +48,10 @@ pub use holder::Holder;
 pub use mutex::Mutex;
 pub use mutex_guards::{MappedMutexGuard, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard};
 pub use notify::Notify;
+pub use rwlock::RwLock;
+pub use rwlock_guards::{
+    OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLockMappedWriteGuard, RwLockReadGuard,
+    RwLockWriteGuard,
+};
 pub use semaphore::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 pub use tokio::sync::{AcquireError, TryAcquireError, TryLockError};

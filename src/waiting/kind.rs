@@ -7,6 +7,7 @@ pub(crate) enum Kind {
     Mutex,
     Notify,
     Oneshot,
+    RwLock,
     Semaphore,
 }
 
@@ -17,6 +18,7 @@ impl Kind {
             Kind::Mutex => "Mutex",
             Kind::Notify => "Notify",
             Kind::Oneshot => "oneshot",
+            Kind::RwLock => "RwLock",
             Kind::Semaphore => "Semaphore",
         }
     }
@@ -31,8 +33,10 @@ pub(crate) enum Operation {
     Notified,
     OneshotClosed,
     OneshotRecv,
+    Read,
     Recv,
     Reserve,
+    Write,
 }
 
 impl Operation {
@@ -44,8 +48,10 @@ impl Operation {
             Operation::Notified => "Notify::notified",
             Operation::OneshotClosed => "oneshot::Sender::closed",
             Operation::OneshotRecv => "oneshot::Receiver",
+            Operation::Read => "RwLock::read",
             Operation::Recv => "mpsc::Receiver::recv",
             Operation::Reserve => "mpsc::Sender::send",
+            Operation::Write => "RwLock::write",
         }
     }
 }

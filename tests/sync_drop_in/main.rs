@@ -6,6 +6,7 @@ mod of_tokio {
 
     include!("signatures.rs");
     include!("behaviour.rs");
+    include!("rwlock.rs");
 }
 
 mod of_dyntrace {
@@ -13,6 +14,7 @@ mod of_dyntrace {
 
     include!("signatures.rs");
     include!("behaviour.rs");
+    include!("rwlock.rs");
 }
 
 mod names;
@@ -42,6 +44,14 @@ alike! {
     notifications_are_kept_and_passed_on
     one_value_is_received_once
     texts_are_alike
+    every_item_of_rwlock_is_there
+    readers_share_and_writers_do_not
+    a_writer_that_waits_is_not_overtaken
+    guards_are_downgraded
+    guards_of_parts_keep_the_lock
+    a_panic_in_a_guards_function_frees_the_lock
+    readers_have_a_limit
+    threads_read_and_write
     a_task_that_never_waits_lets_others_run
     timers_are_reset_and_given_up
 }

@@ -13,7 +13,7 @@ use super::locked::{HasLock, Locked, One};
 use super::mutex_guards::{MutexGuard, OwnedMutexGuard};
 use crate::waiting::{Kind, Resource};
 
-/// A [`tokio::sync::Mutex`] that shows who waits for it, and knows its [holder](Mutex::holder).
+/// A [`tokio::sync::Mutex`] that shows the tasks that wait for it, and knows its [holder](Mutex::holder).
 ///
 /// ```
 /// use std::sync::Arc;

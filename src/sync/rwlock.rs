@@ -17,7 +17,7 @@ use crate::waiting::{Kind, Resource};
 /// As many as tokio's lock has.
 const MOST_READERS: u32 = u32::MAX >> 3;
 
-/// A [`tokio::sync::RwLock`] that shows the processes that wait for it, and knows the [holder](RwLock::holder) that writes.
+/// A [`tokio::sync::RwLock`] that shows the tasks that wait for it, and knows the [holder](RwLock::holder) that writes.
 ///
 /// ```
 /// use dyntrace::sync::RwLock;

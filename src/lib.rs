@@ -21,7 +21,7 @@
 //! | [`efile`] | the file driver below `fs`: all operations and their probes |
 //! | [`aio_pool`] | the pool of I/O threads below `efile`, for blocking work of your own as well |
 //! | [`process`] | pids, and tasks that have one |
-//! | `sync` (feature `sync`) | locks, semaphores and channels with the names of `tokio::sync`, whose waits are seen |
+//! | `sync` (feature `sync`) | locks, semaphores, barriers, cells and channels with the names of `tokio::sync`, whose waits are seen |
 //! | `time` (feature `time`) | sleeps, timeouts and intervals with the names of `tokio::time`, likewise |
 //! | [`waiting`] | what processes wait for, [`wait()`] |
 //! | [`tag`] | user tags that follow a task, a stream, a reader or a writer |

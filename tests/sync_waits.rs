@@ -3,6 +3,10 @@
 
 #[path = "common/events.rs"]
 mod events;
+#[path = "sync_waits/more.rs"]
+mod more;
+#[path = "sync_waits/rwlock.rs"]
+mod rwlock;
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;

@@ -1,45 +1,100 @@
-//! Exclusive access to a value under a lock of one permit: the `unsafe` code of this room.
+//! Access to a value under a lock, for one or for several at a time: with its folder, the `unsafe` code of this room.
+
+pub(super) mod exclusive;
+pub(super) mod shared;
 
 use std::cell::UnsafeCell;
-use std::mem;
-use std::ops::{Deref, DerefMut};
-use std::panic::Location;
-use std::ptr;
+use std::fmt;
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, TryLockError};
 
-use super::acquire::acquire;
 use super::holder::Seat;
 use crate::waiting::{Operation, Resource};
 
+/// How many permits a lock has. Exclusive access takes all of them, shared access takes one.
+pub(super) trait Permits: fmt::Debug {
+    /// The wait for exclusive access.
+    const EXCLUSIVE: Operation;
+
+    /// Returns the number of permits: always the same, at least 1.
+    fn all(&self) -> u32;
+}
+
+/// One permit: a lock with exclusive access only.
+#[derive(Debug)]
+pub(super) struct One;
+
+impl Permits for One {
+    const EXCLUSIVE: Operation = Operation::Lock;
+
+    #[inline(always)]
+    fn all(&self) -> u32 {
+        1
+    }
+}
+
+/// As many permits as there can be readers at once.
+#[derive(Debug)]
+pub(super) struct Readers(u32);
+
+impl Readers {
+    /// # Panics
+    ///
+    /// Panics with 0.
+    pub(super) const fn at_most(readers: u32) -> Readers {
+        assert!(readers != 0, "a lock without permits is never taken");
+        Readers(readers)
+    }
+}
+
+impl Permits for Readers {
+    const EXCLUSIVE: Operation = Operation::Write;
+
+    #[inline(always)]
+    fn all(&self) -> u32 {
+        self.0
+    }
+}
+
 /// A lock, without its value.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(super) struct Lock<P> {
     semaphore: Semaphore,
+    permits: P,
     resource: Resource,
     holder: Seat,
 }
 
-/// A value and its lock, whose semaphore has one permit. Only this file takes the permit.
-pub(super) struct Locked<T: ?Sized> {
-    lock: Lock,
+/// A value and its lock. Only this file and its folder take the lock's permits.
+pub(super) struct Locked<P, T: ?Sized> {
+    lock: Lock<P>,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: threads that share it reach the value only by a `Held`, of which there is one at a time. So the value goes from thread to
-// thread, which `Send` allows, and is never used by two.
-unsafe impl<T: ?Sized + Send> Sync for Locked<T> {}
+// SAFETY: threads that share it reach the value only by an `Exclusive`, as `Shared` needs `Readers`. There is one of those at a time. So
+// the value goes from thread to thread, which `Send` allows, and is never used by two.
+unsafe impl<T: ?Sized + Send> Sync for Locked<One, T> {}
+// SAFETY: likewise, or by several `Shared`s at a time: then threads share the value, which `Sync` allows.
+unsafe impl<T: ?Sized + Send + Sync> Sync for Locked<Readers, T> {}
 
-impl<T: ?Sized> Locked<T> {
-    pub(super) const fn new(resource: Resource, value: T) -> Locked<T>
-    where
-        T: Sized,
-    {
-        let lock = Lock { semaphore: Semaphore::const_new(1), resource, holder: Seat::new() };
+impl<T> Locked<One, T> {
+    pub(super) const fn one(resource: Resource, value: T) -> Self {
+        let lock = Lock { semaphore: Semaphore::const_new(1), permits: One, resource, holder: Seat::new() };
         Locked { lock, value: UnsafeCell::new(value) }
     }
+}
 
+impl<T> Locked<Readers, T> {
+    pub(super) const fn readers(permits: Readers, resource: Resource, value: T) -> Self {
+        let semaphore = Semaphore::const_new(permits.0 as usize);
+        let lock = Lock { semaphore, permits, resource, holder: Seat::new() };
+        Locked { lock, value: UnsafeCell::new(value) }
+    }
+}
+
+impl<P, T: ?Sized> Locked<P, T> {
+    /// The holder of exclusive access.
     pub(super) fn holder(&self) -> &Seat {
         &self.lock.holder
     }
@@ -62,10 +117,11 @@ impl<T: ?Sized> Locked<T> {
 ///
 /// `locked` always returns the same one, which lives and stays in its place as long as the value does.
 pub(super) unsafe trait HasLock {
+    type Permits: Permits;
     /// The type of the value under the lock.
     type Value: ?Sized;
 
-    fn locked(&self) -> &Locked<Self::Value>;
+    fn locked(&self) -> &Locked<Self::Permits, Self::Value>;
 }
 
 /// A reference to a lock.
@@ -74,135 +130,48 @@ pub(super) unsafe trait HasLock {
 ///
 /// `lock` always returns the same one, also after the reference has moved, and it lives as long as the reference.
 pub(super) unsafe trait Holds {
-    fn lock(&self) -> &Lock;
+    type Permits: Permits;
+
+    fn lock(&self) -> &Lock<Self::Permits>;
 }
 
 // SAFETY: a reference always leads to the same lock.
-unsafe impl Holds for &Lock {
+unsafe impl<P: Permits> Holds for &Lock<P> {
+    type Permits = P;
+
     #[inline(always)]
-    fn lock(&self) -> &Lock {
+    fn lock(&self) -> &Lock<P> {
         self
     }
 }
 
 // SAFETY: a reference always leads to the same value, and by `HasLock` to the same lock.
 unsafe impl<M: HasLock + ?Sized> Holds for &M {
+    type Permits = M::Permits;
+
     #[inline(always)]
-    fn lock(&self) -> &Lock {
+    fn lock(&self) -> &Lock<M::Permits> {
         &self.locked().lock
     }
 }
 
 // SAFETY: an `Arc` always leads to the same value and keeps it in its place, and by `HasLock` to the same lock.
 unsafe impl<M: HasLock + ?Sized> Holds for Arc<M> {
+    type Permits = M::Permits;
+
     #[inline(always)]
-    fn lock(&self) -> &Lock {
+    fn lock(&self) -> &Lock<M::Permits> {
         &self.locked().lock
     }
 }
 
-/// A lock that is held. Freed when this is dropped.
-struct Held<R: Holds>(R);
-
-impl<R: Holds> Drop for Held<R> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        let lock = self.0.lock();
-        lock.holder.leave();
-        lock.semaphore.add_permits(1);
-    }
-}
-
-/// Exclusive access to a value of type `U`, or to a part of one, while the lock of `R` is held.
-pub(super) struct Exclusive<R: Holds, U: ?Sized> {
-    /// Valid while the lock is held.
-    value: *mut U,
-    held: Held<R>,
-}
-
-// SAFETY: it is the only access to the value. So sending it sends a `&mut U` and the reference to the lock.
-unsafe impl<R: Holds + Send, U: ?Sized + Send> Send for Exclusive<R, U> {}
-// SAFETY: sharing it shares a `&U` and the reference to the lock.
-unsafe impl<R: Holds + Sync, U: ?Sized + Sync> Sync for Exclusive<R, U> {}
-
-impl<M: HasLock + ?Sized, R: Holds + Deref<Target = M>> Exclusive<R, M::Value> {
-    /// Waits until the lock is free, and takes it.
-    #[inline(always)]
-    pub(super) async fn lock(of: R, place: &'static Location<'static>) -> Self {
-        let lock = of.lock();
-        let permit = acquire(&lock.semaphore, 1, &lock.resource, Operation::Lock, place).await;
-        let permit = permit.unwrap_or_else(|_| unreachable!("nobody closes a lock's semaphore"));
-        permit.forget();
-        Self::taken(of, place)
-    }
-
-    /// Takes the lock if it is free.
-    pub(super) fn try_lock(of: R, place: &'static Location<'static>) -> Option<Self> {
-        of.lock().semaphore.try_acquire().ok()?.forget();
-        Some(Self::taken(of, place))
-    }
-
-    /// Only after the permit of this lock has been taken.
-    #[inline(always)]
-    fn taken(of: R, place: &'static Location<'static>) -> Self {
-        of.lock().holder.take(place);
-        Exclusive { value: of.locked().value.get(), held: Held(of) }
-    }
-}
-
-impl<R: Holds, U: ?Sized> Exclusive<R, U> {
-    /// The reference to the lock.
-    #[inline(always)]
-    pub(super) fn of(&self) -> &R {
-        &self.held.0
-    }
-
-    /// Access to a part of the value. The lock is freed if `part` panics.
-    pub(super) fn map<S: ?Sized>(self, part: impl FnOnce(&mut U) -> &mut S) -> Exclusive<R, S> {
-        let Exclusive { value, held } = self;
-        // SAFETY: the lock is held, and this was the only access.
-        let value = part(unsafe { &mut *value });
-        Exclusive { value, held }
-    }
-
-    /// Access to a part of the value, if there is one.
-    pub(super) fn try_map<S: ?Sized>(
-        self,
-        part: impl FnOnce(&mut U) -> Option<&mut S>,
-    ) -> Result<Exclusive<R, S>, Self> {
-        let Exclusive { value, held } = self;
-        // SAFETY: the lock is held, and this was the only access.
-        match part(unsafe { &mut *value }).map(ptr::from_mut) {
-            Some(value) => Ok(Exclusive { value, held }),
-            None => Err(Exclusive { value, held }),
-        }
-    }
-}
-
-impl<'a, M: HasLock + ?Sized, U: ?Sized> Exclusive<&'a M, U> {
-    /// Forgets the type of the value under the lock.
-    pub(super) fn of_any(self) -> Exclusive<&'a Lock, U> {
-        let Exclusive { value, held } = self;
-        let lock = &held.0.locked().lock;
-        mem::forget(held);
-        Exclusive { value, held: Held(lock) }
-    }
-}
-
-impl<R: Holds, U: ?Sized> Deref for Exclusive<R, U> {
-    type Target = U;
-
-    #[inline(always)]
-    fn deref(&self) -> &U {
-        // SAFETY: the lock is held, and this is the only access.
-        unsafe { &*self.value }
-    }
-}
-
-impl<R: Holds, U: ?Sized> DerefMut for Exclusive<R, U> {
-    #[inline(always)]
-    fn deref_mut(&mut self) -> &mut U {
-        // SAFETY: the lock is held, and this is the only access.
-        unsafe { &mut *self.value }
+/// tokio's error, which only tokio can make.
+#[cold]
+fn would_block() -> TryLockError {
+    let held = tokio::sync::Mutex::const_new(());
+    let _guard = held.try_lock();
+    match held.try_lock() {
+        Err(error) => error,
+        Ok(_) => unreachable!("the lock is held"),
     }
 }

@@ -8,11 +8,12 @@ use tokio::sync::TryLockError;
 
 use super::block::block_on;
 use super::holder::Holder;
-use super::locked::{Exclusive, HasLock, Locked};
+use super::locked::exclusive::Exclusive;
+use super::locked::{HasLock, Locked, One};
 use super::mutex_guards::{MutexGuard, OwnedMutexGuard};
 use crate::waiting::{Kind, Resource};
 
-/// A [`tokio::sync::Mutex`] that shows who waits for it, and knows its [holder](Mutex::holder).
+/// A [`tokio::sync::Mutex`] that shows the tasks that wait for it, and knows its [holder](Mutex::holder).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -32,15 +33,16 @@ use crate::waiting::{Kind, Resource};
 /// # }
 /// ```
 pub struct Mutex<T: ?Sized> {
-    locked: Locked<T>,
+    locked: Locked<One, T>,
 }
 
 // SAFETY: the lock is a field.
 unsafe impl<T: ?Sized> HasLock for Mutex<T> {
+    type Permits = One;
     type Value = T;
 
     #[inline(always)]
-    fn locked(&self) -> &Locked<T> {
+    fn locked(&self) -> &Locked<One, T> {
         &self.locked
     }
 }
@@ -49,19 +51,19 @@ impl<T> Mutex<T> {
     /// Creates a mutex that is free.
     #[track_caller]
     pub fn new(value: T) -> Self {
-        Mutex { locked: Locked::new(Resource::new(Kind::Mutex, None), value) }
+        Mutex { locked: Locked::one(Resource::new(Kind::Mutex, None), value) }
     }
 
     /// Creates a mutex with a name for tracers.
     #[track_caller]
     pub fn named(name: &'static str, value: T) -> Self {
-        Mutex { locked: Locked::new(Resource::new(Kind::Mutex, Some(name)), value) }
+        Mutex { locked: Locked::one(Resource::new(Kind::Mutex, Some(name)), value) }
     }
 
     /// Creates a mutex in a constant expression. Its `resource-new` fires before the first wait for it.
     #[track_caller]
     pub const fn const_new(value: T) -> Self {
-        Mutex { locked: Locked::new(Resource::in_constant(Kind::Mutex), value) }
+        Mutex { locked: Locked::one(Resource::in_constant(Kind::Mutex), value) }
     }
 
     /// Returns the value.
@@ -112,13 +114,13 @@ impl<T: ?Sized> Mutex<T> {
     /// Takes the lock if it is free.
     #[track_caller]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError> {
-        Exclusive::try_lock(self, Location::caller()).map(MutexGuard).ok_or_else(would_block)
+        Exclusive::try_lock(self, Location::caller()).map(MutexGuard)
     }
 
     /// [`try_lock`](Mutex::try_lock) with a guard that keeps the `Arc`.
     #[track_caller]
     pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T>, TryLockError> {
-        Exclusive::try_lock(self, Location::caller()).map(OwnedMutexGuard).ok_or_else(would_block)
+        Exclusive::try_lock(self, Location::caller()).map(OwnedMutexGuard)
     }
 
     /// Returns the value, for which no lock is needed.
@@ -144,17 +146,6 @@ impl<T: ?Sized> Mutex<T> {
     /// ```
     pub fn holder(&self) -> Option<Holder> {
         self.locked.holder().holder()
-    }
-}
-
-/// tokio's error, which only tokio can make.
-#[cold]
-fn would_block() -> TryLockError {
-    let held = tokio::sync::Mutex::const_new(());
-    let _guard = held.try_lock();
-    match held.try_lock() {
-        Err(error) => error,
-        Ok(_) => unreachable!("the lock is held"),
     }
 }
 

@@ -1,11 +1,11 @@
 //! Guards of the mutex.
 
-use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use super::locked::{Exclusive, Lock};
+use super::guard::exclusive;
+use super::locked::exclusive::Exclusive;
+use super::locked::{Lock, One};
 use super::mutex::Mutex;
 
 /// Access to the value of a [`Mutex`]. The lock is freed when this is dropped.
@@ -20,7 +20,7 @@ pub struct OwnedMutexGuard<T: ?Sized>(pub(super) Exclusive<Arc<Mutex<T>>, T>);
 /// Access to a part of the value of a [`Mutex`], made by [`MutexGuard::map`].
 #[must_use = "if unused the Mutex will immediately unlock"]
 #[clippy::has_significant_drop]
-pub struct MappedMutexGuard<'a, T: ?Sized>(Exclusive<&'a Lock, T>, PhantomData<&'a mut T>);
+pub struct MappedMutexGuard<'a, T: ?Sized>(Exclusive<&'a Lock<One>, T>, PhantomData<&'a mut T>);
 
 /// Access to a part of the value of a [`Mutex`], made by [`OwnedMutexGuard::map`].
 #[must_use = "if unused the Mutex will immediately unlock"]
@@ -115,40 +115,7 @@ impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
     }
 }
 
-/// The traits that each guard has: access to the value, and the value's own text.
-macro_rules! guards {
-    ($([$($generics:tt)*] $guard:ty => $value:ident;)*) => { $(
-        impl<$($generics)*> Deref for $guard {
-            type Target = $value;
-
-            #[inline]
-            fn deref(&self) -> &$value {
-                &self.0
-            }
-        }
-
-        impl<$($generics)*> DerefMut for $guard {
-            #[inline]
-            fn deref_mut(&mut self) -> &mut $value {
-                &mut self.0
-            }
-        }
-
-        impl<$($generics)*> fmt::Debug for $guard where $value: fmt::Debug {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Debug::fmt(&**self, f)
-            }
-        }
-
-        impl<$($generics)*> fmt::Display for $guard where $value: fmt::Display {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(&**self, f)
-            }
-        }
-    )* };
-}
-
-guards! {
+exclusive! {
     [T: ?Sized] MutexGuard<'_, T> => T;
     [T: ?Sized] OwnedMutexGuard<T> => T;
     [T: ?Sized] MappedMutexGuard<'_, T> => T;

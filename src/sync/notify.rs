@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 
 use crate::waiting::{Kind, On, Operation, Resource, Waiting};
 
-/// A [`tokio::sync::Notify`] that shows who waits for it.
+/// A [`tokio::sync::Notify`] that shows the tasks that wait for it.
 ///
 /// ```
 /// use dyntrace::sync::Notify;

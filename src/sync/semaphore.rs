@@ -12,7 +12,7 @@ use super::acquire::acquire;
 use super::block::block_on;
 use crate::waiting::{Kind, Operation, Resource};
 
-/// A [`tokio::sync::Semaphore`] that shows who waits for its permits.
+/// A [`tokio::sync::Semaphore`] that shows the tasks that wait for its permits.
 ///
 /// ```
 /// use dyntrace::sync::Semaphore;

@@ -3,21 +3,33 @@
 /// A type of resource.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
+    Barrier,
+    Broadcast,
     Mpsc,
     Mutex,
     Notify,
+    OnceCell,
     Oneshot,
+    RwLock,
     Semaphore,
+    SetOnce,
+    Watch,
 }
 
 impl Kind {
     pub(super) fn text(self) -> &'static str {
         match self {
+            Kind::Barrier => "Barrier",
+            Kind::Broadcast => "broadcast",
             Kind::Mpsc => "mpsc",
             Kind::Mutex => "Mutex",
             Kind::Notify => "Notify",
+            Kind::OnceCell => "OnceCell",
             Kind::Oneshot => "oneshot",
+            Kind::RwLock => "RwLock",
             Kind::Semaphore => "Semaphore",
+            Kind::SetOnce => "SetOnce",
+            Kind::Watch => "watch",
         }
     }
 }
@@ -26,26 +38,46 @@ impl Kind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operation {
     Acquire,
+    BarrierWait,
+    BroadcastClosed,
+    BroadcastRecv,
     Closed,
+    GetOrInit,
     Lock,
     Notified,
     OneshotClosed,
     OneshotRecv,
+    Read,
     Recv,
     Reserve,
+    SetOnceWait,
+    WatchChanged,
+    WatchClosed,
+    WatchWaitFor,
+    Write,
 }
 
 impl Operation {
     pub(super) fn text(self) -> &'static str {
         match self {
             Operation::Acquire => "Semaphore::acquire",
+            Operation::BarrierWait => "Barrier::wait",
+            Operation::BroadcastClosed => "broadcast::Sender::closed",
+            Operation::BroadcastRecv => "broadcast::Receiver::recv",
             Operation::Closed => "mpsc::Sender::closed",
+            Operation::GetOrInit => "OnceCell::get_or_init",
             Operation::Lock => "Mutex::lock",
             Operation::Notified => "Notify::notified",
             Operation::OneshotClosed => "oneshot::Sender::closed",
             Operation::OneshotRecv => "oneshot::Receiver",
+            Operation::Read => "RwLock::read",
             Operation::Recv => "mpsc::Receiver::recv",
             Operation::Reserve => "mpsc::Sender::send",
+            Operation::SetOnceWait => "SetOnce::wait",
+            Operation::WatchChanged => "watch::Receiver::changed",
+            Operation::WatchClosed => "watch::Sender::closed",
+            Operation::WatchWaitFor => "watch::Receiver::wait_for",
+            Operation::Write => "RwLock::write",
         }
     }
 }

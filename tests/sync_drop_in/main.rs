@@ -6,6 +6,9 @@ mod of_tokio {
 
     include!("signatures.rs");
     include!("behaviour.rs");
+    include!("rwlock.rs");
+    include!("cells.rs");
+    include!("channels.rs");
 }
 
 mod of_dyntrace {
@@ -13,6 +16,9 @@ mod of_dyntrace {
 
     include!("signatures.rs");
     include!("behaviour.rs");
+    include!("rwlock.rs");
+    include!("cells.rs");
+    include!("channels.rs");
 }
 
 mod names;
@@ -42,6 +48,29 @@ alike! {
     notifications_are_kept_and_passed_on
     one_value_is_received_once
     texts_are_alike
+    every_item_of_rwlock_is_there
+    readers_share_and_writers_do_not
+    a_writer_that_waits_is_not_overtaken
+    guards_are_downgraded
+    guards_of_parts_keep_the_lock
+    a_panic_in_a_guards_function_frees_the_lock
+    readers_have_a_limit
+    threads_read_and_write
+    every_item_of_the_cells_is_there
+    a_barrier_opens_for_all_at_once
+    one_task_makes_the_value
+    the_next_task_makes_the_value_if_one_fails
+    a_cell_whose_value_is_taken_receives_another
+    all_that_wait_for_a_value_see_it
+    texts_of_cells_are_alike
+    every_item_of_watch_is_there
+    every_item_of_broadcast_is_there
+    a_receiver_sees_the_last_value
+    a_receiver_waits_for_a_certain_value
+    a_panic_in_send_modify_keeps_the_channel
+    every_receiver_receives_every_value
+    a_broadcast_ends_with_its_receivers
+    texts_of_channels_are_alike
     a_task_that_never_waits_lets_others_run
     timers_are_reset_and_given_up
 }

@@ -257,6 +257,12 @@ impl Clock {
     }
 }
 
+/// When the kernel started a process, in its ticks since the machine's start, by the text of its `/proc/PID/stat`.
+pub fn started(stat: &str) -> Option<u64> {
+    // The name before may contain anything, also parentheses.
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
 /// The header of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {

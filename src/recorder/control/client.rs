@@ -177,17 +177,17 @@ impl Ender {
 }
 
 /// A process, as /proc shows it.
-struct Process {
+pub(super) struct Process {
     /// Its effective user.
-    uid: u32,
+    pub(super) uid: u32,
     /// Its number in its own pid namespace.
-    own_number: u32,
+    pub(super) own_number: u32,
     /// The folder of its control socket.
-    directory: PathBuf,
+    pub(super) directory: PathBuf,
 }
 
 impl Process {
-    fn find(pid: u32) -> Result<Process, ControlError> {
+    pub(super) fn find(pid: u32) -> Result<Process, ControlError> {
         let proc = PathBuf::from(format!("/proc/{pid}"));
         let missing = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => ControlError::NoProcess(pid),

@@ -162,7 +162,7 @@ impl Descriptor {
     pub(crate) fn is_only_kept(&self) -> bool {
         let high = if cfg!(target_endian = "little") { 16 } else { 0 };
         // SAFETY: a static of 4 aligned bytes, which changes behind shared references only.
-        let word = unsafe { AtomicU32::from_ptr((self.word)().cast_mut()) };
+        let word = unsafe { &*(self.word)() };
         word.load(Ordering::Relaxed) == u32::from(KEPT) << high
     }
 

@@ -24,9 +24,9 @@ pub(super) type Slot = Locked<SLOT_WORDS>;
 /// Slots by which the table grows: whole pages.
 const BLOCK: usize = 1024;
 /// The largest number of slots, a multiple of [`BLOCK`].
-const LIMIT: usize = if cfg!(target_pointer_width = "64") { 1 << 20 } else { 1 << 16 };
+const LIMIT: usize = if cfg!(target_pointer_width = "64") { layout::LIMIT } else { 1 << 16 };
 /// The size of the area of texts, in bytes.
-const TEXT_AREA: usize = if cfg!(target_pointer_width = "64") { 16 << 20 } else { 2 << 20 };
+const TEXT_AREA: usize = if cfg!(target_pointer_width = "64") { layout::TEXT_AREA } else { 2 << 20 };
 /// Where the slots begin.
 const SLOTS: usize = TEXTS + TEXT_AREA;
 

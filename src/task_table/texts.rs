@@ -8,14 +8,12 @@ use std::io::Write as _;
 use std::panic::Location;
 use std::ptr;
 
-use dyntrace_task_table::layout::{PAGE, TEXT_LIMIT, TEXT_UNIT, TEXTS};
+use dyntrace_task_table::layout::{PAGE, TAG_LIMIT, TEXT_LIMIT, TEXT_UNIT, TEXTS};
 
 use super::file::Mapped;
 
 /// How much disk space is reserved at once, in bytes.
 const AT_ONCE: usize = 16 * PAGE;
-/// The longest tag in bytes. Longer ones are cut.
-const TAG_LIMIT: usize = 120;
 /// Spaces are of 1, 2, 4 ... units; the largest text needs the last of these sizes.
 const SIZES: usize = (8 + 2 * TEXT_LIMIT).div_ceil(TEXT_UNIT).next_power_of_two().ilog2() as usize + 1;
 

@@ -20,6 +20,12 @@ pub const TEXTS: usize = PAGE;
 pub const TEXT_UNIT: usize = 16;
 /// The longest text of a pair in bytes. Longer ones are cut.
 pub const TEXT_LIMIT: usize = 512;
+/// The longest tag in bytes. Longer ones are cut.
+pub const TAG_LIMIT: usize = 120;
+/// The largest area of texts, in bytes.
+pub const TEXT_AREA: usize = 16 << 20;
+/// The largest number of slots.
+pub const LIMIT: usize = 1 << 20;
 /// Words of a slot.
 pub const SLOT_WORDS: usize = 12;
 /// The size of a slot in bytes.

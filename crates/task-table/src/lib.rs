@@ -45,5 +45,11 @@
 pub mod layout;
 pub mod lock;
 mod primitives;
+mod reader;
+mod source;
+mod texts;
 
-pub use layout::{Clock, Header, Resource, State, Task};
+pub use layout::{Clock, Header, Kind, Resource, State, Task};
+pub use reader::{Error, Seen, Table, Thing, Waits};
+pub use source::Source;
+pub use texts::{Pair, Texted};

@@ -2,7 +2,9 @@
 
 use std::io;
 
-use crate::layout::{Clock, Header, LIMIT, PAGE, Resource, SLOT, SLOT_WORDS, TEXT_AREA, TEXTS, Task, clock, header, slot};
+use crate::layout::{
+    Clock, Header, LIMIT, PAGE, Resource, SLOT, SLOT_WORDS, TEXT_AREA, TEXTS, Task, clock, header, slot,
+};
 use crate::lock::{TRIES, after_copy, settled};
 use crate::source::Source;
 use crate::texts::{Pair, Texts};
@@ -18,7 +20,10 @@ pub enum Error {
     #[error(transparent)]
     Read(#[from] io::Error),
     /// The file is no table, or one of another version.
-    #[error("it is no table of tasks of version {}, or its program was killed before it was written", crate::layout::VERSION)]
+    #[error(
+        "it is no table of tasks of version {}, or its program was killed before it was written",
+        crate::layout::VERSION
+    )]
     Unknown,
     /// The header contradicts the layout.
     #[error("it is damaged: {0}")]

@@ -55,20 +55,23 @@ fn sample() -> Sample {
     sample.text(1, "server::serve", "src/server.rs:7");
     sample.text(5, "request 12", "");
     sample.text(8, "lock", "src/cache.rs:40");
-    sample.set_slot(1, &[
-        (slot::LOCK, 6),
-        (slot::PID, Task::pid_word(57, Kind::Future, State::Idle)),
-        (slot::PARENT, 3 << 16 | 1),
-        (slot::TEXTS, 5 << 32 | 1),
-        (slot::THREAD, 8 << 32 | 4712),
-        (slot::SPAWNED, 1_000),
-        (slot::SCHEDULED, 2_000),
-        (slot::POLLS, 9),
-        (slot::BUSY, 500),
-        (slot::LONGEST, u64::from(10f32.to_bits()) << 32 | u64::from(200f32.to_bits())),
-        (slot::RESOURCE, Resource::Numbered(12).word()),
-        (slot::SINCE, 2_001),
-    ]);
+    sample.set_slot(
+        1,
+        &[
+            (slot::LOCK, 6),
+            (slot::PID, Task::pid_word(57, Kind::Future, State::Idle)),
+            (slot::PARENT, 3 << 16 | 1),
+            (slot::TEXTS, 5 << 32 | 1),
+            (slot::THREAD, 8 << 32 | 4712),
+            (slot::SPAWNED, 1_000),
+            (slot::SCHEDULED, 2_000),
+            (slot::POLLS, 9),
+            (slot::BUSY, 500),
+            (slot::LONGEST, u64::from(10f32.to_bits()) << 32 | u64::from(200f32.to_bits())),
+            (slot::RESOURCE, Resource::Numbered(12).word()),
+            (slot::SINCE, 2_001),
+        ],
+    );
     sample
 }
 
@@ -80,10 +83,16 @@ fn a_table_is_read() {
     assert_eq!((table.unsettled, table.damaged_texts, table.cut), (0, 0, 0));
     let [seen] = &table.tasks[..] else { panic!("{:?}", table.tasks) };
     let site = seen.site.as_ref().unwrap();
-    assert_eq!((&*site.first, &*site.second, seen.tag.as_deref()), ("server::serve", "src/server.rs:7", Some("request 12")));
+    assert_eq!(
+        (&*site.first, &*site.second, seen.tag.as_deref()),
+        ("server::serve", "src/server.rs:7", Some("request 12"))
+    );
     let (task, wait) = (seen.task, seen.wait.as_ref().unwrap());
     assert_eq!((task.pid, task.parent, task.generation, task.thread, task.polls), (57, 3, 1, 4712, 9));
-    assert_eq!((task.state, task.kind, task.busy, task.longest, task.last), (State::Idle, Kind::Future, 500, 200., 10.));
+    assert_eq!(
+        (task.state, task.kind, task.busy, task.longest, task.last),
+        (State::Idle, Kind::Future, 500, 200., 10.)
+    );
     assert_eq!((&*wait.site.as_ref().unwrap().first, &wait.resource), ("lock", &Thing::Numbered(12)));
     // 50 s, and 250 of 1000 cycles a second.
     let clock = table.clock.unwrap();
@@ -153,7 +162,8 @@ fn texts_take_no_more_memory_than_their_area() {
         sample.set(slot, slot::TEXTS, text as u64);
     }
     let table = sample.read();
-    let bytes = |seen: &dyntrace_task_table::Seen| seen.site.as_ref().map_or(0, |pair| pair.first.len() + pair.second.len());
+    let bytes =
+        |seen: &dyntrace_task_table::Seen| seen.site.as_ref().map_or(0, |pair| pair.first.len() + pair.second.len());
     assert_eq!(table.tasks.len(), slots);
     assert!(table.tasks.iter().map(bytes).sum::<usize>() <= TEXT_AREA);
     assert!(table.damaged_texts > 0);

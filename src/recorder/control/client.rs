@@ -177,17 +177,17 @@ impl Ender {
 }
 
 /// A process, as /proc shows it.
-pub(super) struct Process {
+struct Process {
     /// Its effective user.
-    pub(super) uid: u32,
+    uid: u32,
     /// Its number in its own pid namespace.
-    pub(super) own_number: u32,
+    own_number: u32,
     /// The folder of its control socket.
-    pub(super) directory: PathBuf,
+    directory: PathBuf,
 }
 
 impl Process {
-    pub(super) fn find(pid: u32) -> Result<Process, ControlError> {
+    fn find(pid: u32) -> Result<Process, ControlError> {
         let proc = PathBuf::from(format!("/proc/{pid}"));
         let missing = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => ControlError::NoProcess(pid),

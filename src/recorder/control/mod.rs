@@ -40,8 +40,6 @@ pub(crate) use request::open_if_asked;
 #[cfg(recorded)]
 pub(crate) use request::open_if_requested;
 pub use tables::tasks;
-#[doc(hidden)]
-pub use tables::{TablesError, open_table};
 
 /// Does nothing: without probes, no command can ask.
 #[cfg(all(not(recorded), feature = "trace"))]

@@ -3,16 +3,13 @@
 //! The file is `PID.tasks`. It stays when its process ends, so that the tasks of a killed process can be read. The next process that starts
 //! a table removes those of ended processes except for the newest [`LEFT`].
 
-use std::fs::File;
 use std::io;
 use std::mem;
-use std::path::PathBuf;
 use std::process;
 use std::time::SystemTime;
 
 use dyntrace_folders::{Folder, NewFile};
 
-use super::client::Process;
 use super::directory::{Directory, is_alive};
 use super::error::ControlError;
 use crate::host;
@@ -21,7 +18,7 @@ use crate::recorder::children;
 /// Tables of ended processes that are left.
 const LEFT: usize = 8;
 
-/// Keeps a table of the program's tasks from now on, which `dyntrace ps --table -p PID` and `dyntrace ps --dead FILE` read.
+/// Keeps a table of the program's tasks from now on, which `dyntrace ps --dead FILE` reads.
 ///
 /// A task is in the table if it is started by [`spawn`](crate::spawn), [`spawn_local`](crate::spawn_local),
 /// [`spawn_blocking`](crate::spawn_blocking), [`JoinSetExt`](crate::JoinSetExt) or [`child`](crate::process::child) after this call, by the
@@ -56,6 +53,8 @@ fn keep() -> Result<(), ControlError> {
 
 #[cfg(recorded)]
 fn keep() -> Result<(), ControlError> {
+    use std::os::fd::AsRawFd as _;
+
     use crate::probes::process::{scheduled, spawn, wait};
     use crate::recorder::closed_in_children::ClosedInChildren;
     use crate::recorder::sessions::sessions;
@@ -78,12 +77,13 @@ fn keep() -> Result<(), ControlError> {
         ControlError::system(format!("{doing} the table of tasks {path:?}"))
     };
     let file = directory.folder.create_file(&name, NewFile::Plain).map_err(doing("create"))?;
-    // It is open as long as the process.
-    mem::forget(ClosedInChildren::new(&file));
+    let descriptor = file.as_raw_fd();
     without_file_size_signal(|| task_table::start(file)).map_err(|error| {
         let _ = directory.folder.remove_file(&name);
         doing("fill")(error)
     })?;
+    // It is open as long as the process.
+    mem::forget(ClosedInChildren::new(&descriptor));
     for probe in [&spawn::__DESCRIPTOR, &scheduled::__DESCRIPTOR, &wait::__DESCRIPTOR] {
         probe.keep();
     }
@@ -113,51 +113,6 @@ fn name(pid: u32) -> String {
 
 fn process_of(name: &str) -> Option<u32> {
     name.strip_suffix(".tasks")?.parse().ok()
-}
-
-/// Why the table of a process cannot be opened.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TablesError {
-    /// There is none.
-    #[error(
-        "process {0} has no table of tasks: start it with DYNTRACE=tasks in its environment or call dyntrace::recorder::tasks() in \
-         it; dyntrace must be linked into it"
-    )]
-    None(u32),
-    /// The process or its folder cannot be seen.
-    #[error(transparent)]
-    Control(#[from] ControlError),
-    /// The file cannot be opened.
-    #[error("cannot open the table of tasks {path:?}: {error}")]
-    Open {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        error: io::Error,
-    },
-}
-
-/// Opens the table of process `pid` for reading: one of the same user, or any for root. Returns its path, too. For the `dyntrace` command.
-///
-/// # Errors
-///
-/// There is no such process, it has no table, or the folder cannot be trusted.
-pub fn open_table(pid: u32) -> Result<(File, PathBuf), TablesError> {
-    let process = Process::find(pid)?;
-    let directory = match Directory::open(process.directory, process.uid) {
-        Err(ControlError::System { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(TablesError::None(pid));
-        }
-        other => other?,
-    };
-    let name = name(process.own_number);
-    let path = directory.folder.path().join(&name);
-    match directory.folder.open_file(&name) {
-        Ok(file) => Ok((file, path)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(TablesError::None(pid)),
-        Err(error) => Err(TablesError::Open { path, error }),
-    }
 }
 
 #[cfg(test)]

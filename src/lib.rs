@@ -112,6 +112,7 @@ mod sources;
 #[cfg(all(feature = "sync", not(loom)))]
 pub mod sync;
 pub mod tag;
+mod task_table;
 mod text;
 mod thread_progress;
 #[cfg(feature = "time")]

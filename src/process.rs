@@ -294,7 +294,7 @@ where
 fn blocking<F: FnOnce() -> R, R>(closure: F) -> impl FnOnce() -> R {
     let pid = Pid::next();
     let tagged = tag::of_current(closure);
-    let life = Life::begin::<F>(pid, || tagged.tag());
+    let life = Life::begin::<F>(pid, true, || tagged.tag());
     let closure = Scoped::new(&PROCESS, Some(Process::begin(pid)), tagged);
     let process = BlockingProcess { closure, turn: Turn::begin::<F>(pid), life };
     move || process.run()
@@ -331,7 +331,7 @@ pin_project_lite::pin_project! {
 #[track_caller]
 fn process<F>(pid: Pid, future: F) -> OwnProcess<F> {
     let tagged = tag::of_new_process(future);
-    let life = Life::begin::<F>(pid, || tagged.tag());
+    let life = Life::begin::<F>(pid, false, || tagged.tag());
     OwnProcess { future: Scoped::new(&PROCESS, Some(Process::begin(pid)), tagged), life }
 }
 

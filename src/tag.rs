@@ -65,6 +65,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::host::ProgramWide;
 use crate::scope::{self, Door, Own, Refusal, Scoped, Seat, Slot};
+use crate::task_table;
 
 #[cfg(feature = "code")]
 pub(crate) use entered::{ANY_ENTERED, DOOR as ENTERED_DOOR, ENTERED, EnteredTags};
@@ -131,7 +132,9 @@ impl From<Refusal> for TagError {
 /// ```
 pub fn put_tag(tag: impl Into<Tag>) -> Result<Option<Tag>, TagError> {
     let tag = tag.into();
-    Ok(scope::change(&TAGS, move |tags| tags.own.replace(tag))?)
+    let before = scope::change(&TAGS, move |tags| tags.own.replace(tag))?;
+    task_table::tag_changed(in_force);
+    Ok(before)
 }
 
 /// Removes the tag of the current process and returns it. In Erlang this is `put_tag(undefined)`.
@@ -143,7 +146,9 @@ pub fn put_tag(tag: impl Into<Tag>) -> Result<Option<Tag>, TagError> {
 /// # Ok::<(), dyntrace::TagError>(())
 /// ```
 pub fn take_tag() -> Option<Tag> {
-    scope::change(&TAGS, |tags| tags.own.take()).ok()?
+    let before = scope::change(&TAGS, |tags| tags.own.take()).ok()?;
+    task_table::tag_changed(in_force);
+    before
 }
 
 /// Returns the tag that the current process has itself: by [`put_tag`], or because it is, or began, under [`with_tag`].
@@ -157,7 +162,12 @@ pub fn get_tag() -> Option<Tag> {
 /// Returns the tag that operations carry here: the tag [entered](enter_tag) last, else the process's own, else the last one that the
 /// process received.
 pub fn get_tag_data() -> Option<Tag> {
-    entered::innermost().or_else(|| scope::read(&TAGS, TagState::in_force))
+    entered::innermost().or_else(in_force)
+}
+
+/// The tag of the current process, without those that are entered.
+fn in_force() -> Option<Tag> {
+    scope::read(&TAGS, TagState::in_force)
 }
 
 /// Sets whether the tag of the current process spreads with its messages and to tasks that it starts. Returns the previous state,
@@ -203,10 +213,12 @@ pub fn spread_tag(spread: bool) -> TagState {
 pub fn restore_tag(data: TagState) -> Result<(), TagError> {
     let has_tag = data.in_force().is_some();
     // A state from outside of `with_tag` does not end the operation, and one from inside does not begin it elsewhere.
-    match scope::change(&TAGS, move |tags| {
+    let changed = scope::change(&TAGS, move |tags| {
         let of_operation = tags.of_operation;
         mem::replace(tags, TagState { of_operation, ..data })
-    }) {
+    });
+    task_table::tag_changed(in_force);
+    match changed {
         Err(refusal) if has_tag => Err(refusal.into()),
         _ => Ok(()),
     }
@@ -232,6 +244,7 @@ pub(crate) fn on_receive(tag: Option<Tag>) {
     }
     if any_spreads() {
         let _ = scope::change(&TAGS, move |tags| tags.receive(tag));
+        task_table::tag_changed(in_force);
     }
 }
 

@@ -2,7 +2,12 @@
 
 use crate::sdt::Text;
 
-/// The path of the function whose future a type is: without the compiler's name for the body of an `async fn`.
+/// [`path`], for tracers.
 pub(super) fn function(of: &'static str) -> Text<'static> {
-    Text::from(of.strip_suffix("::{{closure}}").unwrap_or(of))
+    Text::from(path(of))
+}
+
+/// The path of the function whose future a type is: without the compiler's name for the body of an `async fn`.
+pub(super) fn path(of: &'static str) -> &'static str {
+    of.strip_suffix("::{{closure}}").unwrap_or(of)
 }

@@ -5,12 +5,14 @@ use std::mem;
 use std::panic::{self, AssertUnwindSafe, Location};
 use std::task::Poll;
 
-use super::function::function;
+use super::function::{function, path};
 use super::{Pid, current};
 use crate::clock;
 use crate::panic_text::panic_text;
 use crate::probes::process as probes;
+use crate::sdt::is_only_kept;
 use crate::tag::Tag;
+use crate::task_table::{Seat, Spawned};
 use crate::text::Place;
 
 /// A process from its spawn to its exit. Fires `process-exit` when it is dropped, so it is dropped after the future.
@@ -19,6 +21,8 @@ pub(super) struct Life {
     /// The type of the process's future or closure.
     of: &'static str,
     end: End,
+    /// Its slot in the table of tasks.
+    seat: Seat,
 }
 
 /// How the process ends if it is dropped now.
@@ -34,12 +38,13 @@ impl Life {
     /// Fires `process-spawn` for a process that runs a `T`.
     #[track_caller]
     #[inline]
-    pub(super) fn begin<T>(pid: Pid, user_tag: impl FnOnce() -> Option<Tag>) -> Life {
+    pub(super) fn begin<T>(pid: Pid, is_blocking: bool, user_tag: impl FnOnce() -> Option<Tag>) -> Life {
         let of = type_name::<T>();
-        if probes::spawn::is_enabled() {
-            tell_spawn(pid, of, Location::caller(), user_tag());
-        }
-        Life { pid, of, end: End::Cancelled }
+        let seat = match probes::spawn::is_enabled() {
+            true => tell_spawn(pid, of, is_blocking, Location::caller(), user_tag()),
+            false => Seat::NONE,
+        };
+        Life { pid, of, end: End::Cancelled, seat }
     }
 
     /// Polls the process, with the probes around.
@@ -78,6 +83,10 @@ impl Life {
     #[cold]
     #[inline(never)]
     fn watched<R>(&mut self, run: impl FnOnce() -> R, outcome: impl FnOnce(&R) -> Outcome) -> R {
+        if is_only_kept!(probes::scheduled) && !probes::unscheduled::is_enabled() {
+            return self.kept(run, outcome);
+        }
+        let _running = self.seat.run(self.pid.number());
         probes::scheduled(|| (self.pid, function(self.of)));
         clock::prepare_once();
         let began = clock::now();
@@ -95,6 +104,17 @@ impl Life {
         })
     }
 
+    /// For the table of tasks alone.
+    #[inline(always)]
+    fn kept<R>(&mut self, run: impl FnOnce() -> R, outcome: impl FnOnce(&R) -> Outcome) -> R {
+        let _running = self.seat.run(self.pid.number());
+        let answer = self.unwatched(run);
+        if let Outcome::Ready = outcome(&answer) {
+            self.end = End::Normal;
+        }
+        answer
+    }
+
     #[cold]
     fn tell_panic(&mut self, text: &str) {
         let reason = format!("panic: {text}");
@@ -109,9 +129,10 @@ impl Drop for Life {
             End::Cancelled => "cancelled",
             End::Normal => "normal",
             End::Panicked => "panic",
-            End::Told => return,
+            End::Told => return self.seat.leave(self.pid.number()),
         };
         probes::exit(|| (self.pid, reason));
+        self.seat.leave(self.pid.number());
     }
 }
 
@@ -143,7 +164,7 @@ impl Outcome {
     }
 }
 
-/// Whether a tracer looks at the probes around each poll.
+/// Whether a tracer looks at the probes around each poll, or there is a table of tasks.
 #[inline(always)]
 fn is_watched() -> bool {
     probes::scheduled::is_enabled() || probes::unscheduled::is_enabled()
@@ -151,7 +172,24 @@ fn is_watched() -> bool {
 
 #[cold]
 #[inline(never)]
-fn tell_spawn(pid: Pid, of: &'static str, place: &Location<'_>, user_tag: Option<Tag>) {
-    let place = Place::new(place);
-    probes::spawn(|| (pid, function(of), current(), place.text(), user_tag.as_ref()));
+fn tell_spawn(
+    pid: Pid,
+    of: &'static str,
+    is_blocking: bool,
+    at: &'static Location<'static>,
+    user_tag: Option<Tag>,
+) -> Seat {
+    let parent = current();
+    if !is_only_kept!(probes::spawn) {
+        let place = Place::new(at);
+        probes::spawn(|| (pid, function(of), parent, place.text(), user_tag.as_ref()));
+    }
+    Seat::take(&Spawned {
+        pid: pid.number(),
+        is_blocking,
+        parent: parent.number(),
+        function: path(of),
+        place: at,
+        tag: user_tag.as_deref(),
+    })
 }

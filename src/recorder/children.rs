@@ -2,7 +2,8 @@
 //!
 //! The kernel does most of it while it creates the child, so that it also holds for children of a bare `clone`:
 //!
-//! - It wipes the slots that firing threads read ([`SLOTS`]) and the list of sessions. A firing thread then finds no ring.
+//! - It wipes the slots that firing threads read ([`SLOTS`]) and the list of sessions. A firing thread then finds no ring. It also wipes
+//!   the reference to the table of tasks ([`task_table`]).
 //! - It leaves the rings' mappings out of the child (`MADV_DONTFORK`), so the child can use their addresses.
 //!
 //! Linux and FreeBSD can wipe. On macOS, illumos and NetBSD the mappings stay, and the handler that runs in the child after `fork` clears
@@ -23,6 +24,8 @@ use super::slot::{self, SESSIONS, SLOTS};
 use super::stream_file::{self, StreamFile};
 use super::{closed_in_children, descriptor, probes, sessions, trigger};
 use crate::forks::{self, Anew};
+#[cfg(all(recorded, target_os = "linux"))]
+use crate::task_table;
 use crate::thread_progress;
 
 /// Whether this process serves a control socket. A forked child does not.
@@ -44,6 +47,8 @@ pub(super) fn begin_anew() -> io::Result<()> {
     // The child reads the list, so it must be complete before any fork.
     descriptor::probes();
     thread_progress::os::in_forked_child(before, in_child)?;
+    #[cfg(all(recorded, target_os = "linux"))]
+    task_table::wipe_in_children();
     if SLOTS.wipe_in_children() && sessions::wipe_in_children() && IS_CONTROLLED.wipe_in_children() {
         stream_file::leave_out_of_children();
     }
@@ -84,5 +89,7 @@ extern "C" fn in_child() {
         SLOTS.forget();
         sessions::forget();
         IS_CONTROLLED.forget();
+        #[cfg(all(recorded, target_os = "linux"))]
+        task_table::forget();
     }
 }

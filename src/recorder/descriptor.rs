@@ -4,7 +4,7 @@
 //! fired.
 
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU16, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, Ordering};
 
 use super::once;
 use crate::linked::linked;
@@ -24,12 +24,18 @@ pub struct Descriptor {
     sessions: AtomicU32,
     /// Id of its events, once a session has been started.
     id: AtomicU16,
+    /// Whether the table of tasks is kept where the probe fires.
+    is_kept: AtomicBool,
 }
 
 /// The value of the recorder's half of a probe's word by which another process asks for the control socket. Otherwise the half is 1 while
-/// sessions record the probe, and 0 while none does.
+/// sessions record the probe, and 0 while none does; plus [`KEPT`] where the table of tasks is kept.
 #[doc(hidden)]
 pub const CONTROL_REQUESTED: u16 = 2;
+
+/// The part of the recorder's half that says that the table of tasks is kept where the probe fires. So a program without a table compares
+/// no further word.
+const KEPT: u16 = 4;
 
 /// One argument of a probe.
 #[derive(Debug)]
@@ -83,7 +89,15 @@ impl Descriptor {
         arguments: &'static [Argument],
         word: fn() -> *const AtomicU32,
     ) -> Descriptor {
-        Descriptor { provider, name, arguments, word, sessions: AtomicU32::new(0), id: AtomicU16::new(0) }
+        Descriptor {
+            provider,
+            name,
+            arguments,
+            word,
+            sessions: AtomicU32::new(0),
+            id: AtomicU16::new(0),
+            is_kept: AtomicBool::new(false),
+        }
     }
 
     /// The probe's name as tools show it: `efile_drv-entry`.
@@ -133,12 +147,34 @@ impl Descriptor {
             self.sessions.fetch_and(!bit, Ordering::Release)
         };
         let sessions = if on { before | bit } else { before & !bit };
-        self.half().store(u16::from(sessions != 0), Ordering::Relaxed);
+        self.half().store(self.unasked(sessions), Ordering::Relaxed);
     }
 
-    /// Clears the bits of all sessions: for a forked child, which has one thread.
+    /// Notes that the table of tasks is kept where the probe fires. The caller holds the lock of the sessions.
+    #[cfg(all(recorded, target_os = "linux"))]
+    pub(super) fn keep(&self) {
+        self.is_kept.store(true, Ordering::Relaxed);
+        self.half().store(self.unasked(self.sessions()), Ordering::Relaxed);
+    }
+
+    /// Whether the word is not zero for the table of tasks alone.
+    #[inline(always)]
+    pub(crate) fn is_only_kept(&self) -> bool {
+        let high = if cfg!(target_endian = "little") { 16 } else { 0 };
+        // SAFETY: a static of 4 aligned bytes, which changes behind shared references only.
+        let word = unsafe { &*(self.word)() };
+        word.load(Ordering::Relaxed) == u32::from(KEPT) << high
+    }
+
+    /// The value of the half while no other process asks.
+    fn unasked(&self, sessions: u32) -> u16 {
+        u16::from(sessions != 0) | if self.is_kept.load(Ordering::Relaxed) { KEPT } else { 0 }
+    }
+
+    /// Clears the bits of all sessions, and forgets the table of tasks: for a forked child, which has one thread.
     pub(super) fn clear_sessions(&self) {
         self.sessions.store(0, Ordering::Relaxed);
+        self.is_kept.store(false, Ordering::Relaxed);
         self.half().store(0, Ordering::Relaxed);
     }
 
@@ -151,7 +187,7 @@ impl Descriptor {
     /// Takes the request back. Returns `true` to one of the threads that see it. The caller holds the lock of the sessions.
     #[cfg(any(recorded, test))]
     pub(super) fn take_control_request(&self) -> bool {
-        let without = u16::from(self.sessions() != 0);
+        let without = self.unasked(self.sessions());
         // Fails if another thread took it, or a session's start or end overwrote it.
         self.half().compare_exchange(CONTROL_REQUESTED, without, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }

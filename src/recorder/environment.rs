@@ -3,7 +3,10 @@
 //! | `DYNTRACE` | effect |
 //! |---|---|
 //! | `control` | lets other processes control the recorder, as [`control`](super::control()) does; on Linux |
+//! | `tasks` | keeps a table of the program's tasks, which other processes can read, as [`tasks`](super::tasks()) does; on Linux |
 //! | `record:DIRECTORY,...` | records from the beginning to the end of the program, as [`Options`] say; also lets other processes control it |
+//!
+//! `tasks` may precede the others: `tasks,control`, `tasks,record:DIRECTORY,...`.
 //!
 //! The variable is read before `main`. An empty value counts as unset. A program with raised privileges ignores it. An error is one line on
 //! standard error; the program runs all the same.
@@ -22,6 +25,9 @@ use crate::thread_progress::os::without_file_size_signal;
 
 /// The name of the variable.
 const VARIABLE: &str = "DYNTRACE";
+
+/// The word that asks for the table of tasks.
+const TASKS: &str = "tasks";
 
 /// Run by the C library before `main`.
 #[used]
@@ -43,14 +49,23 @@ fn apply(value: OsString) {
         Ok(wish) => wish,
         Err(error) => return report(&value, &error),
     };
-    if let Setting::Record(options) = setting {
-        match Session::start(options) {
-            // It runs as long as the program.
-            Ok(session) => mem::forget(session),
-            Err(error) => report(&value, &error),
-        }
-        if !control::IS_AVAILABLE {
-            return;
+    if setting.tasks
+        && let Err(error) = control::tasks()
+    {
+        report(&value, &error);
+    }
+    match setting.recorder {
+        None => return,
+        Some(Recorder::Control) => {}
+        Some(Recorder::Record(options)) => {
+            match Session::start(options) {
+                // It runs as long as the program.
+                Ok(session) => mem::forget(session),
+                Err(error) => report(&value, &error),
+            }
+            if !control::IS_AVAILABLE {
+                return;
+            }
         }
     }
     if let Err(error) = control::control() {
@@ -60,7 +75,13 @@ fn apply(value: OsString) {
 
 /// A value of the variable.
 #[derive(Debug, PartialEq, Eq)]
-enum Setting {
+struct Setting {
+    tasks: bool,
+    recorder: Option<Recorder>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Recorder {
     Control,
     Record(Options),
 }
@@ -70,16 +91,25 @@ enum Setting {
 enum SettingError {
     #[error("it is not UTF-8")]
     NotUtf8,
-    #[error("{0}; or use control, to let dyntrace record -p begin")]
+    #[error(
+        "{0}; or use control, to let dyntrace record -p begin; or tasks, alone or as tasks,control or tasks,record:DIRECTORY"
+    )]
     Options(#[from] OptionsError),
 }
 
 impl Setting {
     fn parse(value: &OsStr) -> Result<Setting, SettingError> {
-        match value.to_str().ok_or(SettingError::NotUtf8)? {
-            "control" => Ok(Setting::Control),
-            options => Ok(Setting::Record(options.parse()?)),
-        }
+        let value = value.to_str().ok_or(SettingError::NotUtf8)?;
+        let (tasks, rest) = match value.split_once(',') {
+            _ if value == TASKS => return Ok(Setting { tasks: true, recorder: None }),
+            Some((TASKS, rest)) => (true, rest),
+            _ => (false, value),
+        };
+        let recorder = match rest {
+            "control" => Recorder::Control,
+            options => Recorder::Record(options.parse()?),
+        };
+        Ok(Setting { tasks, recorder: Some(recorder) })
     }
 }
 
@@ -97,8 +127,21 @@ mod tests {
     #[test]
     fn what_it_asks_for() {
         let read = |value: &str| Setting::parse(OsStr::new(value));
-        assert_eq!(read("control"), Ok(Setting::Control));
-        assert_eq!(read("record:/t"), Ok(Setting::Record(Options::new("/t"))));
+        let control = || Some(Recorder::Control);
+        let record = |directory| Some(Recorder::Record(Options::new(directory)));
+        for (value, tasks, recorder) in [
+            ("control", false, control()),
+            ("record:/t", false, record("/t")),
+            ("tasks", true, None),
+            ("tasks,control", true, control()),
+            ("tasks,record:/t", true, record("/t")),
+            ("record:/tasks", false, record("/tasks")),
+        ] {
+            assert_eq!(read(value), Ok(Setting { tasks, recorder }), "{value}");
+        }
+        for wrong in ["tasks,", "tasks,tasks", "control,tasks", "record:/t,tasks", "task"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
         let error = read("on").unwrap_err().to_string();
         assert!(
             error.contains("\"on\" does not begin with record:DIRECTORY") && error.contains("or use control"),

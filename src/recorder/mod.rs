@@ -56,12 +56,12 @@ mod synthetic;
 mod trigger;
 mod wake;
 
-#[cfg(target_os = "linux")]
-pub use control::control;
 #[cfg(feature = "trace")]
 pub(crate) use control::open_if_asked;
 #[cfg(recorded)]
 pub(crate) use control::open_if_requested;
+#[cfg(target_os = "linux")]
+pub use control::{control, tasks};
 #[doc(hidden)]
 pub use decision::Decision;
 pub use descriptor::{Argument, Descriptor, Kind};

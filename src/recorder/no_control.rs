@@ -11,6 +11,11 @@ pub(super) fn control() -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "the control socket exists on Linux only; use record:DIRECTORY"))
 }
 
+/// Fails.
+pub(super) fn tasks() -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "the table of tasks exists on Linux only"))
+}
+
 /// Does nothing: no command can ask for a socket.
 pub(crate) fn open_if_requested(_: &Descriptor) {}
 

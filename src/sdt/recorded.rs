@@ -144,6 +144,14 @@ macro_rules! __sdt_time_if_recorded {
 }
 pub(crate) use __sdt_time_if_recorded as time_if_recorded;
 
+/// Whether a probe's word is not zero for the table of tasks alone: nobody looks at the probe.
+macro_rules! __sdt_is_only_kept {
+    ($module:ident::$probe:ident) => {
+        $module::$probe::__DESCRIPTOR.is_only_kept()
+    };
+}
+pub(crate) use __sdt_is_only_kept as is_only_kept;
+
 /// Opens the control socket if another process asks for it by the word of this probe, one of dyntrace's own, which is enabled.
 macro_rules! __sdt_open_control_if_requested {
     ($module:ident::$probe:ident) => {

@@ -51,3 +51,11 @@ macro_rules! __sdt_open_control_if_requested {
     ($module:ident::$probe:ident) => {};
 }
 pub(crate) use __sdt_open_control_if_requested as open_control_if_requested;
+
+/// Never: there is no table.
+macro_rules! __sdt_is_only_kept {
+    ($module:ident::$probe:ident) => {
+        false
+    };
+}
+pub(crate) use __sdt_is_only_kept as is_only_kept;

@@ -9,6 +9,7 @@ use super::told::Waited;
 use crate::primitives::atomic::AtomicU64;
 use crate::probes::resource as probes;
 use crate::sdt::{Shape, Text};
+use crate::task_table;
 use crate::text::Place;
 
 /// Returns a number that no other resource of the program has.
@@ -134,6 +135,10 @@ impl Waited for On<&Resource> {
         text(self.0.number())
     }
 
+    fn key(&self) -> task_table::Resource {
+        task_table::Resource::Numbered(self.0.number())
+    }
+
     fn kind(&self) -> &'static str {
         self.1.text()
     }
@@ -144,6 +149,10 @@ impl Waited for On<Half> {
         text(self.0.number())
     }
 
+    fn key(&self) -> task_table::Resource {
+        task_table::Resource::Numbered(self.0.number())
+    }
+
     fn kind(&self) -> &'static str {
         self.1.text()
     }
@@ -152,6 +161,10 @@ impl Waited for On<Half> {
 impl Waited for On<&Half> {
     fn resource(&self) -> Text<'static> {
         text(self.0.number())
+    }
+
+    fn key(&self) -> task_table::Resource {
+        task_table::Resource::Numbered(self.0.number())
     }
 
     fn kind(&self) -> &'static str {

@@ -9,13 +9,16 @@ use std::task::{Context, Poll};
 use crate::clock;
 use crate::probes::process as probes;
 use crate::process::{self, Pid};
-use crate::sdt::Text;
+use crate::sdt::{Text, is_only_kept};
+use crate::task_table::{self, Begun};
 use crate::text::Place;
 
 /// A thing that can be waited for.
 pub(crate) trait Waited {
     /// Its name, for tracers.
     fn resource(&self) -> Text<'static>;
+    /// The same for the table of tasks.
+    fn key(&self) -> task_table::Resource;
     /// The operation, for tracers.
     fn kind(&self) -> &'static str;
 }
@@ -26,6 +29,10 @@ pub(super) struct Named(pub(super) &'static str);
 impl Waited for Named {
     fn resource(&self) -> Text<'static> {
         Text::from(self.0)
+    }
+
+    fn key(&self) -> task_table::Resource {
+        task_table::Resource::Named(self.0)
     }
 
     fn kind(&self) -> &'static str {
@@ -42,6 +49,10 @@ pub(crate) struct Timer(pub(crate) &'static str);
 impl Waited for Timer {
     fn resource(&self) -> Text<'static> {
         Text::from("timer")
+    }
+
+    fn key(&self) -> task_table::Resource {
+        task_table::Resource::Named("timer")
     }
 
     fn kind(&self) -> &'static str {
@@ -138,10 +149,19 @@ impl<R: Waited> Wait<R> {
         if self.began == 0 {
             clock::prepare_once();
             self.process = process::current();
-            let place = Place::new(self.place);
-            probes::wait(|| (self.process, self.resource.resource(), self.resource.kind(), place.text()));
+            if !is_only_kept!(probes::wait) {
+                let place = Place::new(self.place);
+                probes::wait(|| (self.process, self.resource.resource(), self.resource.kind(), place.text()));
+            }
             // 0 has another meaning.
             self.began = clock::now().max(1);
+            task_table::wait_begins(&Begun {
+                pid: self.process.number(),
+                kind: self.resource.kind(),
+                place: self.place,
+                resource: self.resource.key(),
+                since: self.began,
+            });
         }
     }
 
@@ -155,6 +175,7 @@ impl<R: Waited> Wait<R> {
     #[cold]
     #[inline(never)]
     fn tell_end(&mut self, outcome: &'static str) {
+        task_table::wait_ends(self.process.number(), self.began);
         let waited = clock::took(clock::now().wrapping_sub(self.began)).as_nanos();
         self.began = 0;
         probes::resume(|| (self.process, self.resource.resource(), u64::try_from(waited).unwrap_or(u64::MAX), outcome));
@@ -178,7 +199,7 @@ impl<R: Waited> Drop for Panics<'_, R> {
     }
 }
 
-/// Whether a tracer looks at waits.
+/// Whether a tracer looks at waits, or there is a table of tasks.
 #[inline(always)]
 pub(crate) fn is_watched() -> bool {
     probes::wait::is_enabled() || probes::resume::is_enabled()

@@ -23,7 +23,7 @@ use crate::environment;
 /// The folder for the control sockets of one user.
 #[derive(Debug)]
 pub(super) struct Directory {
-    folder: Folder,
+    pub(super) folder: Folder,
 }
 
 impl Directory {
@@ -152,7 +152,7 @@ fn name(pid: u32) -> String {
     format!("{pid}.sock")
 }
 
-fn is_alive(pid: u32) -> bool {
+pub(super) fn is_alive(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     pid.is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))
 }

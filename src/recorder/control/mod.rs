@@ -17,6 +17,7 @@ mod registry;
 mod request;
 mod server;
 mod sessions;
+mod tables;
 
 use std::process;
 use std::sync::atomic::Ordering::Relaxed;
@@ -38,6 +39,7 @@ pub(crate) use extension::{serve_code, serve_traces};
 pub(crate) use request::open_if_asked;
 #[cfg(recorded)]
 pub(crate) use request::open_if_requested;
+pub use tables::tasks;
 
 /// Does nothing: without probes, no command can ask.
 #[cfg(all(not(recorded), feature = "trace"))]

@@ -1,8 +1,9 @@
 //! `dyntrace ps`, `dyntrace tree`, `dyntrace why`, `dyntrace threads`, `dyntrace polls`: the tasks and threads of a running tokio
-//! program, read from outside, or the tasks in its core file.
+//! program, read from outside, or the tasks in its core file, or in the table that it has left.
 
 mod changes;
 mod choose;
+mod dead;
 mod fold;
 mod look;
 pub mod polls;
@@ -30,6 +31,7 @@ Examples:
   dyntrace ps -p 4711 --all --debug target/release/server.debug
   dyntrace ps -p 4711 --watch 1
   dyntrace ps --core core.4711 --exe target/release/server
+  dyntrace ps --dead /run/user/1000/dyntrace/4711.tasks
 
 AT is the outermost line of source that awaits; a running task has left it: \"after\" precedes it.
 WAITS FOR is the innermost future: of a lock its address, free permits, and those the task lacks.
@@ -120,12 +122,18 @@ fn seconds(text: &str) -> Result<std::time::Duration, String> {
 }
 
 #[derive(clap::Args)]
+#[command(mut_arg("pid", |pid| pid.required_unless_present_any(["core", "dead"]).display_order(0)))]
 pub struct Ps {
     #[command(flatten)]
     common: Common,
     /// A line for each task, also for tasks that are alike
     #[arg(short, long)]
     all: bool,
+    /// The table of tasks that a program with DYNTRACE=tasks keeps, and leaves when it ends or is killed
+    ///
+    /// It is PID.tasks in $XDG_RUNTIME_DIR/dyntrace, or in /tmp/dyntrace-UID. The program does nothing for the reading.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pid", "core", "debug", "stop", "watch", "all"])]
+    dead: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]
@@ -149,6 +157,9 @@ pub struct Why {
 }
 
 pub fn ps(arguments: &Ps) -> Outcome {
+    if let Some(table) = &arguments.dead {
+        return dead::ps(table, arguments.common.json);
+    }
     let text = |listing: &Listing| ps::text(listing, arguments.all);
     look::show(&arguments.common, &View { chosen: None, text: &text })
 }

@@ -1,0 +1,55 @@
+//! The table of tasks: a file in which a program keeps its tasks, so that other processes read them without its help, also while all its
+//! threads are stopped, and after it was killed.
+//!
+//! The library `dyntrace` writes the table, by a shared mapping. The `dyntrace` command reads it ([`Table`]). Both use the layout in
+//! [`layout`]: a header page, an area of texts, and an area of slots at the end, by which the file grows.
+//!
+//! # The states of a slot
+//!
+//! | state | who writes the slot |
+//! |---|---|
+//! | free | nobody |
+//! | scheduled | the thread that spawns the task |
+//! | running | the thread that polls the task |
+//! | idle | nobody, until the next poll, or until the thread that drops the task frees the slot |
+//!
+//! A task is polled by one thread at a time, and the runtime orders its polls. So a slot has one writer at a time, and needs no lock
+//! against others.
+//!
+//! # A change, and a reading
+//!
+//! The first word of a slot is its lock ([`lock`]): odd during a change. The writer never waits.
+//!
+//! 1. The writer makes the lock odd.
+//! 2. It changes words.
+//! 3. It makes the lock even, and larger than before 1.
+//!
+//! The reader copies a slot three times, one copy after the other ([`lock::settled`]):
+//!
+//! 4. It takes the lock from the first copy, the words from the second, and the lock from the third.
+//! 5. If both locks are equal and even, no change overlapped the second copy: its words belong together.
+//! 6. Otherwise it copies again, [`lock::TRIES`] times at most. A slot that is still not settled is shown as busy. A program that was
+//!    killed between 1 and 3 leaves such a slot.
+//!
+//! Only the order of the copies counts, not the order of the words within a copy. So the reader copies by `pread(2)`, many slots at a
+//! time. It maps nothing: a file that is cut while it is read is an error, not a signal.
+//!
+//! # Texts
+//!
+//! A slot refers to texts by their place in the area of texts. A text in use never changes. Tags, of which there may be one for each
+//! request, are removed with their last task, and their space is used again. So the reader reads the texts of a slot, and then the
+//! slot's lock once more:
+//!
+//! 7. If the lock has changed since 4, the texts may be another task's: it begins again with 4.
+
+pub mod layout;
+pub mod lock;
+mod primitives;
+mod reader;
+mod source;
+mod texts;
+
+pub use layout::{Clock, Header, Kind, Resource, State, Task};
+pub use reader::{Error, Seen, Table, Thing, Waits};
+pub use source::Source;
+pub use texts::{Pair, Texted};

@@ -1,0 +1,216 @@
+//! The reader: what it makes of a sound table, and that a hostile one harms nobody.
+#![cfg(not(loom))]
+
+use dyntrace_task_table::layout::{
+    LIMIT, MAGIC, SLOT, SLOT_WORDS, TEXT_AREA, TEXT_LIMIT, TEXT_UNIT, TEXTS, VERSION, header, slot,
+};
+use dyntrace_task_table::{Error, Kind, Resource, State, Table, Task, Thing};
+use proptest::prelude::*;
+
+/// Where the slots of the samples begin.
+const SLOTS: usize = TEXTS + 4096;
+
+/// A table made by hand.
+struct Sample(Vec<u8>);
+
+impl Sample {
+    fn new(slots: usize) -> Sample {
+        let mut sample = Sample(vec![0; SLOTS + slots * SLOT]);
+        sample.set(0, header::MAGIC, MAGIC);
+        sample.set(0, header::VERSION, 4711 << 32 | u64::from(VERSION));
+        sample.set(0, header::STARTED, 99);
+        sample.set(0, header::SLOTS, SLOTS as u64);
+        sample.set(0, header::LENGTH, slots as u64);
+        sample.set(0, header::LIMIT, 2048);
+        sample.set(0, header::WITHOUT_SLOT, 3);
+        sample.set(0, header::WITHOUT_SPACE, 1);
+        for (word, value) in [(1, 1_000), (2, 50), (3, 250)] {
+            sample.set(0, header::CLOCK + word, value);
+        }
+        sample
+    }
+
+    fn set(&mut self, place: usize, word: usize, value: u64) {
+        self.0[place + 8 * word..][..8].copy_from_slice(&value.to_ne_bytes());
+    }
+
+    fn set_slot(&mut self, number: usize, words: &[(usize, u64)]) {
+        words.iter().for_each(|(word, value)| self.set(SLOTS + number * SLOT, *word, *value));
+    }
+
+    fn text(&mut self, reference: usize, first: &str, second: &str) {
+        let place = TEXTS + reference * TEXT_UNIT;
+        self.set(place, 0, (second.len() as u64) << 32 | first.len() as u64);
+        let bytes = [first, second].concat();
+        self.0[place + 8..][..bytes.len()].copy_from_slice(bytes.as_bytes());
+    }
+
+    fn read(&self) -> Table {
+        Table::read(&self.0[..]).unwrap()
+    }
+}
+
+fn sample() -> Sample {
+    let mut sample = Sample::new(3);
+    sample.text(1, "server::serve", "src/server.rs:7");
+    sample.text(5, "request 12", "");
+    sample.text(8, "lock", "src/cache.rs:40");
+    sample.set_slot(
+        1,
+        &[
+            (slot::LOCK, 6),
+            (slot::PID, Task::pid_word(57, Kind::Future, State::Idle)),
+            (slot::PARENT, 3 << 16 | 1),
+            (slot::TEXTS, 5 << 32 | 1),
+            (slot::THREAD, 8 << 32 | 4712),
+            (slot::SPAWNED, 1_000),
+            (slot::SCHEDULED, 2_000),
+            (slot::POLLS, 9),
+            (slot::BUSY, 500),
+            (slot::LONGEST, u64::from(10f32.to_bits()) << 32 | u64::from(200f32.to_bits())),
+            (slot::RESOURCE, Resource::Numbered(12).word()),
+            (slot::SINCE, 2_001),
+        ],
+    );
+    sample
+}
+
+#[test]
+fn a_table_is_read() {
+    let table = sample().read();
+    let header = table.header;
+    assert_eq!((header.process, header.started, header.without_slot, header.without_space), (4711, 99, 3, 1));
+    assert_eq!((table.unsettled, table.damaged_texts, table.cut), (0, 0, 0));
+    let [seen] = &table.tasks[..] else { panic!("{:?}", table.tasks) };
+    let site = seen.site.as_ref().unwrap();
+    assert_eq!(
+        (&*site.first, &*site.second, seen.tag.as_deref()),
+        ("server::serve", "src/server.rs:7", Some("request 12"))
+    );
+    let (task, wait) = (seen.task, seen.wait.as_ref().unwrap());
+    assert_eq!((task.pid, task.parent, task.generation, task.thread, task.polls), (57, 3, 1, 4712, 9));
+    assert_eq!(
+        (task.state, task.kind, task.busy, task.longest, task.last),
+        (State::Idle, Kind::Future, 500, 200., 10.)
+    );
+    assert_eq!((&*wait.site.as_ref().unwrap().first, &wait.resource), ("lock", &Thing::Numbered(12)));
+    // 50 s, and 250 of 1000 cycles a second.
+    let clock = table.clock.unwrap();
+    assert_eq!((clock.realtime(2_000), clock.nanoseconds(500)), (52_250_000_000, 500_000_000));
+}
+
+#[test]
+fn a_slot_that_was_changing_when_the_program_was_killed_is_counted() {
+    let mut sample = sample();
+    sample.set_slot(1, &[(slot::LOCK, 7)]);
+    sample.set(0, header::CLOCK, 1);
+    let table = sample.read();
+    assert_eq!((table.tasks.len(), table.unsettled, table.clock), (0, 1, None));
+}
+
+#[test]
+fn texts_outside_of_their_area_are_counted() {
+    let mut sample = sample();
+    sample.set_slot(1, &[(slot::TEXTS, 5 << 32 | u64::from(u32::MAX))]);
+    let place = TEXTS + 5 * TEXT_UNIT;
+    sample.set(place, 0, u64::MAX);
+    let table = sample.read();
+    let [seen] = &table.tasks[..] else { panic!("{:?}", table.tasks) };
+    assert_eq!((&seen.site, &seen.tag, table.damaged_texts), (&None, &None, 2));
+}
+
+#[test]
+fn a_file_that_is_cut_gives_the_slots_that_it_has() {
+    let mut sample = sample();
+    sample.0.truncate(SLOTS + 2 * SLOT + 5);
+    let table = sample.read();
+    assert_eq!((table.tasks.len(), table.cut), (1, 1));
+    for length in 0..8 * header::WORDS {
+        assert!(matches!(Table::read(&sample.0[..length]), Err(Error::Unknown)), "{length} bytes");
+    }
+}
+
+#[test]
+fn a_header_that_claims_too_much_is_refused() {
+    for (word, value) in [
+        (header::LENGTH, LIMIT as u64 + 1),
+        (header::LENGTH, u64::MAX),
+        (header::SLOTS, 0),
+        (header::SLOTS, SLOTS as u64 + 8),
+        (header::SLOTS, (TEXTS + TEXT_AREA) as u64 + 4096),
+        (header::SLOTS, u64::MAX),
+    ] {
+        let mut sample = sample();
+        sample.set(0, word, value);
+        assert!(matches!(Table::read(&sample.0[..]), Err(Error::Damaged(_))), "word {word} is {value}");
+    }
+}
+
+/// Texts that overlap, so that together they are larger than the file.
+#[test]
+fn texts_take_no_more_memory_than_their_area() {
+    let slots = (TEXT_AREA / (2 * TEXT_LIMIT)) * 2;
+    let begin = TEXTS + TEXT_AREA;
+    let mut sample = Sample(vec![0; begin + slots * SLOT]);
+    sample.0[..TEXTS].copy_from_slice(&self::sample().0[..TEXTS]);
+    sample.set(0, header::SLOTS, begin as u64);
+    sample.set(0, header::LENGTH, slots as u64);
+    for text in 1..=slots {
+        sample.set(TEXTS + text * TEXT_UNIT, 0, (TEXT_LIMIT as u64) << 32 | TEXT_LIMIT as u64);
+        let slot = begin + (text - 1) * SLOT;
+        sample.set(slot, slot::PID, Task::pid_word(text as u64, Kind::Future, State::Idle));
+        sample.set(slot, slot::TEXTS, text as u64);
+    }
+    let table = sample.read();
+    let bytes =
+        |seen: &dyntrace_task_table::Seen| seen.site.as_ref().map_or(0, |pair| pair.first.len() + pair.second.len());
+    assert_eq!(table.tasks.len(), slots);
+    assert!(table.tasks.iter().map(bytes).sum::<usize>() <= TEXT_AREA);
+    assert!(table.damaged_texts > 0);
+}
+
+/// Whatever is returned can be shown.
+fn show(table: &Table) {
+    let clock = table.clock.unwrap_or(dyntrace_task_table::Clock { frequency: 1, seconds: i64::MIN, cycles: u64::MAX });
+    for seen in &table.tasks {
+        clock.nanoseconds(seen.task.busy);
+        clock.realtime(seen.task.scheduled);
+    }
+}
+
+proptest! {
+    #[test]
+    fn damage_harms_no_reader(damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..200), cut: prop::sample::Index) {
+        let mut bytes = sample().0;
+        for (place, byte) in damage {
+            // The first two words stay, so that the reader reads further.
+            let place = 16 + place.index(bytes.len() - 16);
+            bytes[place] = byte;
+        }
+        bytes.truncate(bytes.len() - cut.index(bytes.len() / 4));
+        if let Ok(table) = Table::read(&bytes[..]) {
+            show(&table);
+            prop_assert!(table.tasks.len() <= bytes.len() / SLOT);
+        }
+    }
+
+    #[test]
+    fn any_slots_are_read(slots in prop::collection::vec(any::<[u64; SLOT_WORDS]>(), 1..40), texts: [u64; 64]) {
+        let mut sample = Sample::new(slots.len());
+        texts.iter().enumerate().for_each(|(word, text)| sample.set(TEXTS, word, text % 700));
+        for (number, words) in slots.iter().enumerate() {
+            sample.set_slot(number, &words.iter().copied().enumerate().collect::<Vec<_>>());
+            // A slot in use, whose texts are near the area.
+            sample.set_slot(number, &[(slot::PID, words[slot::PID] & !0xff | 1 + words[slot::PID] % 3), (slot::TEXTS, words[slot::TEXTS] & 0x3ff_0000_03ff)]);
+        }
+        let table = sample.read();
+        show(&table);
+        let odd = slots.iter().filter(|words| words[slot::LOCK] % 2 != 0).count();
+        prop_assert_eq!((table.tasks.len(), table.unsettled), (slots.len() - odd, odd as u64));
+    }
+
+    #[test]
+    fn any_bytes_are_read(bytes: Vec<u8>) {
+        prop_assert!(Table::read(&bytes[..]).is_err());
+    }
+}

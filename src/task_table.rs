@@ -1,0 +1,67 @@
+//! The table of tasks: a mapped file that other processes read ([`dyntrace_task_table`] has its layout and the lock of a slot).
+//!
+//! There is none until the program asks for it ([`start`]). A task has a slot from its spawn to its end. Only the thread that spawns, polls
+//! or drops the task writes the slot, so writers take no lock. Two locks, neither of which a poll takes, guard the list of free slots and
+//! the texts.
+//!
+//! A forked child has no table: the kernel wipes [`kept::TABLE`] in it. A task that the child continues finds that at the end of its poll,
+//! and writes nothing. If the child starts a table of its own, slots of its parent's tasks are other tasks' there: so each change first
+//! compares the slot's pid.
+#![cfg_attr(
+    not(all(recorded, target_os = "linux")),
+    allow(dead_code, reason = "without probes or control sockets, nothing starts a table")
+)]
+
+#[cfg(all(recorded, target_os = "linux"))]
+mod file;
+#[cfg_attr(not(all(recorded, target_os = "linux")), path = "task_table/none.rs")]
+mod kept;
+#[cfg(all(recorded, target_os = "linux"))]
+mod table;
+#[cfg(all(recorded, target_os = "linux"))]
+mod texts;
+
+use std::panic::Location;
+
+pub(crate) use kept::{Seat, tag_changed, wait_begins, wait_ends};
+#[cfg(all(recorded, target_os = "linux"))]
+pub(crate) use kept::{forget, is_kept, start, wipe_in_children};
+
+/// A task that begins.
+pub(crate) struct Spawned<'s> {
+    /// The number in its pid.
+    pub pid: u64,
+    /// Whether it is a closure for blocking work.
+    pub is_blocking: bool,
+    /// The number in the pid of the process that spawns it.
+    pub parent: u64,
+    /// Its function.
+    pub function: &'static str,
+    /// Where it is spawned.
+    pub place: &'static Location<'static>,
+    /// Its user tag.
+    pub tag: Option<&'s str>,
+}
+
+/// A wait that begins.
+pub(crate) struct Begun {
+    /// The number in the pid of the process that waits.
+    pub pid: u64,
+    /// The operation.
+    pub kind: &'static str,
+    /// Where the process waits.
+    pub place: &'static Location<'static>,
+    /// What it waits for.
+    pub resource: Resource,
+    /// When the wait began, in cycles.
+    pub since: u64,
+}
+
+/// What a process waits for.
+#[derive(Clone, Copy)]
+pub(crate) enum Resource {
+    /// A resource, by its number.
+    Numbered(u64),
+    /// A thing with a name.
+    Named(&'static str),
+}

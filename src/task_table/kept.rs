@@ -1,0 +1,214 @@
+//! The program's table, and the slots of its tasks.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io;
+use std::ops::Deref;
+use std::ptr;
+use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+use dyntrace_task_table::layout::{self, State, slot};
+
+use super::table::{Slot, Table};
+use super::{Begun, Resource, Spawned};
+use crate::clock;
+use crate::forks::Anew;
+use crate::thread_progress::os::thread_id;
+
+/// The table; null until there is one. Never freed.
+static TABLE: Anew<AtomicPtr<Table>> = Anew::new(AtomicPtr::new(ptr::null_mut()));
+
+thread_local! {
+    /// The task that the thread polls.
+    static RUNNING: Cell<Current> = const { Cell::new(Current { seat: 0, pid: 0 }) };
+    /// The thread's id, and the table for which it was asked: a forked child has another id and another table.
+    static THREAD: Cell<(*const Table, u32)> = const { Cell::new((ptr::null(), 0)) };
+}
+
+#[derive(Clone, Copy)]
+struct Current {
+    seat: u32,
+    pid: u64,
+}
+
+#[inline(always)]
+fn table() -> Option<&'static Table> {
+    // Acquire: with the Release of `start`.
+    // SAFETY: null, or a table that is never freed.
+    unsafe { TABLE.load(Acquire).as_ref() }
+}
+
+/// Whether there is a table.
+pub(crate) fn is_kept() -> bool {
+    table().is_some()
+}
+
+/// Keeps tasks in `file` from now on; it is new and empty. There is no table yet, and one caller at a time.
+///
+/// # Errors
+///
+/// The file cannot grow, or cannot be mapped.
+pub(crate) fn start(file: File) -> io::Result<()> {
+    let new = Box::into_raw(Box::new(Table::new(file)?));
+    // Release: with `table`.
+    TABLE.store(new, Release);
+    Ok(())
+}
+
+/// Has the kernel leave forked children without a table. Returns `false` where it cannot.
+pub(crate) fn wipe_in_children() -> bool {
+    TABLE.wipe_in_children()
+}
+
+/// Leaves a forked child without a table.
+///
+/// # Safety
+///
+/// The caller is the child's only thread.
+pub(crate) unsafe fn forget() {
+    // SAFETY: as the caller promises.
+    unsafe { TABLE.forget() };
+}
+
+/// The slot of a task, by its number from 1; 0 for none.
+pub(crate) struct Seat(u32);
+
+impl Seat {
+    pub(crate) const NONE: Seat = Seat(0);
+
+    /// Takes a slot for a task that begins. Returns no slot without a table; also if the table is full, which it counts.
+    #[cold]
+    pub(crate) fn take(spawned: &Spawned<'_>) -> Seat {
+        Seat(table().and_then(|table| table.take(spawned)).unwrap_or(0))
+    }
+
+    /// Notes that the current thread runs the task, until the value is dropped.
+    #[inline(always)]
+    pub(crate) fn run(&self, pid: u64) -> Option<Running> {
+        let table = table()?;
+        let slot = table.slot(self.0, pid)?;
+        let thread = thread(table);
+        let began = clock::now();
+        slot.change(|words| {
+            words.set(slot::PID, words.get(slot::PID) & !0xff | State::Running as u64);
+            words.set(slot::THREAD, words.get(slot::THREAD) & !u64::from(u32::MAX) | u64::from(thread));
+            words.set(slot::SCHEDULED, began);
+            words.set(slot::POLLS, words.get(slot::POLLS) + 1);
+        });
+        let before = RUNNING.replace(Current { seat: self.0, pid });
+        Some(Running { table, slot, began, before })
+    }
+
+    /// Frees the slot of a task that ends.
+    #[inline(always)]
+    pub(crate) fn leave(&self, pid: u64) {
+        if self.0 != 0 {
+            leave(self.0, pid);
+        }
+    }
+}
+
+#[cold]
+fn leave(seat: u32, pid: u64) {
+    if let Some(table) = table() {
+        table.leave(seat, pid);
+    }
+}
+
+/// A poll of a task. Dropping it ends the poll.
+pub(crate) struct Running {
+    table: &'static Table,
+    slot: &'static Slot,
+    began: u64,
+    before: Current,
+}
+
+impl Drop for Running {
+    #[inline(always)]
+    fn drop(&mut self) {
+        RUNNING.set(self.before);
+        // A forked child has no table, or another one.
+        if !table().is_some_and(|table| ptr::eq(table, self.table)) {
+            return;
+        }
+        let took = clock::now().wrapping_sub(self.began);
+        self.slot.change(|words| {
+            let last = (took.cast_signed() as f32).to_bits();
+            // The bits of numbers that are not negative have the order of the numbers.
+            let longest = last.max(words.get(slot::LONGEST) as u32);
+            words.set(slot::PID, words.get(slot::PID) & !0xff | State::Idle as u64);
+            words.set(slot::BUSY, words.get(slot::BUSY).wrapping_add(took));
+            words.set(slot::LONGEST, u64::from(last) << 32 | u64::from(longest));
+        });
+    }
+}
+
+/// The id of the current thread.
+#[inline(always)]
+fn thread(table: &Table) -> u32 {
+    let (of, thread) = THREAD.get();
+    if ptr::eq(of, table) { thread } else { ask_thread(table) }
+}
+
+#[cold]
+fn ask_thread(table: &Table) -> u32 {
+    let thread = thread_id();
+    THREAD.set((table, thread));
+    thread
+}
+
+/// The table, and the slot of the task that the current thread polls, if that is the process `pid`.
+fn polled(pid: u64) -> Option<(&'static Table, &'static Slot)> {
+    let running = RUNNING.get();
+    if running.pid != pid {
+        return None;
+    }
+    let table = table()?;
+    Some((table, table.slot(running.seat, pid)?))
+}
+
+/// Notes what the polled task waits for. A later wait of the task replaces it.
+pub(crate) fn wait_begins(begun: &Begun) {
+    let Some((table, slot)) = polled(begun.pid) else { return };
+    let resource = match begun.resource {
+        Resource::Numbered(number) => layout::Resource::Numbered(number),
+        Resource::Named(name) => layout::Resource::Named(table.name(name)),
+    };
+    let site = table.site(begun.kind, begun.place);
+    slot.change(|words| {
+        words.set(slot::THREAD, words.get(slot::THREAD) & u64::from(u32::MAX) | u64::from(site) << 32);
+        words.set(slot::RESOURCE, resource.word());
+        words.set(slot::SINCE, begun.since);
+    });
+}
+
+/// Notes that the polled task no longer waits, if its wait is the one that began at `since`.
+pub(crate) fn wait_ends(pid: u64, since: u64) {
+    if let Some((_, slot)) = polled(pid)
+        && slot.word(slot::SINCE) == since
+    {
+        slot.change(|words| {
+            words.set(slot::THREAD, words.get(slot::THREAD) & u64::from(u32::MAX));
+            words.set(slot::SINCE, 0);
+        });
+    }
+}
+
+/// Notes the new tag of the polled task.
+#[inline(always)]
+pub(crate) fn tag_changed<T: Deref<Target = str>>(tag: impl FnOnce() -> Option<T>) {
+    let running = RUNNING.get();
+    if running.seat != 0 {
+        set_tag(running.pid, tag().as_deref());
+    }
+}
+
+#[cold]
+fn set_tag(pid: u64, tag: Option<&str>) {
+    if let Some((table, slot)) = polled(pid) {
+        table.set_tag(slot, tag);
+    }
+}
+
+const _: () = assert!(layout::SLOT == size_of::<Slot>());

@@ -1,0 +1,33 @@
+//! Without a table: nothing is kept.
+
+use super::{Begun, Spawned};
+
+/// No slot.
+pub(crate) struct Seat;
+
+impl Seat {
+    pub(crate) const NONE: Seat = Seat;
+
+    /// Returns no slot.
+    pub(crate) fn take(_spawned: &Spawned<'_>) -> Seat {
+        Seat
+    }
+
+    /// Does nothing.
+    #[inline(always)]
+    pub(crate) fn run(&self, _pid: u64) -> impl Sized + use<> {}
+
+    /// Does nothing.
+    #[inline(always)]
+    pub(crate) fn leave(&self, _pid: u64) {}
+}
+
+/// Does nothing.
+pub(crate) fn wait_begins(_begun: &Begun) {}
+
+/// Does nothing.
+pub(crate) fn wait_ends(_pid: u64, _since: u64) {}
+
+/// Does nothing.
+#[inline(always)]
+pub(crate) fn tag_changed<T: std::ops::Deref<Target = str>>(_tag: impl FnOnce() -> Option<T>) {}

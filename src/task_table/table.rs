@@ -1,0 +1,233 @@
+//! The table: its header, the list of its free slots, and its texts.
+
+use std::fs::File;
+use std::io;
+use std::panic::Location;
+use std::process;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dyntrace_task_table::layout::{
+    self, Kind, LAST_PID, MAGIC, PAGE, SLOT, SLOT_WORDS, State, TEXTS, Task, VERSION, clock as of_clock, header, slot,
+};
+use dyntrace_task_table::lock::Locked;
+
+use super::Spawned;
+use super::file::Mapped;
+use super::texts::Texts;
+use crate::clock::{self, Calibration};
+
+/// A task's slot.
+pub(super) type Slot = Locked<SLOT_WORDS>;
+
+/// Slots by which the table grows: whole pages.
+const BLOCK: usize = 1024;
+/// The largest number of slots, a multiple of [`BLOCK`].
+const LIMIT: usize = if cfg!(target_pointer_width = "64") { layout::LIMIT } else { 1 << 16 };
+/// The size of the area of texts, in bytes.
+const TEXT_AREA: usize = if cfg!(target_pointer_width = "64") { layout::TEXT_AREA } else { 2 << 20 };
+/// Where the slots begin.
+const SLOTS: usize = TEXTS + TEXT_AREA;
+
+const _: () = assert!((BLOCK * SLOT).is_multiple_of(PAGE) && LIMIT.is_multiple_of(BLOCK) && SLOTS.is_multiple_of(PAGE));
+
+/// A table, and its file.
+pub(super) struct Table {
+    file: Mapped,
+    /// The number of slots that the file has.
+    length: AtomicUsize,
+    free: Mutex<Free>,
+    texts: Mutex<Texts>,
+}
+
+/// The free slots.
+struct Free {
+    /// Their numbers, from 1. The one that was used last is taken first.
+    numbers: Vec<u32>,
+    calibration: Calibration,
+    /// When the clock was measured last, in cycles.
+    measured: u64,
+}
+
+impl Table {
+    /// Makes a table in `file`, which is empty.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot grow, or cannot be mapped.
+    pub(super) fn new(file: File) -> io::Result<Table> {
+        let file = Mapped::new(file, SLOTS + LIMIT * SLOT)?;
+        let calibration = Calibration::start();
+        file.grow(0, PAGE)?;
+        let free = Free { numbers: Vec::new(), calibration, measured: clock::now() };
+        let texts = Texts::new(TEXTS, SLOTS);
+        let table = Table { file, length: AtomicUsize::new(0), free: Mutex::new(free), texts: Mutex::new(texts) };
+        let words = table.file.header();
+        let version = u64::from(process::id()) << 32 | u64::from(VERSION);
+        for (word, value) in [
+            (header::VERSION, version),
+            (header::STARTED, started()),
+            (header::SLOTS, SLOTS as u64),
+            (header::LIMIT, LIMIT as u64),
+        ] {
+            words[word].store(value, Relaxed);
+        }
+        table.show_clock(&calibration);
+        table.grow(&mut locked(&table.free))?;
+        // Release: a reader that sees this word sees the others.
+        words[header::MAGIC].store(MAGIC, Release);
+        Ok(table)
+    }
+
+    /// Returns the slot with a number from 1, if it is that of the process `pid`.
+    #[inline(always)]
+    pub(super) fn slot(&self, number: u32, pid: u64) -> Option<&Slot> {
+        // Acquire: with the Release of `grow`. A slot within the length is in the file.
+        let slots = self.file.slots(SLOTS, self.length.load(Acquire));
+        let slot = slots.get((number as usize).wrapping_sub(1))?;
+        (slot.word(slot::PID) >> 16 == pid).then_some(slot)
+    }
+
+    /// Takes a free slot for a task, and returns its number. `None`, and counts, if there is none.
+    pub(super) fn take(&self, spawned: &Spawned<'_>) -> Option<u32> {
+        let now = clock::now();
+        let number = self.free_number(now).filter(|_| spawned.pid <= LAST_PID);
+        let Some(number) = number else {
+            self.count(header::WITHOUT_SLOT);
+            return None;
+        };
+        let slot = self.slot(number, 0)?;
+        let (site, tag) = {
+            let mut texts = self.texts();
+            let site = texts.site(&self.file, spawned.function, spawned.place);
+            (site, spawned.tag.map_or(Some(0), |tag| texts.tag(&self.file, tag)))
+        };
+        let (site, tag) = (self.counted(site), self.counted(tag));
+        let kind = if spawned.is_blocking { Kind::Blocking } else { Kind::Future };
+        slot.change(|words| {
+            let generation = words.get(slot::PARENT).wrapping_add(1) & 0xffff;
+            let parent = spawned.parent.min(LAST_PID);
+            for (word, value) in [
+                (slot::PID, Task::pid_word(spawned.pid, kind, State::Scheduled)),
+                (slot::PARENT, parent << 16 | generation),
+                (slot::TEXTS, u64::from(tag) << 32 | u64::from(site)),
+                (slot::THREAD, 0),
+                (slot::SPAWNED, now),
+                (slot::SCHEDULED, now),
+                (slot::POLLS, 0),
+                (slot::BUSY, 0),
+                (slot::LONGEST, 0),
+                (slot::RESOURCE, 0),
+                (slot::SINCE, 0),
+            ] {
+                words.set(word, value);
+            }
+        });
+        Some(number)
+    }
+
+    /// Frees the slot of a task, if it has one.
+    pub(super) fn leave(&self, number: u32, pid: u64) {
+        let Some(slot) = self.slot(number, pid) else { return };
+        let tag = (slot.word(slot::TEXTS) >> 32) as u32;
+        // Without its pid the slot is free; `take` sets the other words.
+        if slot.change(|words| words.set(slot::PID, 0)) {
+            if tag != 0 {
+                self.texts().release(tag);
+            }
+            locked(&self.free).numbers.push(number);
+        }
+    }
+
+    /// Changes the tag in the slot of a task that the current thread runs.
+    pub(super) fn set_tag(&self, slot: &Slot, tag: Option<&str>) {
+        let before = (slot.word(slot::TEXTS) >> 32) as u32;
+        let new = tag.map_or(Some(0), |tag| self.texts().tag(&self.file, tag));
+        let new = self.counted(new);
+        slot.change(|words| {
+            words.set(slot::TEXTS, words.get(slot::TEXTS) & u64::from(u32::MAX) | u64::from(new) << 32);
+        });
+        if before != 0 {
+            self.texts().release(before);
+        }
+    }
+
+    /// A reference to an operation and its place; 0 if there is no space.
+    pub(super) fn site(&self, what: &'static str, place: &'static Location<'static>) -> u32 {
+        let site = self.texts().site(&self.file, what, place);
+        self.counted(site)
+    }
+
+    /// A reference to a name; 0 if there is no space.
+    pub(super) fn name(&self, name: &'static str) -> u32 {
+        let name = self.texts().name(&self.file, name);
+        self.counted(name)
+    }
+
+    fn counted(&self, text: Option<u32>) -> u32 {
+        text.unwrap_or_else(|| {
+            self.count(header::WITHOUT_SPACE);
+            0
+        })
+    }
+
+    fn count(&self, word: usize) {
+        self.file.header()[word].fetch_add(1, Relaxed);
+    }
+
+    fn texts(&self) -> MutexGuard<'_, Texts> {
+        locked(&self.texts)
+    }
+
+    /// The number of a free slot, from 1. Once a second it measures the clock.
+    fn free_number(&self, now: u64) -> Option<u32> {
+        let mut free = locked(&self.free);
+        if now.wrapping_sub(free.measured) > free.calibration.frequency {
+            free.measured = now;
+            free.calibration.refine();
+            self.show_clock(&free.calibration);
+        }
+        if free.numbers.is_empty() {
+            self.grow(&mut free).ok()?;
+        }
+        free.numbers.pop()
+    }
+
+    /// Adds a block of slots. Without effect at the limit.
+    fn grow(&self, free: &mut Free) -> io::Result<()> {
+        let length = self.length.load(Relaxed);
+        if length >= LIMIT {
+            return Ok(());
+        }
+        let more = length + BLOCK;
+        self.file.grow(SLOTS + length * SLOT, SLOTS + more * SLOT)?;
+        free.numbers.extend((length as u32 + 1..=more as u32).rev());
+        // Release: with `slot`.
+        self.length.store(more, Release);
+        self.file.header()[header::LENGTH].store(more as u64, Release);
+        Ok(())
+    }
+
+    /// Shows the measured clock. The caller is the only one: it has the lock of the free slots, or the table is new.
+    fn show_clock(&self, calibration: &Calibration) {
+        self.file.clock().change(|words| {
+            words.set(of_clock::FREQUENCY, calibration.frequency);
+            words.set(of_clock::SECONDS, calibration.offset_seconds.cast_unsigned());
+            words.set(of_clock::CYCLES, calibration.offset_cycles);
+        });
+    }
+}
+
+const _: () = assert!(size_of::<AtomicU64>() == 8 && align_of::<AtomicU64>() <= 8);
+
+/// Nothing panics under these locks that leaves their values half changed.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// When the kernel started this process, in its ticks since the machine's start; 0 without `/proc`.
+fn started() -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    layout::started(&stat).unwrap_or(0)
+}

@@ -96,7 +96,7 @@ impl<T> Sender<T> {
     }
 
     /// Makes a weak sender, which does not keep the channel open.
-    #[must_use = "Downgrade creates a WeakSender without destroying the original non-weak sender."]
+    #[must_use = "the strong sender stays as it is"]
     pub fn downgrade(&self) -> WeakSender<T> {
         WeakSender { half: self.half.clone(), inner: self.inner.downgrade() }
     }

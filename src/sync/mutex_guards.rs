@@ -9,7 +9,7 @@ use super::locked::{Lock, One};
 use super::mutex::Mutex;
 
 /// Access to the value of a [`Mutex`]. The lock is freed when this is dropped.
-#[must_use = "if unused the Mutex will immediately unlock"]
+#[must_use = "the lock is released when the guard is dropped"]
 #[clippy::has_significant_drop]
 pub struct MutexGuard<'a, T: ?Sized>(pub(super) Exclusive<&'a Mutex<T>, T>);
 
@@ -18,12 +18,12 @@ pub struct MutexGuard<'a, T: ?Sized>(pub(super) Exclusive<&'a Mutex<T>, T>);
 pub struct OwnedMutexGuard<T: ?Sized>(pub(super) Exclusive<Arc<Mutex<T>>, T>);
 
 /// Access to a part of the value of a [`Mutex`], made by [`MutexGuard::map`].
-#[must_use = "if unused the Mutex will immediately unlock"]
+#[must_use = "the lock is released when the guard is dropped"]
 #[clippy::has_significant_drop]
 pub struct MappedMutexGuard<'a, T: ?Sized>(Exclusive<&'a Lock<One>, T>, PhantomData<&'a mut T>);
 
 /// Access to a part of the value of a [`Mutex`], made by [`OwnedMutexGuard::map`].
-#[must_use = "if unused the Mutex will immediately unlock"]
+#[must_use = "the lock is released when the guard is dropped"]
 #[clippy::has_significant_drop]
 pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized = T>(Exclusive<Arc<Mutex<T>>, U>);
 

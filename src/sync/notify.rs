@@ -108,7 +108,7 @@ impl fmt::Debug for Notify {
 
 pin_project_lite::pin_project! {
     /// The future of [`Notify::notified`].
-    #[must_use = "futures do nothing unless you `.await` or poll them"]
+    #[must_use = "it waits for nothing before it is polled"]
     pub struct Notified<'a> {
         #[pin]
         waiting: Waiting<tokio::sync::futures::Notified<'a>, On<&'a Resource>>,
@@ -117,7 +117,7 @@ pin_project_lite::pin_project! {
 
 pin_project_lite::pin_project! {
     /// The future of [`Notify::notified_owned`].
-    #[must_use = "futures do nothing unless you `.await` or poll them"]
+    #[must_use = "it waits for nothing before it is polled"]
     pub struct OwnedNotified {
         // Borrows from `notify`, and is dropped before it.
         #[pin]

@@ -32,7 +32,7 @@ pub struct Sender<T> {
 /// Receives the value: a future. As the place of its wait tracers see the call of [`channel`].
 ///
 /// If it is awaited by reference (`&mut receiver` in `select!`), its wait ends when it is ready or dropped, also while nobody polls it.
-#[must_use = "futures do nothing unless polled"]
+#[must_use = "it receives nothing before it is polled"]
 pub struct Receiver<T> {
     waiting: Waiting<tokio::sync::oneshot::Receiver<T>, On<Half>>,
 }

@@ -10,7 +10,7 @@ use super::locked::{Lock, Readers};
 use super::rwlock::RwLock;
 
 /// Access to the value of an [`RwLock`], or to a part of it, for reading. Given up when this is dropped.
-#[must_use = "if unused the RwLock will immediately unlock"]
+#[must_use = "the lock is released when the guard is dropped"]
 #[clippy::has_significant_drop]
 pub struct RwLockReadGuard<'a, T: ?Sized>(Shared<&'a Lock<Readers>, T>, PhantomData<&'a T>);
 
@@ -31,7 +31,7 @@ pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized = T>(pub(super) Shared<Arc<
 /// fn moves<T: Send>() {}
 /// moves::<dyntrace::sync::RwLockWriteGuard<'_, std::cell::Cell<u32>>>();
 /// ```
-#[must_use = "if unused the RwLock will immediately unlock"]
+#[must_use = "the lock is released when the guard is dropped"]
 #[clippy::has_significant_drop]
 pub struct RwLockWriteGuard<'a, T: ?Sized>(pub(super) Exclusive<&'a RwLock<T>, T>);
 

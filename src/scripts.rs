@@ -34,6 +34,7 @@ macro_rules! script {
 /// Every shipped script.
 pub const ALL: &[Script] = &[
     script!("aio_pool"),
+    script!("blocking_pool"),
     script!("dist"),
     script!("efile_by_tag"),
     script!("efile_drv"),

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 
 use dyntrace::efile::Command;
 
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 13] = [
     "aio_pool",
+    "blocking_pool",
     "dist",
     "efile_by_tag",
     "efile_drv",

@@ -153,7 +153,7 @@ fn only_some_user_tags() {
     let run = |arguments: &[&str]| Ran::of(machine.dyntrace("exit 0", arguments).output().unwrap());
     let program = &program()[0];
     run(&["run", "messages", "--tag", "req-*", "--", program])
-        .fails_with(2, "the events of messages have no user tag; scripts with user tags are efile_by_tag, efile_drv,");
+        .fails_with(2, "the events of messages have no user tag; scripts with user tags are blocking_pool,");
     let own = machine.path("own.bt");
     fs::write(&own, "usdt:$1:dyntrace:user_trace__s1 { }").unwrap();
     run(&["run", own.to_str().unwrap(), "--tag", "req-*", "--", program])

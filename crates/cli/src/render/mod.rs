@@ -3,6 +3,7 @@
 
 mod aio_pool;
 pub mod append;
+mod blocking_pool;
 mod efile_by_tag;
 mod efile_errors;
 mod efile_latency;
@@ -102,6 +103,7 @@ impl Rendering {
 /// All shipped scripts.
 pub const ALL: &[Rendering] = &[
     Rendering::new("aio_pool", aio_pool::WAY),
+    Rendering::new("blocking_pool", blocking_pool::WAY),
     Rendering::new("dist", Way::Lines(lines::DIST)),
     Rendering::new("efile_by_tag", efile_by_tag::WAY),
     Rendering::new("efile_drv", Way::Lines(lines::EFILE_DRV)),

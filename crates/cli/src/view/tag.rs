@@ -1,5 +1,5 @@
 //! The events of operations and processes with a matching user tag, and other events that have one. Of an operation's events, only its
-//! entry and return have the tag, of a process's only its spawn.
+//! entry and return have the tag, of a process's, and of its job in the blocking pool, only its spawn.
 
 use std::collections::HashSet;
 
@@ -13,9 +13,14 @@ pub struct OfTag {
     /// Operations in flight, each with the position of its driver.
     operations: HashSet<(usize, Id)>,
     drivers: Vec<String>,
-    /// Processes that began with a matching tag, each with the pid of its program.
-    processes: HashSet<(u64, Vec<u8>)>,
+    /// Processes that began with a matching tag.
+    processes: HashSet<Process>,
+    /// Those of them that are jobs of the blocking pool. A job may end after its process, if that panics.
+    jobs: HashSet<Process>,
 }
+
+/// A process, with the pid of its program.
+type Process = (u64, Vec<u8>);
 
 impl OfTag {
     /// `pattern` as for [`Selection::tag`].
@@ -25,6 +30,7 @@ impl OfTag {
             operations: HashSet::new(),
             drivers: Vec::new(),
             processes: HashSet::new(),
+            jobs: HashSet::new(),
         }
     }
 
@@ -50,17 +56,29 @@ impl OfTag {
     }
 
     fn takes_other(&mut self, event: &Event<'_>) -> bool {
-        let Some(probe) = event.class.name.strip_prefix("dyntrace:process-") else { return self.tag.matches(event) };
+        let Some(probe) = event.class.name.strip_prefix("dyntrace:") else { return self.tag.matches(event) };
+        if !probe.starts_with("process-") && !probe.starts_with("blocking-") {
+            return self.tag.matches(event);
+        }
         let process = (event.process.pid, text(event, "proc").to_vec());
         match probe {
-            "spawn" => {
+            "process-spawn" => {
                 let takes = self.tag.matches(event);
                 if takes {
                     self.processes.insert(process);
                 }
                 takes
             }
-            "exit" => self.processes.remove(&process),
+            "process-exit" => self.processes.remove(&process),
+            "blocking-add" => {
+                let takes = self.processes.contains(&process);
+                if takes {
+                    self.jobs.insert(process);
+                }
+                takes
+            }
+            "blocking-get" => self.jobs.contains(&process),
+            "blocking-done" => self.jobs.remove(&process),
             _ => self.processes.contains(&process),
         }
     }

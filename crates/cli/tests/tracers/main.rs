@@ -28,3 +28,4 @@ mod systemtap;
 mod tags;
 mod tasks;
 mod token;
+mod waits;

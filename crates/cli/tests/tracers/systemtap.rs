@@ -10,6 +10,7 @@ use crate::machine::{command, run, turn, workspace};
 use crate::pool;
 use crate::programs::{CONNECTIONS, MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, renamed};
 use crate::tasks;
+use crate::waits;
 
 /// The lines of OTP's `messages.systemtap` on `every_event`, below its note.
 const OTPS_MESSAGES: &str = "\
@@ -79,6 +80,7 @@ fn every_script_in_one_boot() {
         ("spawns", "stap-scripts/spawn-exit.stp", "known_tasks", tasks::COUNT.to_owned()),
         ("scheduling", "stap-scripts/process-scheduling.stp", "known_tasks", tasks::COUNT.to_owned()),
         ("polls", "stap-scripts/task_latency.stp", "known_tasks", tasks::COUNT.to_owned()),
+        ("jobs", "stap-scripts/blocking_pool.stp", "known_waits", waits::COUNT.to_owned()),
     ];
     let line = |(name, script, program, arguments): &(&str, &str, &str, String)| {
         let script = workspace().canonicalize().expect("the workspace").join(script);
@@ -130,4 +132,5 @@ fn every_script_in_one_boot() {
     tasks::spawn_exit(&answer("spawns", "trace"), &answer("spawns", "out"));
     tasks::scheduling(&answer("scheduling", "trace"), &answer("scheduling", "out"));
     tasks::latency(&answer("polls", "trace"), &answer("polls", "out"));
+    waits::blocking_pool(&answer("jobs", "trace"), &answer("jobs", "out"));
 }

@@ -19,6 +19,8 @@ const KEYS: &str = "\tmax_map_keys = 16384;\n";
 const SPAWN: &str = "process__spawn";
 const POLL: [&str; 2] = ["process__scheduled", "process__unscheduled"];
 const EXIT: &str = "process__exit";
+/// The first probe of a job: scripts count only jobs whose first probe they see.
+const ADD: &str = "blocking__add";
 
 /// A change of the script: the clauses of a probe.
 struct Change {
@@ -61,7 +63,9 @@ fn changes(between: Between) -> Vec<Change> {
         }
         Between::Process => {
             changes.push(Change { probe: SPAWN, does: Does::IfProcessTag(4) });
-            changes.extend(POLL.map(|probe| Change { probe, does: Does::IfProcess { forgets: false } }));
+            changes.extend(
+                [ADD].into_iter().chain(POLL).map(|probe| Change { probe, does: Does::IfProcess { forgets: false } }),
+            );
             changes.push(Change { probe: EXIT, does: Does::IfProcess { forgets: true } });
         }
     }

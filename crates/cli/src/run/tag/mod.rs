@@ -36,7 +36,8 @@ enum Between {
     Process,
 }
 
-const TAGGED: [Tagged; 7] = [
+const TAGGED: [Tagged; 8] = [
+    Tagged { script: "blocking_pool", between: Between::Process },
     Tagged { script: "efile_by_tag", between: Between::ByEntry },
     Tagged { script: "efile_drv", between: Between::Remembered },
     Tagged { script: "efile_errors", between: Between::ByEntry },

@@ -61,6 +61,7 @@ pub(crate) struct Begun {
 #[derive(Clone, Copy)]
 pub(crate) enum Resource {
     /// A resource, by its number.
+    #[cfg_attr(any(loom, not(feature = "sync")), allow(dead_code, reason = "no resource of these builds has a number"))]
     Numbered(u64),
     /// A thing with a name.
     Named(&'static str),

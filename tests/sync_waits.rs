@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use dyntrace::sync::{Mutex, MutexGuard, Notify, OwnedMutexGuard, Semaphore, mpsc, oneshot};
 use dyntrace::{JoinSetExt, process, time};
-use events::seen;
+use events::{seen, seen_after};
 use tokio::runtime::Builder;
 use tokio::task::{JoinSet, yield_now};
 
@@ -78,17 +78,17 @@ fn a_mutex_tells_its_life_and_its_waits() {
 #[test]
 fn what_was_made_before_is_told_with_its_first_wait() {
     static STATIC: Mutex<u32> = Mutex::const_new(1);
-    let semaphore = Semaphore::new(0);
-    let (sender, receiver) = oneshot::channel::<u32>();
-    let lines = seen(&["process-wait", "process-resume", "resource-*"], || {
-        let _held = STATIC.try_lock().unwrap();
-        assert!(!poll(pin!(STATIC.lock())));
-        assert!(!poll(pin!(STATIC.lock())));
-        assert!(!poll(pin!(semaphore.acquire())));
-        drop(semaphore);
-        assert!(!poll(pin!(receiver)));
-        drop(sender);
-    });
+    let make = || (Semaphore::new(0), oneshot::channel::<u32>());
+    let lines =
+        seen_after(&["process-wait", "process-resume", "resource-*"], make, |(semaphore, (sender, receiver))| {
+            let _held = STATIC.try_lock().unwrap();
+            assert!(!poll(pin!(STATIC.lock())));
+            assert!(!poll(pin!(STATIC.lock())));
+            assert!(!poll(pin!(semaphore.acquire())));
+            drop(semaphore);
+            assert!(!poll(pin!(receiver)));
+            drop(sender);
+        });
     let probes: Vec<_> = lines.iter().map(|line| line.split(" tests").next().unwrap()).collect();
     assert_eq!(
         probes,

@@ -10,14 +10,16 @@ use std::ptr;
 use std::slice;
 use std::sync::atomic::AtomicU64;
 
-use dyntrace_task_table::layout::{SLOT, TEXTS, clock, header};
+use dyntrace_task_table::layout::{SLOT, SLOT_WORDS, TEXTS, clock, header};
 use dyntrace_task_table::lock::Locked;
 use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use super::table::Slot;
 use crate::thread_progress::os::without_file_size_signal;
+
+/// A task's slot.
+pub(super) type Slot = Locked<SLOT_WORDS>;
 
 /// The file of a table, mapped for writing.
 pub(super) struct Mapped {

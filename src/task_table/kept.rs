@@ -10,7 +10,8 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 
 use dyntrace_task_table::layout::{self, State, slot};
 
-use super::table::{Slot, Table};
+use super::file::Slot;
+use super::table::Table;
 use super::{Begun, Resource, Spawned};
 use crate::clock;
 use crate::forks::Anew;

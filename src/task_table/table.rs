@@ -9,17 +9,13 @@ use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dyntrace_task_table::layout::{
-    self, Kind, LAST_PID, MAGIC, PAGE, SLOT, SLOT_WORDS, State, TEXTS, Task, VERSION, clock as of_clock, header, slot,
+    self, Kind, LAST_PID, MAGIC, PAGE, SLOT, State, TEXTS, Task, VERSION, clock as of_clock, header, slot,
 };
-use dyntrace_task_table::lock::Locked;
 
 use super::Spawned;
-use super::file::Mapped;
+use super::file::{Mapped, Slot};
 use super::texts::Texts;
 use crate::clock::{self, Calibration};
-
-/// A task's slot.
-pub(super) type Slot = Locked<SLOT_WORDS>;
 
 /// Slots by which the table grows: whole pages.
 const BLOCK: usize = 1024;

@@ -11,12 +11,18 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// Returns the events of dyntrace's probes that `body` has left, one a line, in the order of their times: with `A`, `B`, ... for the
 /// pids and `#1`, `#2`, ... for the resources in the order in which they appear, and `TIME` for nanoseconds.
 pub fn seen(probes: &[&str], body: impl FnOnce()) -> Vec<String> {
+    seen_after(probes, || (), |()| body())
+}
+
+/// [`seen`] with a body that receives the result of `before`. No session records `before`.
+pub fn seen_after<T>(probes: &[&str], before: impl FnOnce() -> T, body: impl FnOnce(T)) -> Vec<String> {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = before();
     let directory = tempfile::tempdir().unwrap();
     let mut options = Options::new(directory.path());
     options.probes = probes.iter().map(|&glob| glob.into()).collect();
     let session = Session::start(options).unwrap();
-    body();
+    body(before);
     session.stop().unwrap();
     let (mut pids, mut resources) = (Vec::new(), Vec::new());
     let number = |all: &mut Vec<Vec<u8>>, text: &[u8]| {

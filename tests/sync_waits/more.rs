@@ -204,7 +204,7 @@ fn a_channel_of_many_receivers_is_dropped_with_its_last_half() {
 
 #[test]
 fn what_tokio_made_is_taken_over() {
-    on_a_runtime(async || {
+    let body = async || {
         let barrier = tokio::sync::Barrier::new(2);
         assert!(!poll(pin!(barrier.wait())));
         let barrier = Barrier::from(barrier);
@@ -212,8 +212,11 @@ fn what_tokio_made_is_taken_over() {
         let barrier = barrier.into_inner();
         assert!(!poll(pin!(barrier.wait())));
         let (empty, full) = (tokio::sync::OnceCell::new(), tokio::sync::OnceCell::from(7));
-        let (empty, full) = (OnceCell::from(empty), OnceCell::from(full));
+        let (empty, full): (OnceCell<u32>, OnceCell<u32>) = (empty.into(), full.into());
         assert_eq!((empty.get_or_init(|| ready(8)).await, full.get_or_init(|| ready(8)).await), (&8, &7));
-        assert_eq!(SetOnce::from(tokio::sync::SetOnce::from(7)).wait().await, &7);
-    });
+        let set: SetOnce<u32> = tokio::sync::SetOnce::from(7).into();
+        assert_eq!(set.wait().await, &7);
+    };
+    // Sessions of other tests would record this.
+    seen(&["user_trace-*"], || on_a_runtime(body));
 }

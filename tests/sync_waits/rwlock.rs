@@ -39,29 +39,32 @@ fn a_lock_for_readers_and_writers_tells_both_waits() {
 
 #[test]
 fn a_lock_knows_its_writer() {
-    let lock = Arc::new(RwLock::new((1, 2)));
-    let is_held = || lock.holder().map(|holder| (holder.pid, holder.place.line()));
-    let reads = lock.try_read().unwrap();
-    assert_eq!(is_held(), None);
-    drop(reads);
-    let here = process::current();
-    let part = RwLockWriteGuard::map(lock.try_write().unwrap(), |pair| &mut pair.0);
-    assert_eq!(is_held(), Some((here, line!() - 1)));
-    drop(part);
-    assert_eq!(is_held(), None);
-    let writes = Arc::clone(&lock).try_write_owned().unwrap();
-    assert_eq!(is_held(), Some((here, line!() - 1)));
-    // Downgraded guards leave a lock that is read, and a function that finds no part leaves it written.
-    let Err(writes) = OwnedRwLockWriteGuard::try_downgrade_map(writes, |_| None::<&i32>) else { panic!("no part") };
-    assert!(is_held().is_some());
-    let reads = writes.downgrade();
-    assert_eq!(is_held(), None);
-    drop(reads);
-    let guard = lock.try_write().unwrap();
-    let panics =
-        std::panic::AssertUnwindSafe(|| drop(RwLockWriteGuard::downgrade_map(guard, |_| -> &i32 { panic!() })));
-    std::panic::catch_unwind(panics).unwrap_err();
-    assert_eq!(is_held(), None);
-    std::mem::forget(lock.try_write().unwrap());
-    assert_eq!(is_held(), Some((here, line!() - 1)));
+    // Sessions of other tests would record this.
+    seen(&["user_trace-*"], || {
+        let lock = Arc::new(RwLock::new((1, 2)));
+        let is_held = || lock.holder().map(|holder| (holder.pid, holder.place.line()));
+        let reads = lock.try_read().unwrap();
+        assert_eq!(is_held(), None);
+        drop(reads);
+        let here = process::current();
+        let part = RwLockWriteGuard::map(lock.try_write().unwrap(), |pair| &mut pair.0);
+        assert_eq!(is_held(), Some((here, line!() - 1)));
+        drop(part);
+        assert_eq!(is_held(), None);
+        let writes = Arc::clone(&lock).try_write_owned().unwrap();
+        assert_eq!(is_held(), Some((here, line!() - 1)));
+        // Downgraded guards leave a lock that is read, and a function that finds no part leaves it written.
+        let Err(writes) = OwnedRwLockWriteGuard::try_downgrade_map(writes, |_| None::<&i32>) else { panic!("no part") };
+        assert!(is_held().is_some());
+        let reads = writes.downgrade();
+        assert_eq!(is_held(), None);
+        drop(reads);
+        let guard = lock.try_write().unwrap();
+        let panics =
+            std::panic::AssertUnwindSafe(|| drop(RwLockWriteGuard::downgrade_map(guard, |_| -> &i32 { panic!() })));
+        std::panic::catch_unwind(panics).unwrap_err();
+        assert_eq!(is_held(), None);
+        std::mem::forget(lock.try_write().unwrap());
+        assert_eq!(is_held(), Some((here, line!() - 1)));
+    });
 }

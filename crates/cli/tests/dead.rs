@@ -50,6 +50,9 @@ fn victim() {
     if env::var_os(VICTIM).is_none() {
         return;
     }
+    if let Ok(count) = env::var(VICTIM).unwrap().parse() {
+        return many(count);
+    }
     let runtime = Builder::new_current_thread().build().unwrap();
     let (sender, receiver) = mpsc::channel();
     LocalSet::new().block_on(&runtime, async {
@@ -73,6 +76,15 @@ fn victim() {
         let hanging = dyntrace::spawn_local(hanging());
         dyntrace::spawn_local(request(99, Polls::default()));
         hanging.await.unwrap();
+    });
+}
+
+fn many(count: usize) {
+    LocalSet::new().block_on(&Builder::new_current_thread().build().unwrap(), async {
+        for _ in 0..count {
+            dyntrace::spawn_local(pending::<()>());
+        }
+        hanging().await
     });
 }
 
@@ -101,7 +113,7 @@ fn json(table: &Path) -> Value {
 fn a_killed_program_leaves_its_tasks() {
     let runtime = tempfile::tempdir().unwrap();
     let mut victim = Command::new(env::current_exe().unwrap());
-    victim.args(["--exact", "victim", "--nocapture"]).env(VICTIM, "1").env("DYNTRACE", "tasks");
+    victim.args(["--exact", "victim", "--nocapture"]).env(VICTIM, "tasks").env("DYNTRACE", "tasks");
     let program = victim.env("XDG_RUNTIME_DIR", runtime.path()).stdout(Stdio::piped()).spawn().unwrap();
     let mut program = Program(program);
     let pid = program.0.id();
@@ -205,6 +217,29 @@ fn damaged(table: &Path) -> Value {
     let text = String::from_utf8(dead(&copy, &[]).stdout).unwrap();
     assert!(text.contains("note: 3 tasks are missing: they found no slot in the table, which has "), "{text}");
     json(&copy)
+}
+
+/// The file may grow to the first slots only.
+#[test]
+fn tasks_without_a_slot_are_counted_and_told() {
+    const SLOTS: u64 = 1024;
+    let runtime = tempfile::tempdir().unwrap();
+    // In units of 512 bytes: the header, the texts, the first slots of 96 bytes, and less than as many again.
+    let limit = (4096 + (16 << 20) + SLOTS * 96 * 3 / 2) / 512;
+    let mut victim = Command::new("sh");
+    victim.args(["-c", &format!("ulimit -f {limit}; exec \"$@\""), "sh"]).arg(env::current_exe().unwrap());
+    victim.args(["--exact", "victim", "--nocapture"]).env(VICTIM, (SLOTS + 476).to_string()).env("DYNTRACE", "tasks");
+    let program = victim.env("XDG_RUNTIME_DIR", runtime.path()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut program = Program(program);
+    let mut lines = BufReader::new(program.0.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("hangs ")), "the program has ended");
+    program.0.kill().unwrap();
+    program.0.wait().unwrap();
+    let table = runtime.path().join(format!("dyntrace/{}.tasks", program.0.id()));
+    let listed = json(&table);
+    assert_eq!((listed["tasks"].as_array().unwrap().len() as u64, &listed["without_slot"]), (SLOTS, &476.into()));
+    let text = String::from_utf8(dead(&table, &[]).stdout).unwrap();
+    assert!(text.contains("\nnote: 476 tasks are missing: they found no slot in the table"), "{text}");
 }
 
 #[test]

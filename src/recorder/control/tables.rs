@@ -3,7 +3,6 @@
 //! The file is `PID.tasks`. It stays when its process ends, so that the tasks of a killed process can be read. The next process that starts
 //! a table removes those of ended processes except for the newest [`LEFT`].
 
-use std::io;
 use std::mem;
 use std::process;
 use std::time::SystemTime;
@@ -47,6 +46,8 @@ pub fn tasks() -> Result<(), ControlError> {
 
 #[cfg(not(recorded))]
 fn keep() -> Result<(), ControlError> {
+    use std::io;
+
     let unsupported = io::Error::new(io::ErrorKind::Unsupported, "the program is built without probes");
     Err(ControlError::system("keep a table of tasks")(unsupported))
 }

@@ -21,7 +21,7 @@ impl<const WORDS: usize> Locked<WORDS> {
     pub fn change(&self, change: impl FnOnce(&Changed<'_, WORDS>)) -> bool {
         // Relaxed: the runtime orders this thread after the last writer.
         let lock = self.words[0].load(Relaxed);
-        if lock % 2 != 0 {
+        if !lock.is_multiple_of(2) {
             return false;
         }
         // 1.
@@ -83,7 +83,7 @@ pub fn after_copy() {
 
 /// Whether the words of the second of three copies belong together: no change overlapped that copy.
 pub fn settled<const WORDS: usize>(before: &[u64; WORDS], after: &[u64; WORDS]) -> bool {
-    before[0] == after[0] && before[0] % 2 == 0
+    before[0] == after[0] && before[0].is_multiple_of(2)
 }
 
 #[cfg(all(test, not(loom)))]

@@ -40,8 +40,8 @@ async fn jobs(count: u64) -> Map<String, Value> {
     begins.await.expect("the job runs");
     let (mut read, mut failed, mut cancelled) = (Vec::new(), Vec::new(), Vec::new());
     for number in 1..=count {
-        let tag = format!("request {}", 1 + number % 2);
-        read.push(dyntrace::with_tag(tag, async { dyntrace::spawn_blocking(reads) }).await);
+        let _entered = dyntrace::enter_tag(format!("request {}", 1 + number % 2));
+        read.push(dyntrace::spawn_blocking(reads));
     }
     for _ in 0..count {
         failed.push(dyntrace::spawn_blocking(fails));

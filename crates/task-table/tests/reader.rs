@@ -201,7 +201,7 @@ proptest! {
         for (number, words) in slots.iter().enumerate() {
             sample.set_slot(number, &words.iter().copied().enumerate().collect::<Vec<_>>());
             // A slot in use, whose texts are near the area.
-            sample.set_slot(number, &[(slot::PID, words[slot::PID] & !0xff | 1 + words[slot::PID] % 3), (slot::TEXTS, words[slot::TEXTS] & 0x3ff_0000_03ff)]);
+            sample.set_slot(number, &[(slot::PID, words[slot::PID] & !0xff | (1 + words[slot::PID] % 3)), (slot::TEXTS, words[slot::TEXTS] & 0x3ff_0000_03ff)]);
         }
         let table = sample.read();
         show(&table);

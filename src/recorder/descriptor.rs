@@ -158,6 +158,7 @@ impl Descriptor {
     }
 
     /// Whether the word is not zero for the table of tasks alone.
+    #[cfg(recorded)]
     #[inline(always)]
     pub(crate) fn is_only_kept(&self) -> bool {
         let high = if cfg!(target_endian = "little") { 16 } else { 0 };

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .common import FULL, ROOT, build, instructions, median_ratio, nanoseconds, say, taken_in_turns, until_met
+from .common import FULL, ROOT, build, instructions, median_ratio, nanoseconds, room, say, taken_in_turns, until_met
 
 BPFTRACE = Path(os.environ.get("DYNTRACE_TRACERS", ROOT / "target" / "tracers")) / "bin" / "bpftrace"
 WORKLOAD = ROOT / "benches" / "workload"
@@ -54,17 +54,41 @@ def polls():
 
 def waits():
     program = build("waits", package=WORKLOAD, whole=True)
-    # A sleep takes a millisecond.
-    for operation, count in ("mutex", 2_000_000), ("semaphore", 2_000_000), ("mpsc", 2_000_000), ("sleep", 1_000):
-        def cost(of, count=count, operation=operation):
-            return float(subprocess.run([program, operation, of, str(count)], stdout=subprocess.PIPE, text=True, check=True).stdout)
 
-        def ratio(effort, cost=cost, operation=operation):
-            ours, theirs = taken_in_turns(7 * effort, lambda: cost("dyntrace"), lambda: cost("tokio"))
+    def against_tokio(operation, count, kept, limit):
+        def ratio(effort):
+            ours, theirs = taken_in_turns(7 * effort, lambda: spent(program, operation, "dyntrace", count, kept=kept),
+                                          lambda: spent(program, operation, "tokio", count))
             nanoseconds(operation, dyntrace=ours, tokio=theirs)
             return median_ratio(ours, theirs)
 
-        say(f"an operation with nothing to wait for, {operation}, against tokio", until_met(ratio, 1.05), 1.05, " x")
+        table = ", table kept" if kept else ""
+        say(f"{operation} with nothing to wait for{table}, against tokio", until_met(ratio, limit), limit, " x")
+
+    # A sleep takes a millisecond.
+    for operation, count in ("mutex", 2_000_000), ("semaphore", 2_000_000), ("mpsc", 2_000_000), ("sleep", 1_000):
+        against_tokio(operation, count, False, 1.05)
+        against_tokio(operation, count, True, 1.15)
+
+
+def table():
+    program, count = build("polls", package=WORKLOAD, whole=True), 5_000_000
+
+    def added(effort):
+        kept, alone = taken_in_turns(7 * effort, lambda: spent(program, count, kept=True), lambda: spent(program, count))
+        nanoseconds("a poll", kept=kept, alone=alone)
+        return statistics.median(with_table - without for with_table, without in zip(kept, alone))
+
+    say("ns that the table of tasks adds to a poll", round(until_met(added, 12), 2), 12)
+
+
+def spent(*command, kept=False):
+    """What a program prints of its CPU time, with a table of its tasks if it is to keep one."""
+    with room() as folder:
+        environment = dict(os.environ, XDG_RUNTIME_DIR=folder)
+        if kept:
+            environment["DYNTRACE"] = "tasks"
+        return float(subprocess.run([*map(str, command)], env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 
 def hit(loop, peer, provider):

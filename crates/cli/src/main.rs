@@ -230,7 +230,7 @@ enum Command {
     Code(code::Arguments),
     #[cfg(target_os = "linux")]
     #[command(after_long_help = tasks::PS_HELP)]
-    /// List the tasks of a tokio program, running or in a core file: what each waits for, and where
+    /// List the tasks of a tokio program, running, in a core file, or in the table that it has left: what each waits for
     ///
     /// The program needs no change, and no dyntrace: tasks are read from its memory, while it runs. Futures and lines come from its debug
     /// information (debug = 2, in the program or in a file of its own); without, tasks and their states are listed.

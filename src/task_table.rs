@@ -2,7 +2,7 @@
 //!
 //! There is none until the program asks for it ([`start`]). A task has a slot from its spawn to its end. Only the thread that spawns, polls
 //! or drops the task writes the slot, so writers take no lock. Two locks, neither of which a poll takes, guard the list of free slots and
-//! the texts.
+//! the texts; a thread finds its last texts again without.
 //!
 //! A forked child has no table: the kernel wipes [`kept::TABLE`] in it. A task that the child continues finds that at the end of its poll,
 //! and writes nothing. If the child starts a table of its own, slots of its parent's tasks are other tasks' there: so each change first
@@ -16,6 +16,8 @@
 mod file;
 #[cfg_attr(not(all(recorded, target_os = "linux")), path = "task_table/none.rs")]
 mod kept;
+#[cfg(all(recorded, target_os = "linux"))]
+mod known;
 #[cfg(all(recorded, target_os = "linux"))]
 mod table;
 #[cfg(all(recorded, target_os = "linux"))]

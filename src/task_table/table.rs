@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::panic::Location;
 use std::process;
+use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +15,8 @@ use dyntrace_task_table::layout::{
 
 use super::Spawned;
 use super::file::{Mapped, Slot};
-use super::texts::Texts;
+use super::known;
+use super::texts::{self, Constant, Texts};
 use crate::clock::{self, Calibration};
 
 /// Slots by which the table grows: whole pages.
@@ -151,14 +153,20 @@ impl Table {
 
     /// A reference to an operation and its place; 0 if there is no space.
     pub(super) fn site(&self, what: &'static str, place: &'static Location<'static>) -> u32 {
-        let site = self.texts().site(&self.file, what, place);
-        self.counted(site)
+        self.known(texts::site(what, place), |texts| texts.site(&self.file, what, place))
     }
 
     /// A reference to a name; 0 if there is no space.
     pub(super) fn name(&self, name: &'static str) -> u32 {
-        let name = self.texts().name(&self.file, name);
-        self.counted(name)
+        self.known(texts::name(name), |texts| texts.name(&self.file, name))
+    }
+
+    fn known(&self, constant: Constant, find: impl FnOnce(&mut Texts) -> Option<u32>) -> u32 {
+        let find = || {
+            let reference = find(&mut self.texts());
+            self.counted(reference)
+        };
+        known::reference(ptr::from_ref(self).cast(), constant, find)
     }
 
     fn counted(&self, text: Option<u32>) -> u32 {

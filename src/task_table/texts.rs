@@ -18,7 +18,15 @@ const AT_ONCE: usize = 16 * PAGE;
 const SIZES: usize = (8 + 2 * TEXT_LIMIT).div_ceil(TEXT_UNIT).next_power_of_two().ilog2() as usize + 1;
 
 /// The address and length of a constant text, and the address of a place, or null.
-type Constant = (*const u8, usize, *const Location<'static>);
+pub(super) type Constant = (*const u8, usize, *const Location<'static>);
+
+pub(super) fn site(text: &'static str, place: &'static Location<'static>) -> Constant {
+    (text.as_ptr(), text.len(), ptr::from_ref(place))
+}
+
+pub(super) fn name(name: &'static str) -> Constant {
+    (name.as_ptr(), name.len(), ptr::null())
+}
 
 pub(super) struct Texts {
     /// The end of the texts, in bytes of the file.
@@ -55,8 +63,7 @@ impl Texts {
 
     /// A reference to a text and its place; `None` if there is no space.
     pub(super) fn site(&mut self, file: &Mapped, text: &'static str, place: &'static Location<'static>) -> Option<u32> {
-        let key = (text.as_ptr(), text.len(), ptr::from_ref(place));
-        self.constant(file, key, text, |text| {
+        self.constant(file, site(text, place), text, |text| {
             // The only error is that the text is full.
             let _ = write!(text, "{}:{}", place.file(), place.line());
         })
@@ -64,7 +71,7 @@ impl Texts {
 
     /// A reference to a name; `None` if there is no space.
     pub(super) fn name(&mut self, file: &Mapped, name: &'static str) -> Option<u32> {
-        self.constant(file, (name.as_ptr(), name.len(), ptr::null()), name, |_| ())
+        self.constant(file, self::name(name), name, |_| ())
     }
 
     fn constant(

@@ -4,9 +4,10 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
-from .common import FULL, ROOT, build, instructions, median_ratio, nanoseconds, room, say, taken_in_turns, until_met
+from .common import FULL, ROOT, build, built, instructions, median_ratio, nanoseconds, room, say, taken_in_turns, until_met
 
 BPFTRACE = Path(os.environ.get("DYNTRACE_TRACERS", ROOT / "target" / "tracers")) / "bin" / "bpftrace"
 WORKLOAD = ROOT / "benches" / "workload"
@@ -80,6 +81,30 @@ def table():
         return statistics.median(with_table - without for with_table, without in zip(kept, alone))
 
     say("ns that the table of tasks adds to a poll", round(until_met(added, 12), 2), 12)
+
+    tasks, memory = 1_000_000, []
+    with room() as folder:
+        program = subprocess.Popen([build("standing", package=WORKLOAD, whole=True), str(tasks)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   text=True, env=dict(os.environ, XDG_RUNTIME_DIR=folder, DYNTRACE="tasks"))
+        program.stdout.readline()
+        reader = [built("--package", "dyntrace-cli", "--bin", "dyntrace") / "dyntrace", "ps", "--dead", f"{folder}/dyntrace/{program.pid}.tasks"]
+
+        def seconds(effort):
+            took = []
+            for _ in range(5 * effort):
+                began = time.monotonic()
+                process = subprocess.Popen(reader, stdout=subprocess.PIPE, text=True)
+                listed = process.stdout.read()
+                _, _, usage = os.wait4(process.pid, 0)
+                took.append(time.monotonic() - began)
+                memory.append(usage.ru_maxrss)
+                if f"\n{tasks} tasks in the table" not in listed:
+                    sys.exit(f"ci/bench: {listed}")
+            return statistics.median(took)
+
+        say(f"s of `ps --dead`, {tasks} tasks", until_met(seconds, 1), 1)
+        say("MB of its memory at most", round(max(memory) * 1024 / 1e6), 200)
+        program.communicate("end\n")
 
 
 def spent(*command, kept=False):

@@ -190,6 +190,15 @@ fn a_killed_program_leaves_its_tasks() {
     assert!(new.len() == 1 && new[0]["polls"] == 0 && new[0]["thread"].is_null(), "{new:?}");
 
     let text = String::from_utf8(dead(&table, &[]).stdout).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let [titles, _, in_one, .., foot] = lines[..] else { panic!("{text}") };
+    assert!(titles.starts_with("TASKS  PID ") && lines.len() == 6, "{text}");
+    let polls: u64 = requests.values().map(|(polls, _)| polls).sum();
+    for part in [", ...  dead::request ", "  (20 different)  idle ", &format!("  {polls}  "), "wait the lock at "] {
+        assert!(in_one.trim_start().starts_with("20  <0.") && in_one.contains(part), "{part}: {text}");
+    }
+    assert_eq!(foot, format!("{} tasks in the table of process {pid}", tasks.len()));
+    let text = String::from_utf8(dead(&table, &["--all"]).stdout).unwrap();
     let line = text.lines().find(|line| line.contains(" request 7 ")).unwrap();
     assert!(line.contains(" dead::request ") && line.contains(" idle ") && line.contains("  8  "), "{text}");
     assert!(line.contains("wait the lock at ") && line.contains("tests/dead.rs:"), "{text}");

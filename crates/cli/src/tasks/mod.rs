@@ -132,7 +132,7 @@ pub struct Ps {
     /// The table of tasks that a program with DYNTRACE=tasks keeps, and leaves when it ends or is killed
     ///
     /// It is PID.tasks in $XDG_RUNTIME_DIR/dyntrace, or in /tmp/dyntrace-UID. The program does nothing for the reading.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["pid", "core", "debug", "stop", "watch", "all"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pid", "core", "debug", "stop", "watch"])]
     dead: Option<PathBuf>,
 }
 
@@ -158,7 +158,7 @@ pub struct Why {
 
 pub fn ps(arguments: &Ps) -> Outcome {
     if let Some(table) = &arguments.dead {
-        return dead::ps(table, arguments.common.json);
+        return dead::ps(table, arguments.common.json, arguments.all);
     }
     let text = |listing: &Listing| ps::text(listing, arguments.all);
     look::show(&arguments.common, &View { chosen: None, text: &text })

@@ -46,7 +46,8 @@ fuzz_target!(|text: &str| {
             assert!(!pattern.selects(name, 2) || name.starts_with(pattern.prefix()));
             let value = Value::from(text);
             // Parsed as the type that its text looks like.
-            let printed = Value::of(Plain::Debug(Printed::new(&Raw(text))));
+            let raw = Raw(text);
+            let printed = Value::of(Plain::Debug(Printed::new(&raw)));
             let all = [value, printed, value.within(Variant::Some), printed.within(Variant::Ok), Value::HIDDEN];
             pattern.match_spec().evaluate(&Odd(text, all.into_iter().cycle().take(text.len() % 6).collect()));
             pattern.nearest([name, "shop::cart::price/2"]);

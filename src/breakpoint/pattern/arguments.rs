@@ -123,9 +123,8 @@ impl<'t> Arguments<'t> {
         variants: &[Variant],
     ) -> Result<(), PatternError> {
         if self.looked_into == MOST_LOOKED_INTO {
-            let start = cursor.at();
             let message = format!("expected at most {MOST_LOOKED_INTO} arguments that are looked into");
-            return Err(cursor.error(message, start..start + 1));
+            return Err(cursor.error_at_next(message));
         }
         self.looked_into += 1;
         let mut steps = Vec::new();
@@ -150,7 +149,7 @@ impl<'t> Arguments<'t> {
         let start = cursor.at();
         if steps.len() >= MAX_DEPTH {
             let message = format!("expected nothing nested deeper than {MAX_DEPTH} levels");
-            return Err(cursor.error(message, start..start + 1));
+            return Err(cursor.error_at_next(message));
         }
         let name = name(cursor)?;
         let place = self.place(position, steps);

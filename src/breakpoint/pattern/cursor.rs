@@ -111,6 +111,13 @@ impl<'t> Cursor<'t> {
         self.error(format!("expected {what}, found {found}"), start..start + length)
     }
 
+    /// Makes an error at the next character that is no space.
+    pub fn error_at_next(&mut self, message: impl Into<String>) -> PatternError {
+        let start = self.at();
+        let length = self.rest().chars().next().map_or(0, char::len_utf8);
+        self.error(message, start..start + length)
+    }
+
     pub fn error(&self, message: impl Into<String>, span: Range<usize>) -> PatternError {
         PatternError::new(message, span, self.text)
     }

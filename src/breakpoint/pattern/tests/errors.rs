@@ -137,6 +137,12 @@ fn bounds() {
     assert!(inside(32).parse::<Pattern>().is_ok());
     assert_eq!(error(&inside(33)).message(), "expected nothing nested deeper than 32 levels");
     assert_eq!(error(&inside(10_000)).message(), "expected nothing nested deeper than 32 levels");
+    // The place is that of a whole character.
+    let text = format!("f({}É(1)", "(_, ".repeat(32));
+    assert_eq!(
+        (&text[error(&text).span()], error(&text).message()),
+        ("É", "expected nothing nested deeper than 32 levels")
+    );
     let row = |count: usize| format!("f({})", "(_, 1), ".repeat(count));
     assert!(row(8).parse::<Pattern>().is_ok());
     assert_eq!(error(&row(9)).message(), "expected at most 8 arguments that are looked into");

@@ -99,8 +99,10 @@ impl Memory for Repeated<'_> {
         }
         self.reads.set(self.reads.get().saturating_add(1));
         let changed = u8::from(self.changes_after != 0 && self.reads.get().is_multiple_of(self.changes_after));
-        for (byte, at) in into.iter_mut().zip(address.wrapping_sub(CELL)..) {
-            *byte = self.bytes[(at % self.bytes.len() as u64) as usize] ^ changed;
+        // An address below the cell is a place, too.
+        let beginning = (address.wrapping_sub(CELL) % self.bytes.len() as u64) as usize;
+        for (byte, repeated) in into.iter_mut().zip(self.bytes.iter().cycle().skip(beginning)) {
+            *byte = repeated ^ changed;
         }
         Ok(())
     }

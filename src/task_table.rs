@@ -53,13 +53,13 @@ pub(crate) struct Begun {
     pub kind: &'static str,
     /// Where the process waits.
     pub place: &'static Location<'static>,
-    /// What it waits for.
+    /// The thing that it waits for.
     pub resource: Resource,
     /// When the wait began, in cycles.
     pub since: u64,
 }
 
-/// What a process waits for.
+/// The thing that a process waits for.
 #[derive(Clone, Copy)]
 pub(crate) enum Resource {
     /// A resource, by its number.

@@ -25,7 +25,7 @@ pub use unbounded::{
     UnboundedReceiver, UnboundedSender, WeakUnboundedSender, named_unbounded_channel, unbounded_channel,
 };
 
-/// What receivers have in common, bounded or not.
+/// The methods of both receivers, bounded or not.
 macro_rules! receiver {
     ($receiver:ident) => {
         impl<T> $receiver<T> {

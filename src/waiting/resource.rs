@@ -115,10 +115,6 @@ impl Half {
         tell_new(number, kind, name, place);
         Arc::new(Told { number, kind })
     }
-
-    pub(super) fn number(&self) -> u64 {
-        self.number
-    }
 }
 
 impl Drop for Told {
@@ -130,35 +126,30 @@ impl Drop for Told {
 /// An operation on a resource.
 pub(crate) struct On<R>(pub(crate) R, pub(crate) Operation);
 
-impl Waited for On<&Resource> {
-    fn resource(&self) -> Text<'static> {
-        text(self.0.number())
-    }
+/// A resource or a half of a channel, by its number.
+pub(crate) trait Numbered {
+    fn number(&self) -> u64;
+}
 
-    fn key(&self) -> task_table::Resource {
-        task_table::Resource::Numbered(self.0.number())
-    }
-
-    fn kind(&self) -> &'static str {
-        self.1.text()
+impl Numbered for Resource {
+    fn number(&self) -> u64 {
+        self.number()
     }
 }
 
-impl Waited for On<Half> {
-    fn resource(&self) -> Text<'static> {
-        text(self.0.number())
-    }
-
-    fn key(&self) -> task_table::Resource {
-        task_table::Resource::Numbered(self.0.number())
-    }
-
-    fn kind(&self) -> &'static str {
-        self.1.text()
+impl Numbered for Half {
+    fn number(&self) -> u64 {
+        self.number
     }
 }
 
-impl Waited for On<&Half> {
+impl<N: Numbered> Numbered for &N {
+    fn number(&self) -> u64 {
+        N::number(self)
+    }
+}
+
+impl<N: Numbered> Waited for On<N> {
     fn resource(&self) -> Text<'static> {
         text(self.0.number())
     }

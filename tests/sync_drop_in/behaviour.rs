@@ -1,4 +1,4 @@
-// What programs rely on.
+// Programs rely on this.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};

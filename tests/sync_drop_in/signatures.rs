@@ -37,7 +37,7 @@ pub async fn every_item_is_there() {
     shown::<OwnedMappedMutexGuard<u32>>();
     fn is_send<T: Send + Sync>() {}
     is_send::<(Notified<'_>, OwnedNotified, Sleep, Timeout<Sleep>)>();
-    // What is not `Sync` can be locked, too.
+    // A value that is not `Sync` can be locked, too.
     is_send::<Mutex<std::cell::Cell<u32>>>();
 
     // Mutex

@@ -91,7 +91,7 @@ pub mod slot {
     pub const BUSY: usize = 8;
     /// Low half: cycles of the longest poll; high half: of the last one. Both as the bits of an `f32`.
     pub const LONGEST: usize = 9;
-    /// What the task waits for: [`Resource`](super::Resource).
+    /// The thing that the task waits for: [`Resource`](super::Resource).
     pub const RESOURCE: usize = 10;
     /// When the wait began, in cycles.
     pub const SINCE: usize = 11;
@@ -142,7 +142,7 @@ impl Resource {
     }
 }
 
-/// What a task waits for.
+/// The thing that a task waits for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wait {
     /// A reference to the kind and the place of the wait.
@@ -158,7 +158,7 @@ pub struct Wait {
 pub struct Task {
     /// The number in its pid.
     pub pid: u64,
-    /// What it is.
+    /// A future, or a closure for blocking work.
     pub kind: Kind,
     /// Its state.
     pub state: State,
@@ -184,7 +184,7 @@ pub struct Task {
     pub longest: f32,
     /// Cycles of the last poll that has ended.
     pub last: f32,
-    /// What it waits for.
+    /// Its wait, if it waits.
     pub wait: Option<Wait>,
 }
 

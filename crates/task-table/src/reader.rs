@@ -56,7 +56,7 @@ pub struct Seen {
     pub site: Option<Pair>,
     /// The user tag.
     pub tag: Option<Box<str>>,
-    /// What it waits for.
+    /// Its wait, if it waits.
     pub wait: Option<Waits>,
 }
 

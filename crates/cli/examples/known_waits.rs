@@ -55,7 +55,7 @@ async fn start<F: Future<Output = ()> + Send + 'static>(count: u64, task: impl F
     let mut tasks = Vec::new();
     for number in 1..=count {
         let tag = format!("request {}", 1 + number % 2);
-        tasks.push(dyntrace::with_tag(tag, async { dyntrace::spawn(task()) }).await);
+        dyntrace::with_tag(tag, async { tasks.push(dyntrace::spawn(task())) }).await;
     }
     for _ in 0..count {
         // Meanwhile the runtime polls one of them at least.

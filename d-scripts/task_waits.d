@@ -55,7 +55,7 @@
 #pragma D option strsize=200
 #pragma D option bufsize=16m
 #pragma D option switchrate=50hz
-#pragma D option dynvarsize=16m
+#pragma D option dynvarsize=64m
 
 /*
  * macOS on Apple silicon passes five arguments to a script. The program also leaves argument n

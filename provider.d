@@ -300,8 +300,10 @@ provider dyntrace {
      * @param resource the resource, as in process-wait
      * @param waited nanoseconds since process-wait
      * @param outcome ready, cancelled (the future was dropped while it waited), or panic
+     * @param kind what it waited for, as in process-wait
+     * @param place call that made the future, as in process-wait
      */
-    probe process__resume(char *proc, char *resource, uint64_t waited, char *outcome);
+    probe process__resume(char *proc, char *resource, uint64_t waited, char *outcome, char *kind, char *place);
 
     /**
      * A resource of dyntrace::sync got its number: when it was made, or, if the probe was not traced then or the resource is a static,

@@ -45,6 +45,7 @@ pub const ALL: &[Script] = &[
     script!("process-scheduling"),
     script!("spawn-exit"),
     script!("task_latency"),
+    script!("task_waits"),
     script!("user-probe"),
 ];
 

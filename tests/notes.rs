@@ -39,7 +39,7 @@ fn contain_all() -> bool {
     process::scheduled(not_called::<(&str, &str)>);
     process::unscheduled(not_called::<(&str, _, &str)>);
     process::wait(not_called::<(&str, &str, &str, &str)>);
-    process::resume(not_called::<(&str, &str, _, &str)>);
+    process::resume(not_called::<(&str, &str, _, &str, &str, &str)>);
     resource::new(not_called::<(&str, &str, &str, &str)>);
     resource::drop(not_called::<(&str, &str)>);
     blocking::add(not_called::<(&str, &str, _)>);

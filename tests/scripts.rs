@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use dyntrace::efile::Command;
 
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 14] = [
     "aio_pool",
     "blocking_pool",
     "dist",
@@ -20,6 +20,7 @@ const NAMES: [&str; 13] = [
     "process-scheduling",
     "spawn-exit",
     "task_latency",
+    "task_waits",
     "user-probe",
 ];
 const LANGUAGES: [(&str, &str); 3] = [("d-scripts", "d"), ("stap-scripts", "stp"), ("bt-scripts", "bt")];

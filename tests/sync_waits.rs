@@ -32,12 +32,16 @@ const WAITS: &[&str] = &["process-wait", "process-resume"];
 
 /// Returns the kinds of the waits, and how they ended.
 fn kinds(lines: &[String]) -> Vec<String> {
-    let last = |line: &str| line.rsplit(' ').next().unwrap().to_owned();
     lines
         .iter()
         .map(|line| match line.strip_prefix("process-wait ") {
             Some(wait) => wait.split(' ').nth(2).unwrap().to_owned(),
-            None => last(line),
+            None => {
+                let (outcome, of) = line.split_once(" TIME ").unwrap().1.split_once(' ').unwrap();
+                let is_its = |wait: &String| wait.starts_with("process-wait ") && wait.ends_with(of);
+                assert!(lines.iter().any(is_its), "the kind and place of a wait: {line}");
+                outcome.to_owned()
+            }
         })
         .collect()
 }
@@ -68,8 +72,8 @@ fn a_mutex_tells_its_life_and_its_waits() {
             format!("resource-new #1 Mutex cache tests/sync_waits.rs:{made}"),
             format!("process-wait A #1 Mutex::lock tests/sync_waits.rs:{}", made + 6),
             format!("process-wait B #1 Mutex::lock tests/sync_waits.rs:{}", made + 4),
-            "process-resume A #1 TIME cancelled".to_owned(),
-            "process-resume B #1 TIME ready".to_owned(),
+            format!("process-resume A #1 TIME cancelled Mutex::lock tests/sync_waits.rs:{}", made + 6),
+            format!("process-resume B #1 TIME ready Mutex::lock tests/sync_waits.rs:{}", made + 4),
             "resource-drop #1 Mutex".to_owned(),
         ]
     );
@@ -95,15 +99,15 @@ fn what_was_made_before_is_told_with_its_first_wait() {
         [
             "resource-new #1 Mutex ",
             "process-wait A #1 Mutex::lock",
-            "process-resume A #1 TIME cancelled",
+            "process-resume A #1 TIME cancelled Mutex::lock",
             "process-wait A #1 Mutex::lock",
-            "process-resume A #1 TIME cancelled",
+            "process-resume A #1 TIME cancelled Mutex::lock",
             "resource-new #2 Semaphore ",
             "process-wait A #2 Semaphore::acquire",
-            "process-resume A #2 TIME cancelled",
+            "process-resume A #2 TIME cancelled Semaphore::acquire",
             "resource-drop #2 Semaphore",
             "process-wait A #3 oneshot::Receiver",
-            "process-resume A #3 TIME cancelled",
+            "process-resume A #3 TIME cancelled oneshot::Receiver",
         ]
     );
 }
@@ -199,7 +203,7 @@ fn contended_waits_are_counted_exactly() {
     let begun: Vec<_> = lines.iter().filter(|line| line.starts_with("process-wait")).collect();
     // Each task meets the others that wait while it holds the lock over a turn.
     assert!(!begun.is_empty() && begun.len() <= (tasks + 2) * rounds, "{} waits", begun.len());
-    let ready = lines.iter().filter(|line| line.ends_with("TIME ready")).count();
+    let ready = lines.iter().filter(|line| line.contains(" TIME ready Mutex::lock ")).count();
     assert_eq!((ready, lines.len()), (begun.len(), 2 * begun.len()));
 }
 

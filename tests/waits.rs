@@ -44,8 +44,23 @@ fn a_wait_begins_at_the_first_pending_poll_and_ends_once() {
     });
     assert_eq!(
         lines,
-        [format!("process-wait A turns wait tests/waits.rs:{line}"), "process-resume A turns TIME ready".to_owned(),]
+        [
+            format!("process-wait A turns wait tests/waits.rs:{line}"),
+            format!("process-resume A turns TIME ready wait tests/waits.rs:{line}"),
+        ]
     );
+}
+
+#[test]
+fn the_end_alone_tells_what_the_wait_was() {
+    let mut line = 0;
+    let lines = seen(&["process-resume"], || {
+        runtime().block_on(async {
+            line = line!() + 1;
+            wait("turns", turns(2)).await;
+        });
+    });
+    assert_eq!(lines, [format!("process-resume A turns TIME ready wait tests/waits.rs:{line}")]);
 }
 
 #[test]
@@ -77,7 +92,8 @@ fn a_wait_that_is_given_up_or_panics_ends() {
             std::mem::forget(forgotten);
         });
     });
-    let ends: Vec<_> = lines.iter().filter_map(|line| line.strip_prefix("process-resume ")).collect();
+    let ends = lines.iter().filter_map(|line| line.strip_prefix("process-resume "));
+    let ends: Vec<_> = ends.map(|end| end.split(" wait ").next().unwrap()).collect();
     assert_eq!(ends, ["A the slower TIME cancelled", "B aborted TIME cancelled", "A panics TIME panic"]);
     assert_eq!(lines.iter().filter(|line| line.starts_with("process-wait")).count(), 4);
 }

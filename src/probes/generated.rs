@@ -2089,19 +2089,30 @@ pub mod process {
     /// | `resource` | `char *` | `Into<Text>` | the resource, as in process-wait |
     /// | `waited` | `uint64_t` | `u64` | nanoseconds since process-wait |
     /// | `outcome` | `char *` | `Into<Text>` | ready, cancelled (the future was dropped while it waited), or panic |
+    /// | `kind` | `char *` | `Into<Text>` | what it waited for, as in process-wait |
+    /// | `place` | `char *` | `Into<Text>` | call that made the future, as in process-wait |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
-    pub fn resume<'a, Proc, Resource, Outcome>(
-        arguments: impl FnOnce() -> (Proc, Resource, u64, Outcome),
+    pub fn resume<'a, Proc, Resource, Outcome, Kind, Place>(
+        arguments: impl FnOnce() -> (Proc, Resource, u64, Outcome, Kind, Place),
     ) where
         Proc: Into<::dyntrace::sdt::Text<'a>>,
         Resource: Into<::dyntrace::sdt::Text<'a>>,
         Outcome: Into<::dyntrace::sdt::Text<'a>>,
+        Kind: Into<::dyntrace::sdt::Text<'a>>,
+        Place: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "process__resume", resume, {
             ::dyntrace::sdt::return_if_discarded!(resume);
-            let (proc, resource, waited, outcome) = arguments();
-            resume::fire(proc.into(), resource.into(), waited, outcome.into());
+            let (proc, resource, waited, outcome, kind, place) = arguments();
+            resume::fire(
+                proc.into(),
+                resource.into(),
+                waited,
+                outcome.into(),
+                kind.into(),
+                place.into(),
+            );
         });
     }
 
@@ -2109,7 +2120,7 @@ pub mod process {
     pub mod resume {
         ::dyntrace::sdt::declare!("dyntrace", "process__resume");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "process__resume", (str "proc"), (str "resource"), (u64 "waited"), (str "outcome")
+            "dyntrace", "process__resume", (str "proc"), (str "resource"), (u64 "waited"), (str "outcome"), (str "kind"), (str "place")
         );
 
         /// Whether a tracer looks at `process-resume` now.
@@ -2131,18 +2142,24 @@ pub mod process {
             resource: ::dyntrace::sdt::Text<'_>,
             waited: u64,
             outcome: ::dyntrace::sdt::Text<'_>,
+            kind: ::dyntrace::sdt::Text<'_>,
+            place: ::dyntrace::sdt::Text<'_>,
         ) {
             let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
             let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
             let mut outcome_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!(
                 (str proc proc_buffer),
                 (str resource resource_buffer),
                 (u64 waited),
                 (str outcome outcome_buffer),
+                (str kind kind_buffer),
+                (str place place_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "process__resume", {
-                trace(proc, resource, waited, outcome);
+                trace(proc, resource, waited, outcome, kind, place);
             });
         }
 
@@ -2154,6 +2171,8 @@ pub mod process {
             resource: ::dyntrace::sdt::Text<'_>,
             waited: u64,
             outcome: ::dyntrace::sdt::Text<'_>,
+            kind: ::dyntrace::sdt::Text<'_>,
+            place: ::dyntrace::sdt::Text<'_>,
         ) {
             let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
@@ -2161,6 +2180,10 @@ pub mod process {
             let resource = resource_buffer.encode(resource);
             let mut outcome_buffer = ::dyntrace::sdt::Buffer::new();
             let outcome = outcome_buffer.encode(outcome);
+            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let kind = kind_buffer.encode(kind);
+            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
+            let place = place_buffer.encode(place);
             ::dyntrace::sdt::site!(
                 "dyntrace",
                 "process__resume",
@@ -2168,6 +2191,8 @@ pub mod process {
                 (str resource "char *")
                 (u64 waited "uint64_t")
                 (str outcome "char *")
+                (str kind "char *")
+                (str place "char *")
             );
         }
     }

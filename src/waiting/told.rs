@@ -178,7 +178,11 @@ impl<R: Waited> Wait<R> {
         task_table::wait_ends(self.process.number(), self.began);
         let waited = clock::took(clock::now().wrapping_sub(self.began)).as_nanos();
         self.began = 0;
-        probes::resume(|| (self.process, self.resource.resource(), u64::try_from(waited).unwrap_or(u64::MAX), outcome));
+        if probes::resume::is_enabled() && !is_only_kept!(probes::resume) {
+            let (place, waited) = (Place::new(self.place), u64::try_from(waited).unwrap_or(u64::MAX));
+            let resource = &self.resource;
+            probes::resume(|| (self.process, resource.resource(), waited, outcome, resource.kind(), place.text()));
+        }
     }
 }
 

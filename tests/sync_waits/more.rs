@@ -83,8 +83,8 @@ fn a_barrier_tells_all_waits_but_the_last() {
             format!("resource-new #1 Barrier kneaded tests/sync_waits/more.rs:{made}"),
             format!("process-wait A #1 Barrier::wait tests/sync_waits/more.rs:{}", made + 3),
             format!("process-wait B #1 Barrier::wait tests/sync_waits/more.rs:{}", made + 3),
-            "process-resume A #1 TIME ready".to_owned(),
-            "process-resume B #1 TIME ready".to_owned(),
+            format!("process-resume A #1 TIME ready Barrier::wait tests/sync_waits/more.rs:{}", made + 3),
+            format!("process-resume B #1 TIME ready Barrier::wait tests/sync_waits/more.rs:{}", made + 3),
             "resource-drop #1 Barrier".to_owned(),
         ]
     );
@@ -120,8 +120,8 @@ fn a_cell_tells_the_waits_for_values_of_others() {
             format!("resource-new #1 OnceCell config tests/sync_waits/more.rs:{made}"),
             format!("process-wait A disk wait tests/sync_waits/more.rs:{}", made + 4),
             format!("process-wait B #1 OnceCell::get_or_init tests/sync_waits/more.rs:{}", made + 9),
-            "process-resume A disk TIME ready".to_owned(),
-            "process-resume B #1 TIME ready".to_owned(),
+            format!("process-resume A disk TIME ready wait tests/sync_waits/more.rs:{}", made + 4),
+            format!("process-resume B #1 TIME ready OnceCell::get_or_init tests/sync_waits/more.rs:{}", made + 9),
             "resource-drop #1 OnceCell".to_owned(),
         ]
     );
@@ -165,10 +165,10 @@ fn cells_in_constants_are_told_with_their_first_waits() {
         [
             "resource-new #1 OnceCell ",
             "process-wait A #1 OnceCell::get_or_init",
-            "process-resume A #1 TIME cancelled",
+            "process-resume A #1 TIME cancelled OnceCell::get_or_init",
             "resource-new #2 SetOnce ",
             "process-wait A #2 SetOnce::wait",
-            "process-resume A #2 TIME cancelled",
+            "process-resume A #2 TIME cancelled SetOnce::wait",
         ]
     );
 }

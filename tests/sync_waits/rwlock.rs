@@ -30,8 +30,8 @@ fn a_lock_for_readers_and_writers_tells_both_waits() {
             format!("resource-new #1 RwLock prices tests/sync_waits/rwlock.rs:{made}"),
             format!("process-wait A #1 RwLock::write tests/sync_waits/rwlock.rs:{}", made + 4),
             format!("process-wait B #1 RwLock::read tests/sync_waits/rwlock.rs:{}", made + 7),
-            "process-resume A #1 TIME ready".to_owned(),
-            "process-resume B #1 TIME ready".to_owned(),
+            format!("process-resume A #1 TIME ready RwLock::write tests/sync_waits/rwlock.rs:{}", made + 4),
+            format!("process-resume B #1 TIME ready RwLock::read tests/sync_waits/rwlock.rs:{}", made + 7),
             "resource-drop #1 RwLock".to_owned(),
         ]
     );

@@ -1,17 +1,105 @@
-//! Gives the blocking pool jobs that end in each way, and prints how many, so that tests can compare the output of scripts with it:
+//! Waits in each way, gives the blocking pool jobs that end in each way, and prints how many, so that tests can compare the output of
+//! scripts with it:
 //!
+//!     dyntrace run task_waits -- target/release/examples/known_waits [COUNT]
 //!     dyntrace run blocking_pool -- target/release/examples/known_waits [COUNT]
 //!
-//! The pool has one thread. While a job keeps it, COUNT jobs of each function (3 without) wait in the queue. It prints JSON: for each
+//! COUNT tasks of each function (3 without) wait on one thread. The pool has one thread, too: while a job keeps it, COUNT jobs of each
+//! function wait in the queue. It prints JSON: for each kind of wait and for each function that waits how its waits ended, and for each
 //! function how its jobs ended, and the longest queue.
 
+use std::future::{Future, poll_fn};
 use std::mem;
+use std::sync::Arc;
 use std::sync::mpsc;
+use std::task::Poll;
 use std::thread;
+use std::time::Duration;
 
+use dyntrace::sync::{Mutex, Notify, Semaphore};
 use serde_json::{Map, Value, json};
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
+use tokio::task::{JoinHandle, yield_now};
+
+async fn locks(shelf: Arc<Mutex<()>>) {
+    drop(shelf.lock().await);
+}
+
+async fn naps() {
+    dyntrace::time::sleep(Duration::from_millis(1)).await;
+}
+
+async fn rings(bell: Arc<Notify>) {
+    bell.notified().await;
+}
+
+async fn burns() {
+    let mut is_hot = false;
+    let bakes = poll_fn(|context| {
+        assert!(!is_hot, "the bread is burnt");
+        is_hot = true;
+        context.waker().wake_by_ref();
+        Poll::<()>::Pending
+    });
+    dyntrace::wait("oven", bakes).await;
+}
+
+/// Waits until the program ends.
+async fn queues(seats: Arc<Semaphore>) {
+    drop(seats.acquire().await);
+}
+
+/// Starts tasks, and returns when each has been polled once.
+async fn start<F: Future<Output = ()> + Send + 'static>(count: u64, task: impl Fn() -> F) -> Vec<JoinHandle<()>> {
+    let mut tasks = Vec::new();
+    for number in 1..=count {
+        let tag = format!("request {}", 1 + number % 2);
+        dyntrace::with_tag(tag, async { tasks.push(dyntrace::spawn(task())) }).await;
+    }
+    for _ in 0..count {
+        // Meanwhile the runtime polls one of them at least.
+        yield_now().await;
+    }
+    tasks
+}
+
+/// Returns how the waits of each kind ended, and those of each function.
+async fn waits(count: u64) -> [Value; 2] {
+    let (shelf, bell, seats) = (Arc::new(Mutex::new(())), Arc::new(Notify::new()), Arc::new(Semaphore::new(0)));
+    let held = shelf.lock().await;
+    let locks = start(count, || locks(Arc::clone(&shelf))).await;
+    drop(held);
+    for task in locks.into_iter().chain(start(count, naps).await) {
+        task.await.expect("it ends");
+    }
+    for task in start(count, || rings(Arc::clone(&bell))).await {
+        task.abort();
+        assert!(task.await.is_err_and(|error| error.is_cancelled()));
+    }
+    for task in start(count, burns).await {
+        assert!(task.await.is_err_and(|error| error.is_panic()));
+    }
+    drop(start(count, || queues(Arc::clone(&seats))).await);
+    // No task's.
+    dyntrace::wait("closing time", yield_now()).await;
+    let own = dyntrace::process::current().to_string();
+    let kinds = json!({
+        "Mutex::lock": {"waits": count},
+        "time::sleep": {"waits": count},
+        "Notify::notified": {"waits": count, "cancelled": count},
+        "wait": {"waits": count + 1, "panicked": count},
+        "Semaphore::acquire": {"waiting": count},
+    });
+    let functions = json!({
+        "known_waits::locks": {"waits": count},
+        "known_waits::naps": {"waits": count},
+        "known_waits::rings": {"waits": count},
+        "known_waits::burns": {"waits": count},
+        own: {"waits": 1},
+    });
+    [kinds, functions]
+}
 
 fn reads() {}
 
@@ -81,8 +169,9 @@ fn main() {
     let count: u64 = std::env::args().nth(1).map_or(3, |count| count.parse().expect("a count of jobs"));
     std::panic::set_hook(Box::new(|_| {}));
     let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(1).build().expect("a runtime");
+    let [kinds, waiters] = runtime.block_on(waits(count));
     let functions = runtime.block_on(jobs(count));
-    println!("{}", json!({"jobs": functions}));
+    println!("{}", json!({"waits": kinds, "waiters": waiters, "jobs": functions}));
     // Its end would wait for the job that stays.
     mem::forget(runtime);
 }

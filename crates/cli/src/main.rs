@@ -108,8 +108,9 @@ enum Command {
         tracer: Option<By>,
         /// Only events and file operations whose user tag matches: 'req-*'
         ///
-        /// For blocking_pool, efile_by_tag, efile_drv, efile_errors, efile_latency, spawn-exit, task_latency and user-probe. The start and end
-        /// of a job have no user tag and go with their operation, other events of a process with its spawn; events without one are left out.
+        /// For blocking_pool, efile_by_tag, efile_drv, efile_errors, efile_latency, spawn-exit, task_latency, task_waits and user-probe. The
+        /// start and end of a job have no user tag and go with their operation, other events of a process with its spawn; events without one
+        /// are left out.
         /// Tracers take texts and * in the glob; with ? the command records itself.
         #[arg(long, value_name = "GLOB")]
         tag: Option<String>,

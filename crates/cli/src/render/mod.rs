@@ -11,6 +11,7 @@ mod lines;
 mod message_latency;
 pub mod operation;
 mod task_latency;
+mod task_waits;
 mod template;
 mod times;
 
@@ -114,6 +115,7 @@ pub const ALL: &[Rendering] = &[
     Rendering::new("process-scheduling", Way::Lines(lines::PROCESS_SCHEDULING)),
     Rendering::new("spawn-exit", Way::Lines(lines::SPAWN_EXIT)),
     Rendering::new("task_latency", task_latency::WAY),
+    Rendering::new("task_waits", task_waits::WAY),
     Rendering::new("user-probe", Way::Lines(lines::USER_PROBE)),
 ];
 

@@ -21,6 +21,7 @@ mod storm;
 mod streams;
 mod tasks;
 mod token;
+mod waits;
 #[path = "../../../reader/tests/common/mod.rs"]
 mod writer;
 

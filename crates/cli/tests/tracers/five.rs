@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use crate::answers::FAILED_RENAME;
 use crate::machine::{self, turn};
 use crate::programs::{CONNECTIONS, MESSAGES, USER_PROBES, example, renamed, traced};
+use crate::waits;
 
 /// The text before a clause of a script.
 const CLAUSE: &str = "dyntrace$target:::";
@@ -135,13 +136,17 @@ fn with_five(name: &str, program: &str, of: Registers) -> String {
     changed.replace("ECANCELED == 125", no).replace("ECANCELED == 89", yes)
 }
 
-/// The lines of a shipped script, sorted, since DTrace writes a buffer for each processor.
-fn lines(name: &str, program: &str, of: Registers) -> Vec<String> {
+/// The trace of a shipped script, and the program's output.
+fn trace(name: &str, program: &str, of: Registers) -> (String, String) {
     let folder = tempfile::tempdir().expect("a directory for the script");
     let path = folder.path().join(format!("{name}.d"));
     std::fs::write(&path, with_five(name, program, of)).expect("writing the script");
-    let (trace, _said) = traced("dtrace", &path.display().to_string(), program, &[]);
-    sorted(&trace)
+    traced("dtrace", &path.display().to_string(), program, &[])
+}
+
+/// Its lines, sorted, since DTrace writes a buffer for each processor.
+fn lines(name: &str, program: &str, of: Registers) -> Vec<String> {
+    sorted(&trace(name, program, of).0)
 }
 
 fn sorted(text: &str) -> Vec<String> {
@@ -161,6 +166,11 @@ fn what_cannot_be_had_is_marked() {
     assert_eq!(lines("dist", "every_event"), sorted(CONNECTIONS));
     let by_tag = lines("efile_by_tag", "rename_tagged");
     assert!(by_tag.iter().any(|line| line.starts_with("command") && line.contains(" bytes: ? ")), "{by_tag:?}");
+    // The ends of waits, without their places.
+    let ends = lines("task_waits", "known_waits");
+    let ends: Vec<_> = ends.iter().filter(|line| line.ends_with(" | ?")).collect();
+    assert_eq!(ends.len(), 4, "{ends:?}");
+    assert!(ends.iter().all(|line| line.contains(" -")), "{ends:?}");
 }
 
 #[test]
@@ -173,4 +183,6 @@ fn the_registers_have_the_rest() {
     assert_eq!(lines("user-probe", "every_event"), sorted(USER_PROBES));
     let by_tag = lines("efile_by_tag", "rename_tagged");
     assert!(by_tag.iter().any(|line| line.starts_with("command") && line.contains(" bytes ")), "{by_tag:?}");
+    let (waits, said) = trace("task_waits", "known_waits", Registers::Arguments);
+    waits::task_waits(&waits, &said);
 }

@@ -81,6 +81,7 @@ fn every_script_in_one_boot() {
         ("scheduling", "stap-scripts/process-scheduling.stp", "known_tasks", tasks::COUNT.to_owned()),
         ("polls", "stap-scripts/task_latency.stp", "known_tasks", tasks::COUNT.to_owned()),
         ("jobs", "stap-scripts/blocking_pool.stp", "known_waits", waits::COUNT.to_owned()),
+        ("tasks_waits", "stap-scripts/task_waits.stp", "known_waits", waits::COUNT.to_owned()),
     ];
     let line = |(name, script, program, arguments): &(&str, &str, &str, String)| {
         let script = workspace().canonicalize().expect("the workspace").join(script);
@@ -133,4 +134,5 @@ fn every_script_in_one_boot() {
     tasks::scheduling(&answer("scheduling", "trace"), &answer("scheduling", "out"));
     tasks::latency(&answer("polls", "trace"), &answer("polls", "out"));
     waits::blocking_pool(&answer("jobs", "trace"), &answer("jobs", "out"));
+    waits::task_waits(&answer("tasks_waits", "trace"), &answer("tasks_waits", "out"));
 }

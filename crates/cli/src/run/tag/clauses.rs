@@ -18,6 +18,7 @@ const KEYS: &str = "\tmax_map_keys = 16384;\n";
 
 const SPAWN: &str = "process__spawn";
 const POLL: [&str; 2] = ["process__scheduled", "process__unscheduled"];
+const WAIT: [&str; 2] = ["process__wait", "process__resume"];
 const EXIT: &str = "process__exit";
 /// The first probe of a job: scripts count only jobs whose first probe they see.
 const ADD: &str = "blocking__add";
@@ -64,7 +65,11 @@ fn changes(between: Between) -> Vec<Change> {
         Between::Process => {
             changes.push(Change { probe: SPAWN, does: Does::IfProcessTag(4) });
             changes.extend(
-                [ADD].into_iter().chain(POLL).map(|probe| Change { probe, does: Does::IfProcess { forgets: false } }),
+                [ADD]
+                    .into_iter()
+                    .chain(POLL)
+                    .chain(WAIT)
+                    .map(|probe| Change { probe, does: Does::IfProcess { forgets: false } }),
             );
             changes.push(Change { probe: EXIT, does: Does::IfProcess { forgets: true } });
         }

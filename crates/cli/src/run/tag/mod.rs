@@ -36,7 +36,7 @@ enum Between {
     Process,
 }
 
-const TAGGED: [Tagged; 8] = [
+const TAGGED: [Tagged; 9] = [
     Tagged { script: "blocking_pool", between: Between::Process },
     Tagged { script: "efile_by_tag", between: Between::ByEntry },
     Tagged { script: "efile_drv", between: Between::Remembered },
@@ -44,6 +44,7 @@ const TAGGED: [Tagged; 8] = [
     Tagged { script: "efile_latency", between: Between::ByEntry },
     Tagged { script: "spawn-exit", between: Between::Process },
     Tagged { script: "task_latency", between: Between::Process },
+    Tagged { script: "task_waits", between: Between::Process },
     Tagged { script: "user-probe", between: Between::ByEntry },
 ];
 

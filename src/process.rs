@@ -27,13 +27,14 @@ use tokio::task::JoinHandle;
 use crate::scope::{self, Own, Refusal, Scoped, Seat, Slot};
 use crate::sequence::{Sequence, era};
 use crate::tag;
+use crate::task_table;
 
 use blocking::Turn;
 pub use child::{Child, child};
 pub(crate) use door::{Door, HOST};
 pub use id::{OperationId, ParsePidError, Pid};
 pub use join_set::JoinSetExt;
-use life::Life;
+use life::{Kind, Life};
 pub use name::{ThreadName, thread_name};
 pub use set::Processes;
 pub(crate) use sieve::Sieve;
@@ -236,7 +237,9 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    tokio::spawn(process(pid, future))
+    let task = tokio::spawn(process(pid, Kind::Task, future));
+    task_table::count();
+    task
 }
 
 /// [`spawn`] for a future that must stay on its thread: [`tokio::task::spawn_local`] with a pid and user tags of its own.
@@ -250,7 +253,7 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    tokio::task::spawn_local(process(Pid::next(), future))
+    tokio::task::spawn_local(process(Pid::next(), Kind::Future, future))
 }
 
 /// Runs a blocking closure as a process: [`tokio::task::spawn_blocking`] with a pid of its own, and with the tag and token of the
@@ -294,7 +297,7 @@ where
 fn blocking<F: FnOnce() -> R, R>(closure: F) -> impl FnOnce() -> R {
     let pid = Pid::next();
     let tagged = tag::of_current(closure);
-    let life = Life::begin::<F>(pid, true, || tagged.tag());
+    let life = Life::begin::<F>(pid, Kind::Blocking, || tagged.tag());
     let closure = Scoped::new(&PROCESS, Some(Process::begin(pid)), tagged);
     let process = BlockingProcess { closure, turn: Turn::begin::<F>(pid), life };
     move || process.run()
@@ -329,9 +332,9 @@ pin_project_lite::pin_project! {
 }
 
 #[track_caller]
-fn process<F>(pid: Pid, future: F) -> OwnProcess<F> {
+fn process<F>(pid: Pid, kind: Kind, future: F) -> OwnProcess<F> {
     let tagged = tag::of_new_process(future);
-    let life = Life::begin::<F>(pid, false, || tagged.tag());
+    let life = Life::begin::<F>(pid, kind, || tagged.tag());
     OwnProcess { future: Scoped::new(&PROCESS, Some(Process::begin(pid)), tagged), life }
 }
 

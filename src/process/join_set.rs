@@ -2,7 +2,9 @@
 
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::{blocking, child};
+use super::blocking;
+use super::child::task;
+use crate::task_table;
 
 /// Starts processes in a [`JoinSet`], the only type that implements it.
 ///
@@ -53,7 +55,9 @@ impl<T: 'static> JoinSetExt<T> for JoinSet<T> {
         F: Future<Output = T> + Send + 'static,
         T: Send,
     {
-        self.spawn(child(future))
+        let task = self.spawn(task(future));
+        task_table::count();
+        task
     }
 
     fn spawn_blocking_process<F>(&mut self, closure: F) -> AbortHandle

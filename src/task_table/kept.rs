@@ -34,7 +34,7 @@ struct Current {
 }
 
 #[inline(always)]
-fn table() -> Option<&'static Table> {
+pub(super) fn table() -> Option<&'static Table> {
     // Acquire: with the Release of `start`.
     // SAFETY: null, or a table that is never freed.
     unsafe { TABLE.load(Acquire).as_ref() }
@@ -72,8 +72,10 @@ pub(crate) unsafe fn forget() {
     unsafe { TABLE.forget() };
 }
 
-/// The slot of a task, by its number from 1; 0 for none.
+/// The slot of a task, by its number from 1; 0 for none. With [`COUNTED`] if a runtime counts the task.
 pub(crate) struct Seat(u32);
+
+const COUNTED: u32 = 1 << 31;
 
 impl Seat {
     pub(crate) const NONE: Seat = Seat(0);
@@ -81,14 +83,25 @@ impl Seat {
     /// Takes a slot for a task that begins. Returns no slot without a table; also if the table is full, which it counts.
     #[cold]
     pub(crate) fn take(spawned: &Spawned<'_>) -> Seat {
-        Seat(table().and_then(|table| table.take(spawned)).unwrap_or(0))
+        let Some((table, number)) = table().and_then(|table| Some((table, table.take(spawned)?))) else {
+            return Seat::NONE;
+        };
+        if !spawned.is_counted {
+            return Seat(number);
+        }
+        table.add_with_slot(1);
+        Seat(number | COUNTED)
+    }
+
+    fn number(&self) -> u32 {
+        self.0 & !COUNTED
     }
 
     /// Notes that the current thread runs the task, until the value is dropped.
     #[inline(always)]
     pub(crate) fn run(&self, pid: u64) -> Option<Running> {
         let table = table()?;
-        let slot = table.slot(self.0, pid)?;
+        let slot = table.slot(self.number(), pid)?;
         let thread = thread(table);
         let began = clock::now();
         slot.change(|words| {
@@ -97,7 +110,7 @@ impl Seat {
             words.set(slot::SCHEDULED, began);
             words.set(slot::POLLS, words.get(slot::POLLS) + 1);
         });
-        let before = RUNNING.replace(Current { seat: self.0, pid });
+        let before = RUNNING.replace(Current { seat: self.number(), pid });
         Some(Running { table, slot, began, before })
     }
 
@@ -105,15 +118,18 @@ impl Seat {
     #[inline(always)]
     pub(crate) fn leave(&self, pid: u64) {
         if self.0 != 0 {
-            leave(self.0, pid);
+            leave(self, pid);
         }
     }
 }
 
 #[cold]
-fn leave(seat: u32, pid: u64) {
-    if let Some(table) = table() {
-        table.leave(seat, pid);
+fn leave(seat: &Seat, pid: u64) {
+    if let Some(table) = table()
+        && table.leave(seat.number(), pid)
+        && seat.0 & COUNTED != 0
+    {
+        table.add_with_slot(0_u64.wrapping_sub(1));
     }
 }
 

@@ -12,6 +12,8 @@ mod id;
 mod join_set;
 mod life;
 mod name;
+#[cfg_attr(not(all(tokio_unstable, feature = "runtime", not(loom))), path = "process/no_others.rs")]
+mod others;
 mod set;
 mod sieve;
 mod thread;
@@ -36,6 +38,9 @@ pub use id::{OperationId, ParsePidError, Pid};
 pub use join_set::JoinSetExt;
 use life::{Kind, Life};
 pub use name::{ThreadName, thread_name};
+#[cfg(all(tokio_unstable, feature = "runtime", not(loom)))]
+pub(crate) use others::Others;
+use others::SpawnsOwn;
 pub use set::Processes;
 pub(crate) use sieve::Sieve;
 pub use thread::{next_operation, thread_number};
@@ -237,7 +242,11 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let task = tokio::spawn(process(pid, Kind::Task, future));
+    let process = process(pid, Kind::Task, future);
+    let task = {
+        let _own = SpawnsOwn::begin();
+        tokio::spawn(process)
+    };
     task_table::count();
     task
 }

@@ -13,6 +13,8 @@
 
 mod block_on;
 mod builder;
+#[cfg(tokio_unstable)]
+mod hooks;
 
 #[doc(hidden)]
 pub use block_on::block_on;

@@ -4,6 +4,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use super::blocking;
 use super::child::task;
+use super::others::SpawnsOwn;
 use crate::task_table;
 
 /// Starts processes in a [`JoinSet`], the only type that implements it.
@@ -55,7 +56,11 @@ impl<T: 'static> JoinSetExt<T> for JoinSet<T> {
         F: Future<Output = T> + Send + 'static,
         T: Send,
     {
-        let task = self.spawn(task(future));
+        let process = task(future);
+        let task = {
+            let _own = SpawnsOwn::begin();
+            self.spawn(process)
+        };
         task_table::count();
         task
     }

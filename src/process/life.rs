@@ -104,8 +104,8 @@ impl Life {
         // The panic resumes below, so no code sees a value that it left half changed.
         let answer = panic::catch_unwind(AssertUnwindSafe(run));
         let outcome = answer.as_ref().map_or(Outcome::Panic, outcome);
-        let polled = clock::took(clock::now().wrapping_sub(began)).as_nanos();
-        probes::unscheduled(|| (self.pid, u64::try_from(polled).unwrap_or(u64::MAX), outcome.text()));
+        let polled = spent(began);
+        probes::unscheduled(|| (self.pid, polled, outcome.text()));
         if let Outcome::Ready = outcome {
             self.end = End::Normal;
         }
@@ -177,8 +177,13 @@ impl Outcome {
 
 /// Whether a tracer looks at the probes around each poll, or there is a table of tasks.
 #[inline(always)]
-fn is_watched() -> bool {
+pub(super) fn is_watched() -> bool {
     probes::scheduled::is_enabled() || probes::unscheduled::is_enabled()
+}
+
+/// Nanoseconds since a time of the clock.
+pub(super) fn spent(since: u64) -> u64 {
+    u64::try_from(clock::took(clock::now().wrapping_sub(since)).as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cold]

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use tokio::runtime::Runtime;
 
+#[cfg(tokio_unstable)]
+use super::hooks::Hooks;
 use crate::task_table::Counter;
 
 /// A function that the runtime calls on its threads.
@@ -32,6 +34,8 @@ pub struct Builder {
     park: Option<Callback>,
     stop: Option<Callback>,
     tasks: bool,
+    #[cfg(tokio_unstable)]
+    pub(super) hooks: Hooks,
 }
 
 /// Without tokio's features for I/O its builder lacks the method. With them, the method goes before this one.
@@ -46,7 +50,14 @@ impl WithoutIo for tokio::runtime::Builder {}
 /// [`on_thread_stop`](Builder::on_thread_stop). Set these here.
 impl From<tokio::runtime::Builder> for Builder {
     fn from(tokio: tokio::runtime::Builder) -> Builder {
-        Builder { tokio, park: None, stop: None, tasks: false }
+        Builder {
+            tokio,
+            park: None,
+            stop: None,
+            tasks: false,
+            #[cfg(tokio_unstable)]
+            hooks: Hooks::default(),
+        }
     }
 }
 
@@ -196,10 +207,14 @@ impl Builder {
         if self.tasks {
             keep_tasks()?;
         }
+        #[cfg(tokio_unstable)]
+        self.hooks.set(&mut self.tokio);
         let counter = Counter::new();
         let (park, stop) = (self.park.clone(), self.stop.clone());
         self.tokio.on_thread_park(counting(&counter, park)).on_thread_stop(counting(&counter, stop));
         let runtime = self.tokio.build();
+        #[cfg(tokio_unstable)]
+        super::hooks::unset(&mut self.tokio);
         // Otherwise this builder has the counter, too, and the runtime would count on after its end.
         self.tokio.on_thread_park(|| ()).on_thread_stop(|| ());
         let runtime = runtime?;

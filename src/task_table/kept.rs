@@ -104,14 +104,29 @@ impl Seat {
         let slot = table.slot(self.number(), pid)?;
         let thread = thread(table);
         let began = clock::now();
-        slot.change(|words| {
-            words.set(slot::PID, words.get(slot::PID) & !0xff | State::Running as u64);
-            words.set(slot::THREAD, words.get(slot::THREAD) & !u64::from(u32::MAX) | u64::from(thread));
-            words.set(slot::SCHEDULED, began);
-            words.set(slot::POLLS, words.get(slot::POLLS) + 1);
-        });
+        begin_poll(slot, thread, began);
         let before = RUNNING.replace(Current { seat: self.number(), pid });
         Some(Running { table, slot, began, before })
+    }
+
+    /// Notes that the current thread begins to poll a task that is no process. Waits and tags of its thread are not its own.
+    ///
+    /// The caller has a lock against other writers of the slot.
+    #[cfg(all(tokio_unstable, feature = "runtime"))]
+    pub(crate) fn poll_begins(&self, pid: u64, now: u64) {
+        if let Some(table) = table()
+            && let Some(slot) = table.slot(self.number(), pid)
+        {
+            begin_poll(slot, thread(table), now);
+        }
+    }
+
+    /// Notes that such a poll took so many cycles, and whether it was the task's last one so far. Needs the same lock.
+    #[cfg(all(tokio_unstable, feature = "runtime"))]
+    pub(crate) fn poll_ends(&self, pid: u64, took: u64, is_last: bool) {
+        if let Some(slot) = table().and_then(|table| table.slot(self.number(), pid)) {
+            end_poll(slot, took, is_last);
+        }
     }
 
     /// Frees the slot of a task that ends.
@@ -150,15 +165,32 @@ impl Drop for Running {
             return;
         }
         let took = clock::now().wrapping_sub(self.began);
-        self.slot.change(|words| {
-            let last = (took.cast_signed() as f32).to_bits();
-            // The bits of numbers that are not negative have the order of the numbers.
-            let longest = last.max(words.get(slot::LONGEST) as u32);
-            words.set(slot::PID, words.get(slot::PID) & !0xff | State::Idle as u64);
-            words.set(slot::BUSY, words.get(slot::BUSY).wrapping_add(took));
-            words.set(slot::LONGEST, u64::from(last) << 32 | u64::from(longest));
-        });
+        end_poll(self.slot, took, true);
     }
+}
+
+#[inline(always)]
+fn begin_poll(slot: &Slot, thread: u32, now: u64) {
+    slot.change(|words| {
+        words.set(slot::PID, words.get(slot::PID) & !0xff | State::Running as u64);
+        words.set(slot::THREAD, words.get(slot::THREAD) & !u64::from(u32::MAX) | u64::from(thread));
+        words.set(slot::SCHEDULED, now);
+        words.set(slot::POLLS, words.get(slot::POLLS) + 1);
+    });
+}
+
+#[inline(always)]
+fn end_poll(slot: &Slot, took: u64, is_last: bool) {
+    slot.change(|words| {
+        let last = (took.cast_signed() as f32).to_bits();
+        // The bits of numbers that are not negative have the order of the numbers.
+        let longest = last.max(words.get(slot::LONGEST) as u32);
+        if is_last {
+            words.set(slot::PID, words.get(slot::PID) & !0xff | State::Idle as u64);
+        }
+        words.set(slot::BUSY, words.get(slot::BUSY).wrapping_add(took));
+        words.set(slot::LONGEST, u64::from(last) << 32 | u64::from(longest));
+    });
 }
 
 /// The id of the current thread.

@@ -18,6 +18,14 @@ impl Seat {
     pub(crate) fn run(&self, _pid: u64) -> impl Sized + use<> {}
 
     /// Does nothing.
+    #[cfg(all(tokio_unstable, feature = "runtime"))]
+    pub(crate) fn poll_begins(&self, _pid: u64, _now: u64) {}
+
+    /// Does nothing.
+    #[cfg(all(tokio_unstable, feature = "runtime"))]
+    pub(crate) fn poll_ends(&self, _pid: u64, _took: u64, _is_idle: bool) {}
+
+    /// Does nothing.
     #[inline(always)]
     pub(crate) fn leave(&self, _pid: u64) {}
 }

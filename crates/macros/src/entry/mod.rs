@@ -5,7 +5,7 @@ mod options;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Error, ItemFn, Result, ReturnType, Type, TypeImplTrait, parse2};
+use syn::{AttrStyle, Attribute, Error, ItemFn, Result, ReturnType, Type, TypeImplTrait, parse2};
 
 use options::{Flavor, Options};
 
@@ -53,7 +53,9 @@ fn is_test(attribute: &Attribute) -> bool {
 }
 
 fn runs(kind: Kind, options: &Options, function: ItemFn) -> TokenStream {
-    let ItemFn { attrs, vis, mut sig, block } = function;
+    let ItemFn { mut attrs, vis, mut sig, block } = function;
+    // Those inside of the body are the function's, too.
+    attrs.iter_mut().for_each(|attribute| attribute.style = AttrStyle::Outer);
     sig.asyncness = None;
     // Locals of other names than the function's, at its place.
     let span = Span::mixed_site().located_at(sig.ident.span());
@@ -64,20 +66,23 @@ fn runs(kind: Kind, options: &Options, function: ItemFn) -> TokenStream {
         Flavor::CurrentThread => quote_spanned! {span=> new_current_thread },
     };
     let settings = options.settings();
-    // Otherwise the error of another type would be shown at the attribute.
-    let checked = checked(&sig.output).map(|output| {
+    // So that the error of a body of another type is shown at its last expression.
+    let typed = written(&sig.output).map(|output| {
         quote_spanned! {span=>
-            if false {
-                let _: &dyn ::core::future::Future<Output = #output> = &body;
+            if let ::core::option::Option::Some(never) = ::core::option::Option::None::<#output> {
+                return never;
             }
         }
     });
+    let statements = &block.stmts;
     quote_spanned! {span=>
         #(#attrs)*
         #test
         #vis #sig {
-            let body = async #block;
-            #checked
+            let body = async {
+                #typed
+                #(#statements)*
+            };
             #[allow(unused_mut)]
             let mut builder = #dyntrace::runtime::Builder::#begin();
             #(builder #settings;)*
@@ -87,7 +92,7 @@ fn runs(kind: Kind, options: &Options, function: ItemFn) -> TokenStream {
 }
 
 /// The type that the function returns, if it can be written in a type of its body.
-fn checked(output: &ReturnType) -> Option<TokenStream> {
+fn written(output: &ReturnType) -> Option<TokenStream> {
     struct Finder(bool);
     impl VisitMut for Finder {
         fn visit_type_impl_trait_mut(&mut self, _: &mut TypeImplTrait) {

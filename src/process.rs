@@ -2,7 +2,8 @@
 //!
 //! A *process* is a task or closure started with [`spawn`], [`spawn_local`], [`spawn_blocking`] or [`JoinSetExt`], a future of
 //! [`child`], or, outside of these, the thread. A task started by another `spawn` is not a process: its operations count as those of the
-//! thread that polls it.
+//! thread that polls it. Where its runtime tells of it (`dyntrace::runtime`, with `tokio_unstable`), it has a pid, and its operations are
+//! its own; tag and token it has none, except under [`with_tag`](crate::with_tag).
 
 mod blocking;
 mod child;
@@ -158,7 +159,15 @@ pub fn current() -> Pid {
 }
 
 fn asked_for() -> Pid {
-    scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.pid)).unwrap_or_else(of_thread)
+    scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.pid)).unwrap_or_else(outside)
+}
+
+/// The running task that this crate did not start, if its runtime tells of it; else the thread.
+fn outside() -> Pid {
+    match HOST.get() {
+        None => others::pid_of_running().unwrap_or_else(of_thread),
+        Some(host) => (host.of_thread)(),
+    }
 }
 
 /// Returns the pid of the current process; `None` in a task that is not a process, whose thread runs other tasks too.
@@ -195,7 +204,7 @@ fn of_thread() -> Pid {
 /// The functions of this room for guests.
 #[cfg(feature = "code")]
 pub(crate) static DOOR: Door =
-    Door { next: Pid::next, of_thread, runs, sequence_of_thread, thread_number, next_operation };
+    Door { next: Pid::next, of_thread: outside, runs, sequence_of_thread, thread_number, next_operation };
 
 /// Starts a tokio task that is a process: [`tokio::spawn`] with a pid and user tags of its own.
 ///

@@ -32,6 +32,8 @@ use std::panic::Location;
 #[cfg(feature = "runtime")]
 pub(crate) use counting::Counter;
 pub(crate) use counting::{count, is_counted};
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+pub(crate) use kept::Outer;
 pub(crate) use kept::{Seat, tag_changed, wait_begins, wait_ends};
 #[cfg(all(recorded, target_os = "linux"))]
 pub(crate) use kept::{forget, is_kept, start, wipe_in_children};

@@ -23,7 +23,7 @@ use std::{env, panic, process, thread};
 
 use dyntrace::JoinSetExt as _;
 use dyntrace::runtime::Builder;
-use dyntrace_task_table::Table;
+use dyntrace_task_table::{Table, Thing};
 use tokio::task::{JoinSet, yield_now};
 
 async fn turns(count: usize) {
@@ -74,6 +74,37 @@ fn a_task_of_tokio_has_the_probes_of_a_process() {
             "exit A ended",
         ]
     );
+}
+
+#[test]
+fn operations_of_a_task_of_tokio_are_its_own() {
+    use dyntrace::process::current;
+
+    let lines = events::seen(&["process-spawn", "process-wait", "process-resume"], || {
+        let runtime = Builder::new_multi_thread().worker_threads(2).build().unwrap();
+        let outside = current();
+        runtime.block_on(async {
+            let parent = tokio::spawn(async {
+                let own = current();
+                dyntrace::wait("turns", turns(1)).await;
+                let child = tokio::spawn(async { (current(), dyntrace::wait("turns", turns(1)).await) });
+                let (child, ()) = child.await.unwrap();
+                let process = dyntrace::spawn(async { (current(), yield_now().await, current()) }).await.unwrap();
+                assert_eq!((own, process.0), (current(), process.2));
+                [own, child, process.0]
+            });
+            let pids = parent.await.unwrap();
+            assert!(pids.is_sorted_by(|a, b| a < b) && !pids.contains(&outside), "{pids:?}");
+            assert_eq!(current(), outside);
+        });
+    });
+    let words: Vec<Vec<&str>> = lines.iter().map(|line| line.split(' ').collect()).collect();
+    let [parent, wait, resume, child, wait_of_child, resume_of_child, process] = &words[..] else {
+        panic!("{lines:#?}");
+    };
+    assert_eq!((parent[1], parent[2], parent[3]), ("A", "?", "B"));
+    assert_eq!((wait[1], resume[1], child[1], child[3], wait_of_child[1]), ("A", "A", "C", "A", "C"), "{lines:#?}");
+    assert_eq!((resume_of_child[1], process[1], process[3]), ("C", "D", "A"), "{lines:#?}");
 }
 
 #[test]
@@ -178,7 +209,7 @@ fn child() {
     let runtime = builder.tasks(true).build().unwrap();
     let line = line!() + 2;
     runtime.block_on(async {
-        let others: Vec<_> = (0..7).map(|_| tokio::spawn(pending::<()>())).collect();
+        let others: Vec<_> = (0..7).map(|_| tokio::spawn(dyntrace::wait("end", pending::<()>()))).collect();
         let own = dyntrace::spawn(pending::<()>());
         turns(3).await;
         // They have no place for a tag.
@@ -190,6 +221,11 @@ fn child() {
         assert_eq!((found.len(), table.tasks.len()), (7, 8));
         let place = format!("tests/runtime_hooks.rs:{line}");
         assert!(found.iter().all(|seen| *site(seen).second == *place && seen.task.polls == 1 && seen.tag.is_none()));
+        let waits = |seen: &dyntrace_task_table::Seen| match seen.wait.as_ref().map(|wait| &wait.resource) {
+            Some(Thing::Named(Some(name))) => &*name.first == "end",
+            _ => false,
+        };
+        assert!(found.iter().all(|seen| waits(seen)), "{found:?}");
         own.abort();
         others.iter().for_each(|task| task.abort());
         // A count of the runtime, after the first turn has ended all.

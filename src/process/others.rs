@@ -4,42 +4,37 @@
 //! life itself, so it has no entry here.
 //!
 //! The runtime calls after a poll when the task is already free for the next one. So another thread may call for that poll, or for the
-//! end of the task, before the first thread calls. The slot is therefore written under the lock of the task's entry.
+//! end of the task, before the first thread calls. Whoever calls first ends the poll in the slot, under the lock of the task's entry. So a
+//! slot has one writer at a time.
+
+mod entries;
 
 use std::cell::Cell;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::panic::Location;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::task::Id;
 
 use super::life::{is_watched, spent};
+use super::sieve::has_others;
 use super::{Pid, current};
 use crate::clock;
 use crate::probes::process as probes;
 use crate::sdt::is_only_kept;
-use crate::task_table::{Seat, Spawned};
+use crate::task_table::{Outer, Seat, Spawned};
 use crate::text::Place;
+
+pub(super) use entries::pid_of_running;
+use entries::{Entry, hold_across_forks, take_all, with};
 
 /// The function of a task: a runtime does not tell its type.
 const FUNCTION: &str = "?";
 /// How a poll and a task end: a runtime does not tell whether the task is ready, has panicked or was cancelled.
 const ENDED: &str = "ended";
-/// A power of two.
-const SHARDS: usize = 16;
 
 /// The tasks of one runtime.
 pub(crate) struct Others {
-    shards: [Mutex<HashMap<Id, Other, BuildHasherDefault<Spread>>>; SHARDS],
-}
-
-/// A task, until its end.
-struct Other {
-    pid: Pid,
-    seat: Seat,
-    /// The number of polls that have been told.
-    polls: u64,
+    runtime: u64,
 }
 
 /// A poll of a task that has been told.
@@ -49,6 +44,8 @@ struct Poll {
     /// Its number among those of the task.
     number: u64,
     began: u64,
+    /// The task that the thread polled before.
+    outer: Outer,
 }
 
 thread_local! {
@@ -64,7 +61,10 @@ thread_local! {
 
 impl Others {
     pub(crate) fn new() -> Others {
-        Others { shards: Default::default() }
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        hold_across_forks();
+        // Relaxed: the numbers need only differ.
+        Others { runtime: LAST.fetch_add(1, Ordering::Relaxed) }
     }
 
     /// A task was spawned by the current thread.
@@ -77,54 +77,29 @@ impl Others {
             true => tell_spawn(pid, at),
             false => Seat::NONE,
         };
-        let other = Other { pid, seat, polls: 0 };
+        let entry = Entry { runtime: self.runtime, pid, seat, polls: 0, polled_since: None };
         // A runtime that has ended ends a new task before it tells of the spawn.
         if ENDED_FIRST.take() == Some(task) {
-            return other.end();
+            return end(&entry);
         }
-        self.shard(task).insert(task, other);
+        with(task, |tasks| tasks.insert(task, entry));
     }
 
     /// The current thread begins to poll a task.
     #[inline]
     pub(crate) fn scheduled(&self, task: Id) {
+        has_others();
         if is_watched() {
-            self.tell_scheduled(task);
+            tell_scheduled(task);
         }
-    }
-
-    #[cold]
-    fn tell_scheduled(&self, task: Id) {
-        let mut shard = self.shard(task);
-        let Some(other) = shard.get_mut(&task) else { return };
-        other.polls += 1;
-        let (pid, number, began) = (other.pid, other.polls, clock::now());
-        other.seat.poll_begins(pid.number(), began);
-        drop(shard);
-        if !is_only_kept!(probes::scheduled) || probes::unscheduled::is_enabled() {
-            probes::scheduled(|| (pid, FUNCTION));
-            clock::prepare_once();
-        }
-        change_polls(|polls| polls.push(Poll { task, pid, number, began }));
     }
 
     /// The current thread has polled a task.
     #[inline]
     pub(crate) fn unscheduled(&self, task: Id) {
         if IS_POLLING.get() {
-            self.tell_unscheduled(task);
+            tell_unscheduled(task);
         }
-    }
-
-    #[cold]
-    fn tell_unscheduled(&self, task: Id) {
-        // Without one, it has ended in the poll.
-        let Some(poll) = poll_of(task) else { return };
-        if let Some(other) = self.shard(task).get(&task) {
-            let took = clock::now().wrapping_sub(poll.began);
-            other.seat.poll_ends(poll.pid.number(), took, other.polls == poll.number);
-        }
-        probes::unscheduled(|| (poll.pid, spent(poll.began), "pending"));
     }
 
     /// A task has ended, perhaps in its poll.
@@ -132,39 +107,20 @@ impl Others {
         if IS_POLLING.get()
             && let Some(poll) = poll_of(task)
         {
+            poll.outer.resume();
             probes::unscheduled(|| (poll.pid, spent(poll.began), ENDED));
         }
-        let other = self.shard(task).remove(&task);
-        match other {
-            Some(other) => other.end(),
+        match with(task, |tasks| tasks.remove(&task)).flatten() {
+            Some(entry) => end(&entry),
             None => ENDED_FIRST.set(Some(task)),
         }
-    }
-
-    /// Nothing panics under this lock.
-    fn shard(&self, task: Id) -> MutexGuard<'_, HashMap<Id, Other, BuildHasherDefault<Spread>>> {
-        use std::hash::BuildHasher as _;
-
-        let spread = BuildHasherDefault::<Spread>::default().hash_one(task);
-        // Other bits than those by which the map finds an entry.
-        self.shards[(spread >> 32) as usize % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A task that another thread ended before its spawn was told has an entry until the end of the runtime.
 impl Drop for Others {
     fn drop(&mut self) {
-        for shard in &mut self.shards {
-            let shard = shard.get_mut().unwrap_or_else(PoisonError::into_inner);
-            shard.drain().for_each(|(_, other)| other.end());
-        }
-    }
-}
-
-impl Other {
-    fn end(self) {
-        probes::exit(|| (self.pid, ENDED));
-        self.seat.leave(self.pid.number());
+        take_all(self.runtime).iter().for_each(end);
     }
 }
 
@@ -201,6 +157,47 @@ fn tell_spawn(pid: Pid, at: &'static Location<'static>) -> Seat {
     })
 }
 
+#[cold]
+fn tell_scheduled(task: Id) {
+    let begun = with(task, |tasks| {
+        let entry = tasks.get_mut(&task)?;
+        let (pid, began) = (entry.pid, clock::now());
+        entry.polls += 1;
+        if let Some(since) = entry.polled_since.replace(began) {
+            entry.seat.poll_ends(pid.number(), began.wrapping_sub(since));
+        }
+        let outer = entry.seat.poll_begins(pid.number(), began);
+        Some(Poll { task, pid, number: entry.polls, began, outer })
+    });
+    let Some(poll) = begun.flatten() else { return };
+    if !is_only_kept!(probes::scheduled) || probes::unscheduled::is_enabled() {
+        probes::scheduled(|| (poll.pid, FUNCTION));
+        clock::prepare_once();
+    }
+    change_polls(|polls| polls.push(poll));
+}
+
+#[cold]
+fn tell_unscheduled(task: Id) {
+    // Without one, it has ended in the poll.
+    let Some(poll) = poll_of(task) else { return };
+    with(task, |tasks| {
+        if let Some(entry) = tasks.get_mut(&task)
+            && entry.polls == poll.number
+            && let Some(since) = entry.polled_since.take()
+        {
+            entry.seat.poll_ends(poll.pid.number(), clock::now().wrapping_sub(since));
+        }
+    });
+    poll.outer.resume();
+    probes::unscheduled(|| (poll.pid, spent(poll.began), "pending"));
+}
+
+fn end(entry: &Entry) {
+    probes::exit(|| (entry.pid, ENDED));
+    entry.seat.leave(entry.pid.number());
+}
+
 /// Takes the innermost poll of the current thread, if it is one of this task.
 fn poll_of(task: Id) -> Option<Poll> {
     change_polls(|polls| polls.pop_if(|poll| poll.task == task))?
@@ -217,24 +214,4 @@ fn change_polls<R>(change: impl FnOnce(&mut Vec<Poll>) -> R) -> Option<R> {
             answer
         })
         .ok()
-}
-
-/// A hash of the numbers that tokio gives one after the other.
-#[derive(Default)]
-struct Spread(u64);
-
-impl Hasher for Spread {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
-        }
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
 }

@@ -109,23 +109,22 @@ impl Seat {
         Some(Running { table, slot, began, before })
     }
 
-    /// Notes that the current thread begins to poll a task that is no process. Waits and tags of its thread are not its own.
-    ///
-    /// The caller has a lock against other writers of the slot.
+    /// [`run`](Seat::run) for callers whose end of a poll is elsewhere. They have a lock against other such callers.
     #[cfg(all(tokio_unstable, feature = "runtime"))]
-    pub(crate) fn poll_begins(&self, pid: u64, now: u64) {
+    pub(crate) fn poll_begins(&self, pid: u64, now: u64) -> Outer {
         if let Some(table) = table()
             && let Some(slot) = table.slot(self.number(), pid)
         {
             begin_poll(slot, thread(table), now);
         }
+        Outer(RUNNING.replace(Current { seat: self.number(), pid }))
     }
 
-    /// Notes that such a poll took so many cycles, and whether it was the task's last one so far. Needs the same lock.
+    /// Notes that such a poll took so many cycles. Needs the same lock.
     #[cfg(all(tokio_unstable, feature = "runtime"))]
-    pub(crate) fn poll_ends(&self, pid: u64, took: u64, is_last: bool) {
+    pub(crate) fn poll_ends(&self, pid: u64, took: u64) {
         if let Some(slot) = table().and_then(|table| table.slot(self.number(), pid)) {
-            end_poll(slot, took, is_last);
+            end_poll(slot, took);
         }
     }
 
@@ -148,6 +147,18 @@ fn leave(seat: &Seat, pid: u64) {
     }
 }
 
+/// The task that the thread polls around another one.
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+pub(crate) struct Outer(Current);
+
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+impl Outer {
+    /// Notes that the current thread polls it again.
+    pub(crate) fn resume(self) {
+        RUNNING.set(self.0);
+    }
+}
+
 /// A poll of a task. Dropping it ends the poll.
 pub(crate) struct Running {
     table: &'static Table,
@@ -165,7 +176,7 @@ impl Drop for Running {
             return;
         }
         let took = clock::now().wrapping_sub(self.began);
-        end_poll(self.slot, took, true);
+        end_poll(self.slot, took);
     }
 }
 
@@ -180,14 +191,12 @@ fn begin_poll(slot: &Slot, thread: u32, now: u64) {
 }
 
 #[inline(always)]
-fn end_poll(slot: &Slot, took: u64, is_last: bool) {
+fn end_poll(slot: &Slot, took: u64) {
     slot.change(|words| {
         let last = (took.cast_signed() as f32).to_bits();
         // The bits of numbers that are not negative have the order of the numbers.
         let longest = last.max(words.get(slot::LONGEST) as u32);
-        if is_last {
-            words.set(slot::PID, words.get(slot::PID) & !0xff | State::Idle as u64);
-        }
+        words.set(slot::PID, words.get(slot::PID) & !0xff | State::Idle as u64);
         words.set(slot::BUSY, words.get(slot::BUSY).wrapping_add(took));
         words.set(slot::LONGEST, u64::from(last) << 32 | u64::from(longest));
     });

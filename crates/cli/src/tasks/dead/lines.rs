@@ -51,10 +51,14 @@ fn others(table: &Table, zone: &TimeZone) -> Option<String> {
     }
     let counted = counted(usize::try_from(header.counted).unwrap_or(usize::MAX), "task");
     let at = realtime(table.clock, header.counted_at).map_or_else(missing, |time| date(time, zone));
-    Some(format!(
-        "others: not seen; the runtimes counted {counted}, of which {} are in the table (as of {at})\n",
-        header.counted_with_slot
-    ))
+    Some(match header.counted_with_slot {
+        known if known < header.counted => {
+            format!(
+                "others: not seen; the runtimes counted {counted}, of which {known} are in the table (as of {at})\n"
+            )
+        }
+        _ => format!("others: none; the runtimes counted {counted}, all of them in the table (as of {at})\n"),
+    })
 }
 
 /// By their addresses: tasks share the texts of a place.

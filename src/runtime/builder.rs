@@ -25,7 +25,7 @@ type Callback = Arc<dyn Fn() + Send + Sync>;
 /// let mut builder = Builder::new_current_thread();
 /// builder.enable_time().tokio().start_paused(true);
 /// let runtime = builder.build()?;
-/// runtime.block_on(tokio::time::sleep(std::time::Duration::from_secs(3600)));
+/// runtime.block_on(async { tokio::time::sleep(std::time::Duration::from_secs(3600)).await });
 /// # Ok(())
 /// # }
 /// ```
@@ -46,8 +46,8 @@ trait WithoutIo {
 
 impl WithoutIo for tokio::runtime::Builder {}
 
-/// Settings are kept, except for functions that this crate calls in its own: [`on_thread_park`](Builder::on_thread_park) and
-/// [`on_thread_stop`](Builder::on_thread_stop). Set these here.
+/// Settings are kept, except for functions in whose places this crate puts its own: [`on_thread_park`](Builder::on_thread_park),
+/// [`on_thread_stop`](Builder::on_thread_stop) and, under `tokio_unstable`, tokio's hooks of tasks. Set these here.
 impl From<tokio::runtime::Builder> for Builder {
     fn from(tokio: tokio::runtime::Builder) -> Builder {
         Builder {

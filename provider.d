@@ -239,13 +239,15 @@ provider dyntrace {
     probe seq_trace__operation(int thread_id, int tag, char *proc,
                                int token_label, int token_previous, int token_current);
 
-    /* Processes: tasks and closures that were started with dyntrace's functions */
+    /* Processes: tasks and closures that were started with dyntrace's functions. In programs that are built with tokio_unstable, also all
+     * other tasks of a runtime of dyntrace::runtime: the runtime tells neither their types nor how they end. */
 
     /**
      * A process was started.
      *
      * @param proc pid of the new process, as "<0.N.0>"
-     * @param fun type of its future or closure: the path of the function, with {{closure}} for each block or closure in it
+     * @param fun type of its future or closure: the path of the function, with {{closure}} for each block or closure in it; ? for a task
+     * that dyntrace did not start
      * @param parent pid of the process that started it, as "<0.N.0>"
      * @param place call that started it, as file:line
      * @param user_tag the user tag that it begins with
@@ -257,7 +259,7 @@ provider dyntrace {
      *
      * @param proc pid of the process, as "<0.N.0>"
      * @param reason normal, cancelled (dropped before its end), or panic; panic: and the text of the panic, if process-scheduled or
-     * process-unscheduled was traced, too
+     * process-unscheduled was traced, too; ended, in any of these ways, for a task that dyntrace did not start
      */
     probe process__exit(char *proc, char *reason);
 
@@ -270,11 +272,12 @@ provider dyntrace {
     probe process__scheduled(char *proc, char *fun);
 
     /**
-     * A process stops running on this thread: the poll, or the call, that process-scheduled has announced ends.
+     * A process stops running on this thread: the poll, or the call, that process-scheduled has announced ends. For a task that dyntrace
+     * did not start, process-scheduled may announce its next poll, on another thread, before that.
      *
      * @param proc pid of the process, as "<0.N.0>"
      * @param polled nanoseconds that it ran
-     * @param outcome pending (it waits), ready (it has ended), or panic
+     * @param outcome pending (it waits), ready (it has ended), or panic; ended, in any way, for a task that dyntrace did not start
      */
     probe process__unscheduled(char *proc, uint64_t polled, char *outcome);
 

@@ -14,7 +14,8 @@
  *     mfa               the path of its function; {{closure}} stands for each block or
  *                       closure in it
  *     polled            how long it ran, in nanoseconds
- *     outcome           pending (it waits), ready (it has ended), or panic
+ *     outcome           pending (it waits), ready (it has ended), or panic;
+ *                       ended, for a task that dyntrace did not start
  *
  * CAVEATS
  *     A process that polls another, as with dyntrace::process::child, runs meanwhile:

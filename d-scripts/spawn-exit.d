@@ -14,7 +14,8 @@
  *     parent            pid of the process that started it
  *     place             the call that started it
  *     user tag          the user tag that it begins with; empty if it has none
- *     reason            normal, cancelled (dropped before its end), or panic
+ *     reason            normal, cancelled (dropped before its end), or panic;
+ *                       ended, for a task that dyntrace did not start
  *
  * CAVEATS
  *     Of a panic the text is in the reason only while another tracer looks at the

@@ -31,6 +31,7 @@
 //! | [`user_trace`] | your program's own events, [`p!`] |
 //! | [`trace`] | calls of functions with the attribute [`traced`], traced by pattern while the program runs |
 //! | [`alloc`] | an allocator that counts, so that traces show how much memory functions allocate |
+//! | `runtime` (feature `runtime`) | tokio's runtimes, built so that their tasks are seen; [`main`](macro@main), [`test`](macro@test) |
 //! | [`recorder`] | recording of all probes into files, without a tracer; on Unix |
 //! | [`code`] | modules: libraries that a running program loads, upgrades and purges; on Linux |
 //! | [`probes`] | the probe functions, made from `provider.d` |
@@ -46,6 +47,7 @@
 //! | `recorder` | yes | `recorder`, and `DYNTRACE=record:DIR` in the environment |
 //! | `trace` | yes | `trace`, `traced`, `alloc`; includes `recorder` |
 //! | `sync`, `time` | no | `sync`, `time` |
+//! | `runtime` | no | `runtime`, `main`, `test` |
 //! | `code` | no | `code`, on Linux; includes `trace` |
 //! | `dist`, `dist-tls` | no | `dist`; the same under TLS |
 //! | `nop5`, `dof` | no | other sites on x86_64 Linux, as README says |
@@ -100,6 +102,8 @@ pub mod probes;
 pub mod process;
 #[cfg(recorder)]
 pub mod recorder;
+#[cfg(all(feature = "runtime", not(loom)))]
+pub mod runtime;
 mod scope;
 #[cfg(feature = "scripts")]
 pub mod scripts;
@@ -143,6 +147,15 @@ pub mod __traced {
     pub use crate::breakpoint::{SITE_MARK, enrol, sites};
 }
 
+/// Support for the code that `main` and `test` generate. Not for direct use; may change at any time.
+#[cfg(all(feature = "runtime", not(loom)))]
+#[doc(hidden)]
+pub mod __runtime {
+    pub use crate::runtime::block_on;
+    #[cfg(tokio_unstable)]
+    pub use tokio::runtime::UnhandledPanic;
+}
+
 /// Support for the crate `dyntrace-tracing`. Not for direct use; may change at any time.
 #[doc(hidden)]
 pub mod __spans {
@@ -181,6 +194,38 @@ pub mod __code {
 /// ```
 #[cfg(all(feature = "code", target_os = "linux"))]
 pub use dyntrace_macros::export;
+/// Runs an `async fn` on a runtime of its own: `#[tokio::main]`, built by [`runtime::Builder`]. The function is a process.
+///
+/// It has the arguments of `#[tokio::main]`: `flavor` (`"multi_thread"` or `"current_thread"`), `worker_threads`, `start_paused`,
+/// `unhandled_panic`, `name` and `crate`, the path of this crate. The last three of tokio's settings need what they need there.
+///
+/// ```
+/// #[dyntrace::main(worker_threads = 2)]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     dyntrace::put_tag("main")?;
+///     let child = dyntrace::spawn(async { 6 * 7 });
+///     assert_eq!(child.await?, 42);
+///     assert_eq!(dyntrace::get_tag().as_deref(), Some("main"));
+///     Ok(())
+/// }
+/// ```
+#[cfg(feature = "runtime")]
+pub use dyntrace_macros::main;
+/// Runs an `async fn` as a test on a runtime of its own: `#[tokio::test]`, built by [`runtime::Builder`].
+///
+/// It has the arguments of [`main`](macro@main). The runtime is one of the current thread, unless `flavor` says otherwise.
+///
+/// ```
+/// #[dyntrace::test]
+/// async fn tags_stay() {
+///     dyntrace::put_tag("request 7").unwrap();
+///     tokio::task::yield_now().await;
+///     assert_eq!(dyntrace::get_tag().as_deref(), Some("request 7"));
+/// }
+/// # fn main() {}
+/// ```
+#[cfg(feature = "runtime")]
+pub use dyntrace_macros::test;
 /// Makes a function traceable while the program runs; see [`trace`]. While the function is not traced, that costs one compare
 /// and one jump that is not taken.
 ///

@@ -2,7 +2,8 @@
 //!
 //! A *process* is a task or closure started with [`spawn`], [`spawn_local`], [`spawn_blocking`] or [`JoinSetExt`], a future of
 //! [`child`], or, outside of these, the thread. A task started by another `spawn` is not a process: its operations count as those of the
-//! thread that polls it.
+//! thread that polls it. Where its runtime tells of it (`dyntrace::runtime`, with `tokio_unstable`), it has a pid, and its operations are
+//! its own; tag and token it has none, except under [`with_tag`](crate::with_tag).
 
 mod blocking;
 mod child;
@@ -12,6 +13,8 @@ mod id;
 mod join_set;
 mod life;
 mod name;
+#[cfg_attr(not(all(tokio_unstable, feature = "runtime", not(loom))), path = "process/no_others.rs")]
+mod others;
 mod set;
 mod sieve;
 mod thread;
@@ -27,14 +30,18 @@ use tokio::task::JoinHandle;
 use crate::scope::{self, Own, Refusal, Scoped, Seat, Slot};
 use crate::sequence::{Sequence, era};
 use crate::tag;
+use crate::task_table;
 
 use blocking::Turn;
 pub use child::{Child, child};
 pub(crate) use door::{Door, HOST};
 pub use id::{OperationId, ParsePidError, Pid};
 pub use join_set::JoinSetExt;
-use life::Life;
+use life::{Kind, Life};
 pub use name::{ThreadName, thread_name};
+#[cfg(all(tokio_unstable, feature = "runtime", not(loom)))]
+pub(crate) use others::Others;
+use others::SpawnsOwn;
 pub use set::Processes;
 pub(crate) use sieve::Sieve;
 pub use thread::{next_operation, thread_number};
@@ -152,7 +159,15 @@ pub fn current() -> Pid {
 }
 
 fn asked_for() -> Pid {
-    scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.pid)).unwrap_or_else(of_thread)
+    scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.pid)).unwrap_or_else(outside)
+}
+
+/// The running task that this crate did not start, if its runtime tells of it; else the thread.
+fn outside() -> Pid {
+    match HOST.get() {
+        None => others::pid_of_running().unwrap_or_else(of_thread),
+        Some(host) => (host.of_thread)(),
+    }
 }
 
 /// Returns the pid of the current process; `None` in a task that is not a process, whose thread runs other tasks too.
@@ -189,7 +204,7 @@ fn of_thread() -> Pid {
 /// The functions of this room for guests.
 #[cfg(feature = "code")]
 pub(crate) static DOOR: Door =
-    Door { next: Pid::next, of_thread, runs, sequence_of_thread, thread_number, next_operation };
+    Door { next: Pid::next, of_thread: outside, runs, sequence_of_thread, thread_number, next_operation };
 
 /// Starts a tokio task that is a process: [`tokio::spawn`] with a pid and user tags of its own.
 ///
@@ -236,7 +251,13 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    tokio::spawn(process(pid, future))
+    let process = process(pid, Kind::Task, future);
+    let task = {
+        let _own = SpawnsOwn::begin();
+        tokio::spawn(process)
+    };
+    task_table::count();
+    task
 }
 
 /// [`spawn`] for a future that must stay on its thread: [`tokio::task::spawn_local`] with a pid and user tags of its own.
@@ -250,7 +271,7 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    tokio::task::spawn_local(process(Pid::next(), future))
+    tokio::task::spawn_local(process(Pid::next(), Kind::Future, future))
 }
 
 /// Runs a blocking closure as a process: [`tokio::task::spawn_blocking`] with a pid of its own, and with the tag and token of the
@@ -294,7 +315,7 @@ where
 fn blocking<F: FnOnce() -> R, R>(closure: F) -> impl FnOnce() -> R {
     let pid = Pid::next();
     let tagged = tag::of_current(closure);
-    let life = Life::begin::<F>(pid, true, || tagged.tag());
+    let life = Life::begin::<F>(pid, Kind::Blocking, || tagged.tag());
     let closure = Scoped::new(&PROCESS, Some(Process::begin(pid)), tagged);
     let process = BlockingProcess { closure, turn: Turn::begin::<F>(pid), life };
     move || process.run()
@@ -329,9 +350,9 @@ pin_project_lite::pin_project! {
 }
 
 #[track_caller]
-fn process<F>(pid: Pid, future: F) -> OwnProcess<F> {
+fn process<F>(pid: Pid, kind: Kind, future: F) -> OwnProcess<F> {
     let tagged = tag::of_new_process(future);
-    let life = Life::begin::<F>(pid, false, || tagged.tag());
+    let life = Life::begin::<F>(pid, kind, || tagged.tag());
     OwnProcess { future: Scoped::new(&PROCESS, Some(Process::begin(pid)), tagged), life }
 }
 

@@ -7,11 +7,15 @@
 //! A forked child has no table: the kernel wipes [`kept::TABLE`] in it. A task that the child continues finds that at the end of its poll,
 //! and writes nothing. If the child starts a table of its own, slots of its parent's tasks are other tasks' there: so each change first
 //! compares the slot's pid.
+//!
+//! Tasks that other code spawns have no slots. Runtimes count theirs ([`counting`]), so that readers know how many those are.
 #![cfg_attr(
     not(all(recorded, target_os = "linux")),
     allow(dead_code, reason = "without probes or control sockets, nothing starts a table")
 )]
 
+#[cfg_attr(not(all(recorded, target_os = "linux")), path = "task_table/not_counting.rs")]
+mod counting;
 #[cfg(all(recorded, target_os = "linux"))]
 mod file;
 #[cfg_attr(not(all(recorded, target_os = "linux")), path = "task_table/none.rs")]
@@ -25,6 +29,11 @@ mod texts;
 
 use std::panic::Location;
 
+#[cfg(feature = "runtime")]
+pub(crate) use counting::Counter;
+pub(crate) use counting::{count, is_counted};
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+pub(crate) use kept::Outer;
 pub(crate) use kept::{Seat, tag_changed, wait_begins, wait_ends};
 #[cfg(all(recorded, target_os = "linux"))]
 pub(crate) use kept::{forget, is_kept, start, wipe_in_children};
@@ -35,6 +44,8 @@ pub(crate) struct Spawned<'s> {
     pub pid: u64,
     /// Whether it is a closure for blocking work.
     pub is_blocking: bool,
+    /// Whether a runtime counts it as one of its tasks.
+    pub is_counted: bool,
     /// The number in the pid of the process that spawns it.
     pub parent: u64,
     /// Its function.

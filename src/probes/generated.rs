@@ -1651,7 +1651,7 @@ pub mod process {
     /// | argument | in D | in Rust | meaning |
     /// |---|---|---|---|
     /// | `proc` | `char *` | `Into<Text>` | pid of the new process, as "\<0.N.0\>" |
-    /// | `fun` | `char *` | `Into<Text>` | type of its future or closure: the path of the function, with {{closure}} for each block or closure in it |
+    /// | `fun` | `char *` | `Into<Text>` | type of its future or closure: the path of the function, with {{closure}} for each block or closure in it; ? for a task that dyntrace did not start |
     /// | `parent` | `char *` | `Into<Text>` | pid of the process that started it, as "\<0.N.0\>" |
     /// | `place` | `char *` | `Into<Text>` | call that started it, as file:line |
     /// | `user_tag` | `char *` | `Into<Text>` | the user tag that it begins with |
@@ -1758,7 +1758,7 @@ pub mod process {
     /// | argument | in D | in Rust | meaning |
     /// |---|---|---|---|
     /// | `proc` | `char *` | `Into<Text>` | pid of the process, as "\<0.N.0\>" |
-    /// | `reason` | `char *` | `Into<Text>` | normal, cancelled (dropped before its end), or panic; panic: and the text of the panic, if process-scheduled or process-unscheduled was traced, too |
+    /// | `reason` | `char *` | `Into<Text>` | normal, cancelled (dropped before its end), or panic; panic: and the text of the panic, if process-scheduled or process-unscheduled was traced, too; ended, in any of these ways, for a task that dyntrace did not start |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn exit<'a, Proc, Reason>(
@@ -1892,7 +1892,8 @@ pub mod process {
         }
     }
 
-    /// A process stops running on this thread: the poll, or the call, that process-scheduled has announced ends.
+    /// A process stops running on this thread: the poll, or the call, that process-scheduled has announced ends. For a task that dyntrace
+    /// did not start, process-scheduled may announce its next poll, on another thread, before that.
     ///
     /// The probe `process-unscheduled` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -1901,7 +1902,7 @@ pub mod process {
     /// |---|---|---|---|
     /// | `proc` | `char *` | `Into<Text>` | pid of the process, as "\<0.N.0\>" |
     /// | `polled` | `uint64_t` | `u64` | nanoseconds that it ran |
-    /// | `outcome` | `char *` | `Into<Text>` | pending (it waits), ready (it has ended), or panic |
+    /// | `outcome` | `char *` | `Into<Text>` | pending (it waits), ready (it has ended), or panic; ended, in any way, for a task that dyntrace did not start |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn unscheduled<'a, Proc, Outcome>(

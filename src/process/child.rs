@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use super::life::Kind;
 use super::{OwnProcess, Pid, process};
 
 /// Makes a process of a future, for whatever runs it: `JoinSet::spawn_on`, another runtime, the branch of a `join!`.
@@ -28,7 +29,13 @@ use super::{OwnProcess, Pid, process};
 /// ```
 #[track_caller]
 pub fn child<F: Future>(future: F) -> Child<F> {
-    Child { process: process(Pid::next(), future) }
+    Child { process: process(Pid::next(), Kind::Future, future) }
+}
+
+/// [`child`] for a future that becomes a task of the current runtime.
+#[track_caller]
+pub(super) fn task<F: Future>(future: F) -> Child<F> {
+    Child { process: process(Pid::next(), Kind::Task, future) }
 }
 
 pin_project_lite::pin_project! {

@@ -2,7 +2,10 @@
 
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::{blocking, child};
+use super::blocking;
+use super::child::task;
+use super::others::SpawnsOwn;
+use crate::task_table;
 
 /// Starts processes in a [`JoinSet`], the only type that implements it.
 ///
@@ -53,7 +56,13 @@ impl<T: 'static> JoinSetExt<T> for JoinSet<T> {
         F: Future<Output = T> + Send + 'static,
         T: Send,
     {
-        self.spawn(child(future))
+        let process = task(future);
+        let task = {
+            let _own = SpawnsOwn::begin();
+            self.spawn(process)
+        };
+        task_table::count();
+        task
     }
 
     fn spawn_blocking_process<F>(&mut self, closure: F) -> AbortHandle

@@ -12,7 +12,7 @@ use crate::panic_text::panic_text;
 use crate::probes::process as probes;
 use crate::sdt::is_only_kept;
 use crate::tag::Tag;
-use crate::task_table::{Seat, Spawned};
+use crate::task_table::{self, Seat, Spawned};
 use crate::text::Place;
 
 /// A process from its spawn to its exit. Fires `process-exit` when it is dropped, so it is dropped after the future.
@@ -23,6 +23,17 @@ pub(super) struct Life {
     end: End,
     /// Its slot in the table of tasks.
     seat: Seat,
+}
+
+/// What a process is.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    /// A task of the current runtime.
+    Task,
+    /// A future that may be a part of a task, or be polled by another thing than a runtime.
+    Future,
+    /// A closure on a thread for blocking work.
+    Blocking,
 }
 
 /// How the process ends if it is dropped now.
@@ -38,10 +49,10 @@ impl Life {
     /// Fires `process-spawn` for a process that runs a `T`.
     #[track_caller]
     #[inline]
-    pub(super) fn begin<T>(pid: Pid, is_blocking: bool, user_tag: impl FnOnce() -> Option<Tag>) -> Life {
+    pub(super) fn begin<T>(pid: Pid, kind: Kind, user_tag: impl FnOnce() -> Option<Tag>) -> Life {
         let of = type_name::<T>();
         let seat = match probes::spawn::is_enabled() {
-            true => tell_spawn(pid, of, is_blocking, Location::caller(), user_tag()),
+            true => tell_spawn(pid, of, kind, Location::caller(), user_tag()),
             false => Seat::NONE,
         };
         Life { pid, of, end: End::Cancelled, seat }
@@ -93,8 +104,8 @@ impl Life {
         // The panic resumes below, so no code sees a value that it left half changed.
         let answer = panic::catch_unwind(AssertUnwindSafe(run));
         let outcome = answer.as_ref().map_or(Outcome::Panic, outcome);
-        let polled = clock::took(clock::now().wrapping_sub(began)).as_nanos();
-        probes::unscheduled(|| (self.pid, u64::try_from(polled).unwrap_or(u64::MAX), outcome.text()));
+        let polled = spent(began);
+        probes::unscheduled(|| (self.pid, polled, outcome.text()));
         if let Outcome::Ready = outcome {
             self.end = End::Normal;
         }
@@ -166,19 +177,18 @@ impl Outcome {
 
 /// Whether a tracer looks at the probes around each poll, or there is a table of tasks.
 #[inline(always)]
-fn is_watched() -> bool {
+pub(super) fn is_watched() -> bool {
     probes::scheduled::is_enabled() || probes::unscheduled::is_enabled()
+}
+
+/// Nanoseconds since a time of the clock.
+pub(super) fn spent(since: u64) -> u64 {
+    u64::try_from(clock::took(clock::now().wrapping_sub(since)).as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cold]
 #[inline(never)]
-fn tell_spawn(
-    pid: Pid,
-    of: &'static str,
-    is_blocking: bool,
-    at: &'static Location<'static>,
-    user_tag: Option<Tag>,
-) -> Seat {
+fn tell_spawn(pid: Pid, of: &'static str, kind: Kind, at: &'static Location<'static>, user_tag: Option<Tag>) -> Seat {
     let parent = current();
     if !is_only_kept!(probes::spawn) {
         let place = Place::new(at);
@@ -186,7 +196,8 @@ fn tell_spawn(
     }
     Seat::take(&Spawned {
         pid: pid.number(),
-        is_blocking,
+        is_blocking: kind == Kind::Blocking,
+        is_counted: kind == Kind::Task && task_table::is_counted(),
         parent: parent.number(),
         function: path(of),
         place: at,

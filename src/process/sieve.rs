@@ -15,6 +15,8 @@ pub(crate) struct Sieve(u64);
 thread_local! {
     /// The processes that this thread may be running.
     static RUNNING: Cell<Sieve> = const { Cell::new(Sieve::ALL) };
+    /// Whether this thread has polled a task that has a pid and does not use the slot.
+    static HAS_OTHERS: Cell<bool> = const { Cell::new(false) };
     /// The pid of the thread, while its slot is empty.
     static ALONE: Cell<Option<Pid>> = const { Cell::new(None) };
 }
@@ -43,8 +45,24 @@ impl<T: Into<Sieve>> FromIterator<T> for Sieve {
 
 /// Remembers the processes that the current thread may run from now on: all, while the thread has no pid.
 pub(super) fn runs(thread: Option<Pid>, process: Option<Pid>) {
+    if TELLS_OF_OTHERS && HAS_OTHERS.get() {
+        return;
+    }
     RUNNING.set(thread.map_or(Sieve::ALL, |thread| [thread].into_iter().chain(process).collect()));
     ALONE.set(thread.filter(|_| process.is_none()));
+}
+
+/// Whether runtimes tell of tasks that have a pid and do not use the slot.
+const TELLS_OF_OTHERS: bool = cfg!(all(tokio_unstable, feature = "runtime"));
+
+/// Notes that the current thread polls such a task. From now on it may run any process.
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+#[inline]
+pub(super) fn has_others() {
+    if !HAS_OTHERS.replace(true) {
+        RUNNING.set(Sieve::ALL);
+        ALONE.set(None);
+    }
 }
 
 /// The current process, if it can only be the thread.

@@ -34,7 +34,7 @@ struct Current {
 }
 
 #[inline(always)]
-fn table() -> Option<&'static Table> {
+pub(super) fn table() -> Option<&'static Table> {
     // Acquire: with the Release of `start`.
     // SAFETY: null, or a table that is never freed.
     unsafe { TABLE.load(Acquire).as_ref() }
@@ -72,8 +72,10 @@ pub(crate) unsafe fn forget() {
     unsafe { TABLE.forget() };
 }
 
-/// The slot of a task, by its number from 1; 0 for none.
+/// The slot of a task, by its number from 1; 0 for none. With [`COUNTED`] if a runtime counts the task.
 pub(crate) struct Seat(u32);
+
+const COUNTED: u32 = 1 << 31;
 
 impl Seat {
     pub(crate) const NONE: Seat = Seat(0);
@@ -81,39 +83,79 @@ impl Seat {
     /// Takes a slot for a task that begins. Returns no slot without a table; also if the table is full, which it counts.
     #[cold]
     pub(crate) fn take(spawned: &Spawned<'_>) -> Seat {
-        Seat(table().and_then(|table| table.take(spawned)).unwrap_or(0))
+        let Some((table, number)) = table().and_then(|table| Some((table, table.take(spawned)?))) else {
+            return Seat::NONE;
+        };
+        if !spawned.is_counted {
+            return Seat(number);
+        }
+        table.add_with_slot(1);
+        Seat(number | COUNTED)
+    }
+
+    fn number(&self) -> u32 {
+        self.0 & !COUNTED
     }
 
     /// Notes that the current thread runs the task, until the value is dropped.
     #[inline(always)]
     pub(crate) fn run(&self, pid: u64) -> Option<Running> {
         let table = table()?;
-        let slot = table.slot(self.0, pid)?;
+        let slot = table.slot(self.number(), pid)?;
         let thread = thread(table);
         let began = clock::now();
-        slot.change(|words| {
-            words.set(slot::PID, words.get(slot::PID) & !0xff | State::Running as u64);
-            words.set(slot::THREAD, words.get(slot::THREAD) & !u64::from(u32::MAX) | u64::from(thread));
-            words.set(slot::SCHEDULED, began);
-            words.set(slot::POLLS, words.get(slot::POLLS) + 1);
-        });
-        let before = RUNNING.replace(Current { seat: self.0, pid });
+        begin_poll(slot, thread, began);
+        let before = RUNNING.replace(Current { seat: self.number(), pid });
         Some(Running { table, slot, began, before })
+    }
+
+    /// [`run`](Seat::run) for callers whose end of a poll is elsewhere. They have a lock against other such callers.
+    #[cfg(all(tokio_unstable, feature = "runtime"))]
+    pub(crate) fn poll_begins(&self, pid: u64, now: u64) -> Outer {
+        if let Some(table) = table()
+            && let Some(slot) = table.slot(self.number(), pid)
+        {
+            begin_poll(slot, thread(table), now);
+        }
+        Outer(RUNNING.replace(Current { seat: self.number(), pid }))
+    }
+
+    /// Notes that such a poll took so many cycles. Needs the same lock.
+    #[cfg(all(tokio_unstable, feature = "runtime"))]
+    pub(crate) fn poll_ends(&self, pid: u64, took: u64) {
+        if let Some(slot) = table().and_then(|table| table.slot(self.number(), pid)) {
+            end_poll(slot, took);
+        }
     }
 
     /// Frees the slot of a task that ends.
     #[inline(always)]
     pub(crate) fn leave(&self, pid: u64) {
         if self.0 != 0 {
-            leave(self.0, pid);
+            leave(self, pid);
         }
     }
 }
 
 #[cold]
-fn leave(seat: u32, pid: u64) {
-    if let Some(table) = table() {
-        table.leave(seat, pid);
+fn leave(seat: &Seat, pid: u64) {
+    if let Some(table) = table()
+        && table.leave(seat.number(), pid)
+        && seat.0 & COUNTED != 0
+    {
+        table.add_with_slot(0_u64.wrapping_sub(1));
+    }
+}
+
+/// The task that the thread polls around another one.
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+pub(crate) struct Outer(Current);
+
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+impl Outer {
+    /// Notes that the current thread polls it again.
+    pub(crate) fn resume(self) {
+        RUNNING.set(self.0);
     }
 }
 
@@ -134,15 +176,30 @@ impl Drop for Running {
             return;
         }
         let took = clock::now().wrapping_sub(self.began);
-        self.slot.change(|words| {
-            let last = (took.cast_signed() as f32).to_bits();
-            // The bits of numbers that are not negative have the order of the numbers.
-            let longest = last.max(words.get(slot::LONGEST) as u32);
-            words.set(slot::PID, words.get(slot::PID) & !0xff | State::Idle as u64);
-            words.set(slot::BUSY, words.get(slot::BUSY).wrapping_add(took));
-            words.set(slot::LONGEST, u64::from(last) << 32 | u64::from(longest));
-        });
+        end_poll(self.slot, took);
     }
+}
+
+#[inline(always)]
+fn begin_poll(slot: &Slot, thread: u32, now: u64) {
+    slot.change(|words| {
+        words.set(slot::PID, words.get(slot::PID) & !0xff | State::Running as u64);
+        words.set(slot::THREAD, words.get(slot::THREAD) & !u64::from(u32::MAX) | u64::from(thread));
+        words.set(slot::SCHEDULED, now);
+        words.set(slot::POLLS, words.get(slot::POLLS) + 1);
+    });
+}
+
+#[inline(always)]
+fn end_poll(slot: &Slot, took: u64) {
+    slot.change(|words| {
+        let last = (took.cast_signed() as f32).to_bits();
+        // The bits of numbers that are not negative have the order of the numbers.
+        let longest = last.max(words.get(slot::LONGEST) as u32);
+        words.set(slot::PID, words.get(slot::PID) & !0xff | State::Idle as u64);
+        words.set(slot::BUSY, words.get(slot::BUSY).wrapping_add(took));
+        words.set(slot::LONGEST, u64::from(last) << 32 | u64::from(longest));
+    });
 }
 
 /// The id of the current thread.

@@ -18,8 +18,28 @@ impl Seat {
     pub(crate) fn run(&self, _pid: u64) -> impl Sized + use<> {}
 
     /// Does nothing.
+    #[cfg(all(tokio_unstable, feature = "runtime"))]
+    pub(crate) fn poll_begins(&self, _pid: u64, _now: u64) -> Outer {
+        Outer
+    }
+
+    /// Does nothing.
+    #[cfg(all(tokio_unstable, feature = "runtime"))]
+    pub(crate) fn poll_ends(&self, _pid: u64, _took: u64) {}
+
+    /// Does nothing.
     #[inline(always)]
     pub(crate) fn leave(&self, _pid: u64) {}
+}
+
+/// No poll.
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+pub(crate) struct Outer;
+
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+impl Outer {
+    /// Does nothing.
+    pub(crate) fn resume(self) {}
 }
 
 /// Does nothing.

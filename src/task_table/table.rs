@@ -35,6 +35,8 @@ pub(super) struct Table {
     file: Mapped,
     /// The number of slots that the file has.
     length: AtomicUsize,
+    /// How many tasks that a runtime counts have slots.
+    with_slot: AtomicU64,
     free: Mutex<Free>,
     texts: Mutex<Texts>,
 }
@@ -60,7 +62,8 @@ impl Table {
         file.grow(0, PAGE)?;
         let free = Free { numbers: Vec::new(), calibration, measured: clock::now() };
         let texts = Texts::new(TEXTS, SLOTS);
-        let table = Table { file, length: AtomicUsize::new(0), free: Mutex::new(free), texts: Mutex::new(texts) };
+        let (length, with_slot) = (AtomicUsize::new(0), AtomicU64::new(0));
+        let table = Table { file, length, with_slot, free: Mutex::new(free), texts: Mutex::new(texts) };
         let words = table.file.header();
         let version = u64::from(process::id()) << 32 | u64::from(VERSION);
         for (word, value) in [
@@ -101,7 +104,7 @@ impl Table {
             let site = texts.site(&self.file, spawned.function, spawned.place);
             (site, spawned.tag.map_or(Some(0), |tag| texts.tag(&self.file, tag)))
         };
-        let (site, tag) = (self.counted(site), self.counted(tag));
+        let (site, tag) = (self.known_or_none(site), self.known_or_none(tag));
         let kind = if spawned.is_blocking { Kind::Blocking } else { Kind::Future };
         slot.change(|words| {
             let generation = words.get(slot::PARENT).wrapping_add(1) & 0xffff;
@@ -125,24 +128,26 @@ impl Table {
         Some(number)
     }
 
-    /// Frees the slot of a task, if it has one.
-    pub(super) fn leave(&self, number: u32, pid: u64) {
-        let Some(slot) = self.slot(number, pid) else { return };
+    /// Frees the slot of a task. Returns `false` if the task has none.
+    pub(super) fn leave(&self, number: u32, pid: u64) -> bool {
+        let Some(slot) = self.slot(number, pid) else { return false };
         let tag = (slot.word(slot::TEXTS) >> 32) as u32;
         // Without its pid the slot is free; `take` sets the other words.
-        if slot.change(|words| words.set(slot::PID, 0)) {
+        let is_free = slot.change(|words| words.set(slot::PID, 0));
+        if is_free {
             if tag != 0 {
                 self.texts().release(tag);
             }
             locked(&self.free).numbers.push(number);
         }
+        is_free
     }
 
     /// Changes the tag in the slot of a task that the current thread runs.
     pub(super) fn set_tag(&self, slot: &Slot, tag: Option<&str>) {
         let before = (slot.word(slot::TEXTS) >> 32) as u32;
         let new = tag.map_or(Some(0), |tag| self.texts().tag(&self.file, tag));
-        let new = self.counted(new);
+        let new = self.known_or_none(new);
         slot.change(|words| {
             words.set(slot::TEXTS, words.get(slot::TEXTS) & u64::from(u32::MAX) | u64::from(new) << 32);
         });
@@ -164,12 +169,13 @@ impl Table {
     fn known(&self, constant: Constant, find: impl FnOnce(&mut Texts) -> Option<u32>) -> u32 {
         let find = || {
             let reference = find(&mut self.texts());
-            self.counted(reference)
+            self.known_or_none(reference)
         };
         known::reference(ptr::from_ref(self).cast(), constant, find)
     }
 
-    fn counted(&self, text: Option<u32>) -> u32 {
+    /// The reference, or 0 for a text without space, which it counts.
+    fn known_or_none(&self, text: Option<u32>) -> u32 {
         text.unwrap_or_else(|| {
             self.count(header::WITHOUT_SPACE);
             0
@@ -177,7 +183,24 @@ impl Table {
     }
 
     fn count(&self, word: usize) {
-        self.file.header()[word].fetch_add(1, Relaxed);
+        self.add(word, 1);
+    }
+
+    /// Adds to a word of the header, modulo 2^64.
+    pub(super) fn add(&self, word: usize, value: u64) {
+        self.file.header()[word].fetch_add(value, Relaxed);
+    }
+
+    /// Notes that a task that a runtime counts takes a slot, or leaves one: 1, or -1 modulo 2^64.
+    pub(super) fn add_with_slot(&self, value: u64) {
+        self.with_slot.fetch_add(value, Relaxed);
+    }
+
+    /// Notes that a runtime has counted its tasks.
+    pub(super) fn counted(&self, now: u64) {
+        let words = self.file.header();
+        words[header::COUNTED_WITH_SLOT].store(self.with_slot.load(Relaxed), Relaxed);
+        words[header::COUNTED_AT].store(now, Relaxed);
     }
 
     fn texts(&self) -> MutexGuard<'_, Texts> {

@@ -210,6 +210,7 @@ fn a_killed_program_leaves_its_tasks() {
     assert_eq!(damaged["tasks"].as_array().unwrap().len(), tasks.len());
     assert!(damaged["damaged_texts"].as_u64().unwrap() > 0 && damaged["notes"].as_array().unwrap().len() == 3);
     fields.add(&damaged);
+    fields.add(&counted(&table));
     fields.are_those_below("dyntrace ps --dead --json");
 }
 
@@ -225,6 +226,24 @@ fn damaged(table: &Path) -> Value {
     fs::write(&copy, bytes).unwrap();
     let text = String::from_utf8(dead(&copy, &[]).stdout).unwrap();
     assert!(text.contains("note: 3 tasks are missing: they found no slot in the table, which has "), "{text}");
+    json(&copy)
+}
+
+/// The table with a runtime that has counted 70 tasks.
+fn counted(table: &Path) -> Value {
+    let mut bytes = fs::read(table).unwrap();
+    let copy = table.with_extension("counted");
+    for (with_slot, told) in [
+        (70, "\nothers: none; the runtimes counted 70 tasks, all of them in the table (as of "),
+        (20, "\nothers: not seen; the runtimes counted 70 tasks, of which 20 are in the table (as of "),
+    ] {
+        for (word, value) in [(12, 1_u64), (13, 70), (14, with_slot)] {
+            bytes[8 * word..][..8].copy_from_slice(&value.to_ne_bytes());
+        }
+        fs::write(&copy, &bytes).unwrap();
+        let text = String::from_utf8(dead(&copy, &[]).stdout).unwrap();
+        assert!(text.contains(told), "{text}");
+    }
     json(&copy)
 }
 
@@ -261,7 +280,7 @@ fn a_file_that_is_no_table_is_refused() {
     let missing = folder.path().join("missing");
     for (file, expected) in [
         (&pipe, "it is no regular file"),
-        (&text, "it is no table of tasks of version 1"),
+        (&text, "it is no table of tasks of version 2"),
         (&missing, "No such file or directory"),
     ] {
         let output = dead(file, &[]);

@@ -1,5 +1,6 @@
 //! The attribute macros of the crate `dyntrace`, which documents and re-exports them.
 
+mod entry;
 mod export;
 mod function;
 mod item;
@@ -33,4 +34,16 @@ pub fn export(options: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Layout)]
 pub fn layout(item: TokenStream) -> TokenStream {
     layout::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Runs a function on a runtime of its own. See `dyntrace::main`.
+#[proc_macro_attribute]
+pub fn main(options: TokenStream, item: TokenStream) -> TokenStream {
+    entry::expand(entry::Kind::Main, options.into(), item.into()).into()
+}
+
+/// Runs a function as a test on a runtime of its own. See `dyntrace::test`.
+#[proc_macro_attribute]
+pub fn test(options: TokenStream, item: TokenStream) -> TokenStream {
+    entry::expand(entry::Kind::Test, options.into(), item.into()).into()
 }

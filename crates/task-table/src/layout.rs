@@ -11,7 +11,7 @@
 /// The first word of the file.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"dyntasks");
 /// The version of the layout.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The size of the header, and of all parts by which the file grows, in bytes.
 pub const PAGE: usize = 4096;
 /// Where the texts begin.
@@ -53,8 +53,16 @@ pub mod header {
     pub const WITHOUT_SPACE: usize = 7;
     /// The words of the [`Clock`](super::Clock), with a lock before them.
     pub const CLOCK: usize = 8;
+    /// How many runtimes count their tasks: those whose other tasks have no slots.
+    pub const RUNTIMES: usize = CLOCK + super::clock::WORDS;
+    /// How many tasks they have counted.
+    pub const COUNTED: usize = RUNTIMES + 1;
+    /// How many of these had a slot then.
+    pub const COUNTED_WITH_SLOT: usize = RUNTIMES + 2;
+    /// When a runtime has counted last, in cycles.
+    pub const COUNTED_AT: usize = RUNTIMES + 3;
     /// The number of words.
-    pub const WORDS: usize = CLOCK + super::clock::WORDS;
+    pub const WORDS: usize = RUNTIMES + 4;
 }
 
 /// Words of the clock.
@@ -286,6 +294,14 @@ pub struct Header {
     pub without_slot: u64,
     /// How many texts found no space.
     pub without_space: u64,
+    /// How many runtimes count their tasks: those whose other tasks have no slots.
+    pub runtimes: u64,
+    /// How many tasks they have counted.
+    pub counted: u64,
+    /// How many of these had a slot then.
+    pub counted_with_slot: u64,
+    /// When a runtime has counted last, in cycles.
+    pub counted_at: u64,
 }
 
 impl Header {
@@ -300,6 +316,10 @@ impl Header {
             limit: words[header::LIMIT],
             without_slot: words[header::WITHOUT_SLOT],
             without_space: words[header::WITHOUT_SPACE],
+            runtimes: words[header::RUNTIMES],
+            counted: words[header::COUNTED],
+            counted_with_slot: words[header::COUNTED_WITH_SLOT],
+            counted_at: words[header::COUNTED_AT],
         })
     }
 }

@@ -24,6 +24,11 @@ impl Sample {
         sample.set(0, header::LIMIT, 2048);
         sample.set(0, header::WITHOUT_SLOT, 3);
         sample.set(0, header::WITHOUT_SPACE, 1);
+        for (word, value) in
+            [(header::RUNTIMES, 2), (header::COUNTED, 40), (header::COUNTED_WITH_SLOT, 1), (header::COUNTED_AT, 3_000)]
+        {
+            sample.set(0, word, value);
+        }
         for (word, value) in [(1, 1_000), (2, 50), (3, 250)] {
             sample.set(0, header::CLOCK + word, value);
         }
@@ -80,6 +85,7 @@ fn a_table_is_read() {
     let table = sample().read();
     let header = table.header;
     assert_eq!((header.process, header.started, header.without_slot, header.without_space), (4711, 99, 3, 1));
+    assert_eq!((header.runtimes, header.counted, header.counted_with_slot, header.counted_at), (2, 40, 1, 3_000));
     assert_eq!((table.unsettled, table.damaged_texts, table.cut), (0, 0, 0));
     let [seen] = &table.tasks[..] else { panic!("{:?}", table.tasks) };
     let site = seen.site.as_ref().unwrap();

@@ -36,10 +36,29 @@ pub fn text(table: &Table, each: bool, zone: &TimeZone) -> String {
         }
     }
     text += &format!("{} in the table of process {}\n", counted(table.tasks.len(), "task"), table.header.process);
+    text += &others(table, zone).unwrap_or_default();
     for note in notes(table) {
         text += &format!("note: {note}\n");
     }
     text
+}
+
+/// How many tasks the table lacks, if runtimes count theirs.
+fn others(table: &Table, zone: &TimeZone) -> Option<String> {
+    let header = &table.header;
+    if header.runtimes == 0 {
+        return None;
+    }
+    let counted = counted(usize::try_from(header.counted).unwrap_or(usize::MAX), "task");
+    let at = realtime(table.clock, header.counted_at).map_or_else(missing, |time| date(time, zone));
+    Some(match header.counted_with_slot {
+        known if known < header.counted => {
+            format!(
+                "others: not seen; the runtimes counted {counted}, of which {known} are in the table (as of {at})\n"
+            )
+        }
+        _ => format!("others: none; the runtimes counted {counted}, all of them in the table (as of {at})\n"),
+    })
 }
 
 /// By their addresses: tasks share the texts of a place.

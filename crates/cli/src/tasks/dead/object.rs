@@ -17,6 +17,10 @@ pub struct Listed<'t> {
     unsettled: u64,
     damaged_texts: u64,
     cut: u64,
+    runtimes: u64,
+    counted: u64,
+    counted_with_slot: u64,
+    counted_ns: Option<i64>,
     notes: Vec<String>,
 }
 
@@ -58,6 +62,10 @@ impl<'t> Listed<'t> {
             unsettled: table.unsettled,
             damaged_texts: table.damaged_texts,
             cut: table.cut,
+            runtimes: header.runtimes,
+            counted: header.counted,
+            counted_with_slot: header.counted_with_slot,
+            counted_ns: (header.runtimes > 0).then(|| realtime(table.clock, header.counted_at)).flatten(),
             notes: notes(table),
         }
     }

@@ -1,0 +1,106 @@
+//! The entries of tasks, by tokio's ids.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, BuildHasherDefault, Hasher};
+use std::sync::atomic::{Ordering, compiler_fence};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::task::{Id, try_id};
+
+use crate::forks;
+use crate::process::Pid;
+use crate::task_table::Seat;
+
+/// A task, until its end.
+pub(super) struct Entry {
+    /// The number of its runtime.
+    pub runtime: u64,
+    pub pid: Pid,
+    pub seat: Seat,
+    /// The number of polls that have been told.
+    pub polls: u64,
+    /// When the poll began that has not been told to have ended.
+    pub polled_since: Option<u64>,
+}
+
+type Entries = HashMap<Id, Entry, BuildHasherDefault<Spread>>;
+
+/// A power of two.
+const SHARDS: usize = 8;
+
+static TASKS: [Mutex<Entries>; SHARDS] =
+    [const { Mutex::new(HashMap::with_hasher(BuildHasherDefault::new())) }; SHARDS];
+
+thread_local! {
+    /// Whether this thread has, or waits for, the lock of a shard.
+    static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The pid of the running task, if it has an entry.
+pub(in crate::process) fn pid_of_running() -> Option<Pid> {
+    let task = try_id()?;
+    with(task, |tasks| tasks.get(&task).map(|entry| entry.pid)).flatten()
+}
+
+/// Changes the entries among which that of `task` is. `None` in a signal handler that has interrupted this. `change` must not run code of
+/// the program.
+pub(super) fn with<R>(task: Id, change: impl FnOnce(&mut Entries) -> R) -> Option<R> {
+    let spread = BuildHasherDefault::<Spread>::default().hash_one(task);
+    // Other bits than those by which the map finds an entry.
+    inside(|| change(&mut lock((spread >> 32) as usize % SHARDS)))
+}
+
+/// Takes all entries of a runtime.
+pub(super) fn take_all(runtime: u64) -> Vec<Entry> {
+    let of_shard = |shard| inside(|| lock(shard).extract_if(|_, entry| entry.runtime == runtime).collect::<Vec<_>>());
+    (0..SHARDS).filter_map(of_shard).flatten().map(|(_, entry)| entry).collect()
+}
+
+fn inside<R>(act: impl FnOnce() -> R) -> Option<R> {
+    if IS_INSIDE.replace(true) {
+        return None;
+    }
+    // A signal handler of this thread sees the flag whenever the thread has the lock.
+    compiler_fence(Ordering::SeqCst);
+    let answer = act();
+    compiler_fence(Ordering::SeqCst);
+    IS_INSIDE.set(false);
+    Some(answer)
+}
+
+/// Nothing panics under this lock.
+fn lock(shard: usize) -> MutexGuard<'static, Entries> {
+    TASKS[shard].lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Has forked children find the locks free.
+pub(super) fn hold_across_forks() {
+    macro_rules! hold {
+        ($($shard:literal)*) => {
+            const _: () = assert!(SHARDS == [$($shard),*].len());
+            $(forks::hold_across_forks!(Entries, lock($shard));)*
+        };
+    }
+    hold!(0 1 2 3 4 5 6 7);
+}
+
+/// A hash of the numbers that tokio gives one after the other.
+#[derive(Default)]
+pub(super) struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}

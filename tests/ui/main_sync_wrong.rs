@@ -1,0 +1,2 @@
+#[dyntrace::main(flavor = "current_thread")]
+fn main() {}

@@ -1,6 +1,7 @@
 //! The program's table, and the slots of its tasks.
 
 use std::cell::Cell;
+use std::fmt::{self, Write as _};
 use std::fs::File;
 use std::io;
 use std::ops::Deref;
@@ -8,9 +9,8 @@ use std::ptr;
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use dyntrace_task_table::layout::{self, State, slot};
+use dyntrace_task_table::layout::{self, Slot, State, slot};
 
-use super::file::Slot;
 use super::table::Table;
 use super::{Begun, Resource, Spawned};
 use crate::clock;
@@ -72,8 +72,13 @@ pub(crate) unsafe fn forget() {
     unsafe { TABLE.forget() };
 }
 
-/// The slot of a task, by its number from 1; 0 for none.
+/// The slot of a task, by its number from 1; 0 for none. With [`UNPOLLED`] until the first poll.
 pub(crate) struct Seat(u32);
+
+/// No slot has such a number. So polls after the first one pay nothing for what the first one does.
+const UNPOLLED: u32 = 1 << 31;
+
+const _: () = assert!(layout::LIMIT < UNPOLLED as usize);
 
 impl Seat {
     pub(crate) const NONE: Seat = Seat(0);
@@ -81,14 +86,17 @@ impl Seat {
     /// Takes a slot for a task that begins. Returns no slot without a table; also if the table is full, which it counts.
     #[cold]
     pub(crate) fn take(spawned: &Spawned<'_>) -> Seat {
-        Seat(table().and_then(|table| table.take(spawned)).unwrap_or(0))
+        Seat(table().and_then(|table| table.take(spawned)).map_or(0, |number| number | UNPOLLED))
     }
 
     /// Notes that the current thread runs the task, until the value is dropped.
     #[inline(always)]
-    pub(crate) fn run(&self, pid: u64) -> Option<Running> {
+    pub(crate) fn run(&mut self, pid: u64) -> Option<Running> {
         let table = table()?;
-        let slot = table.slot(self.0, pid)?;
+        let slot = match table.slot(self.0, pid) {
+            Some(slot) => slot,
+            None => self.first(table, pid)?,
+        };
         let thread = thread(table);
         let began = clock::now();
         slot.change(|words| {
@@ -101,12 +109,44 @@ impl Seat {
         Some(Running { table, slot, began, before })
     }
 
+    /// Returns the slot of a task that is polled for the first time, with the id of the tokio task in which that happens.
+    #[cold]
+    fn first<'t>(&mut self, table: &'t Table, pid: u64) -> Option<&'t Slot> {
+        if self.0 & UNPOLLED == 0 {
+            return None;
+        }
+        self.0 &= !UNPOLLED;
+        let slot = table.slot(self.0, pid)?;
+        let id = runtime_id();
+        slot.change(|words| words.set_beside(id));
+        Some(slot)
+    }
+
     /// Frees the slot of a task that ends.
     #[inline(always)]
     pub(crate) fn leave(&self, pid: u64) {
         if self.0 != 0 {
-            leave(self.0, pid);
+            leave(self.0 & !UNPOLLED, pid);
         }
+    }
+}
+
+/// The low 32 bits of the id of the tokio task that the current thread polls; 0 outside of tasks.
+fn runtime_id() -> u32 {
+    let mut id = Digits(0);
+    // tokio tells the number of an id only as text. Writing into `Digits` has no error.
+    let _ = tokio::task::try_id().map(|task| write!(id, "{task}"));
+    id.0 as u32
+}
+
+/// The number that is written into it.
+struct Digits(u64);
+
+impl fmt::Write for Digits {
+    fn write_str(&mut self, digits: &str) -> fmt::Result {
+        let number = |number: u64, digit: u8| number.wrapping_mul(10).wrapping_add(u64::from(digit.wrapping_sub(b'0')));
+        self.0 = digits.bytes().fold(self.0, number);
+        Ok(())
     }
 }
 
@@ -213,3 +253,31 @@ fn set_tag(pid: u64, tag: Option<&str>) {
 }
 
 const _: () = assert!(layout::SLOT == size_of::<Slot>());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_task_is_the_number_that_tokio_displays() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            assert_eq!(runtime_id(), 0, "this is no task");
+            let tasks: Vec<_> = (0..20).map(|_| tokio::spawn(async { runtime_id() })).collect();
+            for task in tasks {
+                let id = task.id().to_string();
+                assert_eq!(task.await.unwrap().to_string(), id);
+            }
+            let job = tokio::task::spawn_blocking(runtime_id);
+            let id = job.id().to_string();
+            assert_eq!(job.await.unwrap().to_string(), id);
+        });
+    }
+
+    #[test]
+    fn ids_beyond_32_bits_keep_their_low_half() {
+        let mut id = Digits(0);
+        write!(id, "{}", (7_u64 << 32) + 12).unwrap();
+        assert_eq!((id.0, id.0 as u32), ((7 << 32) + 12, 12));
+    }
+}

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dyntrace_task_table::layout::{
-    self, Kind, LAST_PID, MAGIC, PAGE, SLOT, State, TEXTS, Task, VERSION, clock as of_clock, header, slot,
+    self, Kind, LAST_PID, MAGIC, PAGE, SLOT, Slot, State, TEXTS, Task, VERSION, clock as of_clock, header, slot,
 };
 
 use super::Spawned;
-use super::file::{Mapped, Slot};
+use super::file::Mapped;
 use super::known;
 use super::texts::{self, Constant, Texts};
 use crate::clock::{self, Calibration};
@@ -104,6 +104,7 @@ impl Table {
         let (site, tag) = (self.counted(site), self.counted(tag));
         let kind = if spawned.is_blocking { Kind::Blocking } else { Kind::Future };
         slot.change(|words| {
+            words.set_beside(0);
             let generation = words.get(slot::PARENT).wrapping_add(1) & 0xffff;
             let parent = spawned.parent.min(LAST_PID);
             for (word, value) in [

@@ -14,6 +14,12 @@ pub fn future(task: &Task) -> String {
     }
 }
 
+/// Whether memory has a name of the task's future.
+pub fn is_named(task: &Task) -> bool {
+    let in_chain = matches!(&task.chain, Chain::Read { root } if !root.future.is_empty());
+    in_chain || matches!(task.future, Name::Type { .. } | Name::Symbol { .. })
+}
+
 /// The task's id; with its runtime if another task has the same id.
 pub fn id(task: &Task) -> String {
     match (task.shares_id, task.owner) {
@@ -65,6 +71,11 @@ pub fn state(task: &Task) -> String {
     let job = if task.owner == 0 { "job " } else { "" };
     let unlinked = if task.linked == Some(false) && !task.state.complete { ", in no list" } else { "" };
     format!("{job}{}{unlinked}", task.state)
+}
+
+/// Whether the runtime has recorded where the task was spawned.
+pub fn is_spawn_recorded(task: &Task) -> bool {
+    matches!(task.spawned, Spawned::Recorded(_))
 }
 
 /// Candidates shown of the places that may have spawned a task.
@@ -119,6 +130,11 @@ pub fn leaves(task: &Task) -> Vec<&Await> {
         add(root, &mut all);
     }
     all
+}
+
+/// Whether memory tells what the task waits for.
+pub fn is_told(task: &Task) -> bool {
+    leaves(task).iter().any(|leaf| !matches!(leaf.waits_for, Some(WaitsFor::UnknownLeaf | WaitsFor::Forever)))
 }
 
 /// Why a task without leaves has none.

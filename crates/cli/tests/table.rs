@@ -1,0 +1,277 @@
+//! `dyntrace ps`, `tree` and `why` of a running program that keeps a table of its tasks: what both sources tell is told of the same task.
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::future::pending;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+
+use dyntrace::process;
+use serde_json::Value;
+use tokio::runtime::Builder;
+use tokio::task::yield_now;
+
+const VICTIM: &str = "DYNTRACE_TEST_VICTIM";
+const REQUESTS: u64 = 12;
+const STRANGERS: u64 = 3;
+
+/// Says which task it is and how often it was polled, and waits for ever.
+async fn request(number: u64, told: Arc<AtomicU64>) {
+    dyntrace::put_tag(format!("request {number}")).unwrap();
+    for _ in 0..number {
+        yield_now().await;
+    }
+    println!("task {} {} {} {number}", process::current(), tokio::task::id(), number + 1);
+    told.fetch_add(1, Ordering::Relaxed);
+    dyntrace::wait("the lock", pending::<()>()).await;
+}
+
+async fn part(told: Arc<AtomicU64>) {
+    println!("part {} {}", process::current(), tokio::task::id());
+    told.fetch_add(1, Ordering::Relaxed);
+    pending().await
+}
+
+async fn whole(told: Arc<AtomicU64>) {
+    println!("whole {} {}", process::current(), tokio::task::id());
+    let parts = (process::child(part(Arc::clone(&told))), process::child(part(told)));
+    tokio::join!(parts.0, parts.1);
+}
+
+async fn hanging() {
+    println!("hangs {} {}", process::current(), tokio::task::id());
+    loop {
+        std::thread::park();
+    }
+}
+
+/// The program to read. Its runtime is blocked at the end, so that no task changes while it is read.
+#[test]
+fn victim() {
+    if env::var_os(VICTIM).is_none() {
+        return;
+    }
+    Builder::new_current_thread().build().unwrap().block_on(async {
+        let (sender, receiver) = mpsc::channel();
+        dyntrace::spawn_blocking(move || {
+            sender.send((process::current(), tokio::task::id())).unwrap();
+            loop {
+                std::thread::park();
+            }
+        });
+        let (pid, id) = receiver.recv().unwrap();
+        println!("job {pid} {id}");
+        for _ in 0..100 {
+            dyntrace::spawn(yield_now()).await.unwrap();
+        }
+        let told = Arc::new(AtomicU64::new(0));
+        for _ in 0..STRANGERS {
+            tokio::spawn(pending::<()>());
+        }
+        for number in 0..REQUESTS {
+            dyntrace::spawn(request(number, Arc::clone(&told)));
+        }
+        dyntrace::spawn(whole(Arc::clone(&told)));
+        while told.load(Ordering::Relaxed) < REQUESTS + 2 {
+            yield_now().await;
+        }
+        let hanging = dyntrace::spawn(hanging());
+        // Not polled any more.
+        dyntrace::spawn(request(99, told));
+        hanging.await.unwrap();
+    });
+}
+
+/// Killed when this is dropped.
+struct Program {
+    child: Child,
+    /// Pid and tokio's id by the first word of what the program said.
+    said: BTreeMap<String, (String, u64)>,
+    /// Pid, tokio's id, polls and tag.
+    requests: Vec<(String, u64, u64, String)>,
+    parts: Vec<String>,
+    _runtime: tempfile::TempDir,
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Program {
+    fn start(file: &Path, tasks: &str) -> Program {
+        let runtime = tempfile::tempdir().unwrap();
+        let mut victim = Command::new(file);
+        victim.args(["--exact", "victim", "--nocapture"]).env(VICTIM, "tasks").env("DYNTRACE", tasks);
+        let child = victim.env("XDG_RUNTIME_DIR", runtime.path()).stdout(Stdio::piped()).spawn().unwrap();
+        let (said, requests, parts) = (BTreeMap::new(), Vec::new(), Vec::new());
+        let mut program = Program { child, said, requests, parts, _runtime: runtime };
+        const WORDS: [&str; 5] = ["task", "job", "part", "whole", "hangs"];
+        for line in BufReader::new(program.child.stdout.take().unwrap()).lines() {
+            let line = line.unwrap();
+            // The test harness writes the beginning of the first line.
+            let words: Vec<_> = line.split(' ').skip_while(|word| !WORDS.contains(word)).collect();
+            let number = |text: &str| text.parse::<u64>().unwrap();
+            match words[..] {
+                ["task", pid, id, polls, request] => {
+                    program.requests.push((pid.to_owned(), number(id), number(polls), format!("request {request}")));
+                }
+                ["part", pid, _] => program.parts.push(pid.to_owned()),
+                [what, pid, id] => {
+                    program.said.insert(what.to_owned(), (pid.to_owned(), number(id)));
+                    if what == "hangs" {
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+        assert_eq!((program.requests.len() as u64, program.parts.len(), program.said.len()), (REQUESTS, 2, 3));
+        program
+    }
+
+    /// `None`, with the reason on standard error, if the machine does not let programs be read.
+    fn dyntrace(&self, command: &str, arguments: &[&str]) -> Option<String> {
+        let mut dyntrace = Command::new(env!("CARGO_BIN_EXE_dyntrace"));
+        let pid = self.child.id().to_string();
+        let Output { status, stdout, stderr } = dyntrace.args([command, "-p", &pid]).args(arguments).output().unwrap();
+        let error = String::from_utf8_lossy(&stderr);
+        if error.contains("ptrace_scope") {
+            eprintln!("SKIPPED: {error}");
+            return None;
+        }
+        assert!(status.success(), "{command} {arguments:?}: {error}");
+        Some(String::from_utf8(stdout).unwrap())
+    }
+
+    /// Compares both sources with what the program said of its tasks, and returns the listing.
+    fn check(&self) -> Option<Value> {
+        let listed: Value = serde_json::from_str(&self.dyntrace("ps", &["--json"])?).unwrap();
+        let tasks = listed["tasks"].as_array().unwrap();
+        let task = |pid: &str| {
+            let found: Vec<_> = tasks.iter().filter(|task| task["table"]["pid"] == pid).collect();
+            assert_eq!(found.len(), 1, "{pid} in {tasks:?}");
+            found[0]
+        };
+        for (pid, id, polls, tag) in &self.requests {
+            let task = task(pid);
+            assert_eq!((&task["id"], task["address"].is_u64()), (&Value::from(*id), true));
+            assert_eq!(task["state"]["running"], false);
+            let table = &task["table"];
+            assert_eq!(
+                (&table["id"], &table["polls"], &table["tag"]),
+                (&(*id).into(), &(*polls).into(), &(&**tag).into())
+            );
+            assert_eq!((&table["function"], &table["state"]), (&"table::request".into(), &"idle".into()));
+            let wait = &table["waits_for"];
+            assert_eq!((&wait["operation"], &wait["resource"]), (&"wait".into(), &"the lock".into()));
+            assert!(wait["place"].as_str().unwrap().contains("tests/table.rs:"));
+            let chain = &task["chain"];
+            match chain["known_by"].as_str().unwrap() {
+                "read" => assert_eq!(chain["root"]["future"], "table::request", "{task}"),
+                known_by => assert_eq!(known_by, "no_types", "{task}"),
+            }
+        }
+        for (what, kind) in [("job", "blocking"), ("whole", "future"), ("hangs", "future")] {
+            let (pid, id) = &self.said[what];
+            let task = task(pid);
+            assert_eq!((&task["id"], &task["table"]["kind"]), (&(*id).into(), &kind.into()), "{what}");
+            assert_eq!(task["owner"] == 0, what == "job");
+        }
+        assert_eq!(task(&self.said["hangs"].0)["state"]["running"], true);
+        // Futures that are no tasks of their own have the id of the task that polls them.
+        for pid in &self.parts {
+            let task = task(pid);
+            assert!(task["id"].is_null() && task["address"].is_null());
+            assert_eq!(task["table"]["id"], self.said["whole"].1);
+        }
+        let table = &listed["table"];
+        assert_eq!(table["file"].as_str().unwrap().rsplit('/').next().unwrap(), format!("{}.tasks", self.child.id()));
+        // The requests, three of the others, both parts, and one that was not polled.
+        let count = REQUESTS + 3 + 2 + 1;
+        assert_eq!((&table["tasks"], &table["only_here"], &table["unpolled"]), (&count.into(), &2.into(), &1.into()));
+        assert_eq!((&table["tasks_elsewhere"], &table["jobs_elsewhere"]), (&STRANGERS.into(), &0.into()));
+        let strangers = tasks.iter().filter(|task| task["table"].is_null());
+        assert_eq!(strangers.count() as u64, STRANGERS + 1);
+        Some(listed)
+    }
+}
+
+#[test]
+fn both_sources_are_of_the_same_task() {
+    let program = Program::start(&env::current_exe().unwrap(), "tasks");
+    if program.check().is_none() {
+        return;
+    }
+    let ps = program.dyntrace("ps", &["--all"]).unwrap();
+    let (pid, id, polls, tag) = &program.requests[7];
+    let line = ps.lines().find(|line| line.contains(pid)).unwrap();
+    for part in [&format!("{id}  {pid}  idle  "), "table::request", &format!("  {tag}  "), &format!("  {polls}  ")] {
+        assert!(line.contains(part), "{part}: {ps}");
+    }
+    assert!(line.contains("  wait the lock for ") && line.contains("tests/table.rs:"), "{ps}");
+    assert!(ps.contains(&format!("\n{STRANGERS} tasks are not in the table: ")), "{ps}");
+    let part = ps.lines().find(|line| line.contains(&program.parts[0])).unwrap();
+    assert!(part.starts_with("-  ") || part.trim_start().starts_with("- "), "{ps}");
+    let alike = program.dyntrace("ps", &[]).unwrap();
+    let polls: u64 = program.requests.iter().map(|(.., polls, _)| polls).sum();
+    let line = alike.lines().find(|line| line.contains("table::request")).unwrap();
+    for part in ["12  ", "  (12 different)  ", &format!("  {polls}  ")] {
+        assert!(line.contains(part), "{part}: {alike}");
+    }
+
+    let row = format!("table: {pid}, tag {tag}, table::request spawned at ");
+    for chosen in [pid, tag, &id.to_string()] {
+        for command in ["tree", "why"] {
+            let told = program.dyntrace(command, &[chosen]).unwrap();
+            let line = told.lines().find(|line| line.starts_with("table: ")).unwrap();
+            assert!(line.starts_with(&row) && line.contains(" in wait the lock for "), "{command} {chosen}: {told}");
+            assert_eq!(told.matches("table: ").count(), 1, "{told}");
+        }
+    }
+}
+
+/// Without symbols and debug information, the table still names the functions and the waits.
+#[test]
+fn a_stripped_program_tells_its_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let stripped = folder.path().join("stripped");
+    fs::copy(env::current_exe().unwrap(), &stripped).unwrap();
+    match Command::new("strip").arg(&stripped).status() {
+        Ok(status) => assert!(status.success()),
+        Err(error) => return eprintln!("SKIPPED: strip: {error}"),
+    }
+    let program = Program::start(&stripped, "tasks");
+    let Some(listed) = program.check() else { return };
+    for task in listed["tasks"].as_array().unwrap().iter().filter(|task| !task["address"].is_null()) {
+        assert_eq!((&task["future"]["known_by"], &task["chain"]["known_by"]), (&"address".into(), &"no_types".into()));
+    }
+    let ps = program.dyntrace("ps", &[]).unwrap();
+    let line = ps.lines().find(|line| line.contains("table::request *")).unwrap();
+    assert!(line.trim_start().starts_with("12  ") && line.contains("  wait the lock for "), "{ps}");
+    let why = program.dyntrace("why", &[]).unwrap();
+    assert!(why.contains("12 tasks wait at ") && why.contains(" in wait the lock for "), "{why}");
+    assert!(why.contains(", tag (12 different), table::request spawned at "), "{why}");
+}
+
+/// A program that keeps no table is shown as before.
+#[test]
+fn a_table_that_cannot_be_read_is_a_note() {
+    let program = Program::start(&env::current_exe().unwrap(), "tasks");
+    let table = program._runtime.path().join(format!("dyntrace/{}.tasks", program.child.id()));
+    // The program has the file mapped, so it is written in place.
+    let file = fs::OpenOptions::new().write(true).open(table).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, b"no table", 0).unwrap();
+    let Some(ps) = program.dyntrace("ps", &[]) else { return };
+    assert!(ps.contains("\nnote: cannot read its table of tasks /") && !ps.contains("  PID  "), "{ps}");
+    let listed: Value = serde_json::from_str(&program.dyntrace("ps", &["--json"]).unwrap()).unwrap();
+    assert!(listed["table"].is_null() && listed["tasks"].as_array().unwrap().len() as u64 > REQUESTS);
+}

@@ -1,12 +1,12 @@
 //! `dyntrace ps`, `tree` and `why` of a running program that keeps a table of its tasks: what both sources tell is told of the same task.
 #![cfg(target_os = "linux")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
 use std::future::pending;
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -89,21 +89,38 @@ fn victim() {
 }
 
 /// Killed when this is dropped.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 struct Program {
-    child: Child,
+    child: Killed,
     /// Pid and tokio's id by the first word of what the program said.
     said: BTreeMap<String, (String, u64)>,
     /// Pid, tokio's id, polls and tag.
     requests: Vec<(String, u64, u64, String)>,
     parts: Vec<String>,
-    _runtime: tempfile::TempDir,
+    runtime: tempfile::TempDir,
 }
 
-impl Drop for Program {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+/// `None`, with the reason on standard error, if the machine does not let programs be read.
+fn dyntrace(program: &Child, command: &str, arguments: &[&str]) -> Option<String> {
+    let mut dyntrace = Command::new(env!("CARGO_BIN_EXE_dyntrace"));
+    let pid = program.id().to_string();
+    let Output { status, stdout, stderr } = dyntrace.args([command, "-p", &pid]).args(arguments).output().unwrap();
+    let error = String::from_utf8_lossy(&stderr);
+    let told = String::from_utf8(stdout).unwrap();
+    if error.contains("ptrace_scope") || told.contains("ptrace_scope") {
+        eprintln!("SKIPPED: {error}{told}");
+        return None;
     }
+    assert!(status.success(), "{command} {arguments:?}: {error}");
+    Some(told)
 }
 
 impl Program {
@@ -113,9 +130,9 @@ impl Program {
         victim.args(["--exact", "victim", "--nocapture"]).env(VICTIM, "tasks").env("DYNTRACE", tasks);
         let child = victim.env("XDG_RUNTIME_DIR", runtime.path()).stdout(Stdio::piped()).spawn().unwrap();
         let (said, requests, parts) = (BTreeMap::new(), Vec::new(), Vec::new());
-        let mut program = Program { child, said, requests, parts, _runtime: runtime };
+        let mut program = Program { child: Killed(child), said, requests, parts, runtime };
         const WORDS: [&str; 5] = ["task", "job", "part", "whole", "hangs"];
-        for line in BufReader::new(program.child.stdout.take().unwrap()).lines() {
+        for line in BufReader::new(program.child.0.stdout.take().unwrap()).lines() {
             let line = line.unwrap();
             // The test harness writes the beginning of the first line.
             let words: Vec<_> = line.split(' ').skip_while(|word| !WORDS.contains(word)).collect();
@@ -138,18 +155,8 @@ impl Program {
         program
     }
 
-    /// `None`, with the reason on standard error, if the machine does not let programs be read.
     fn dyntrace(&self, command: &str, arguments: &[&str]) -> Option<String> {
-        let mut dyntrace = Command::new(env!("CARGO_BIN_EXE_dyntrace"));
-        let pid = self.child.id().to_string();
-        let Output { status, stdout, stderr } = dyntrace.args([command, "-p", &pid]).args(arguments).output().unwrap();
-        let error = String::from_utf8_lossy(&stderr);
-        if error.contains("ptrace_scope") {
-            eprintln!("SKIPPED: {error}");
-            return None;
-        }
-        assert!(status.success(), "{command} {arguments:?}: {error}");
-        Some(String::from_utf8(stdout).unwrap())
+        dyntrace(&self.child.0, command, arguments)
     }
 
     /// Compares both sources with what the program said of its tasks, and returns the listing.
@@ -176,7 +183,7 @@ impl Program {
             assert!(wait["place"].as_str().unwrap().contains("tests/table.rs:"));
             let chain = &task["chain"];
             match chain["known_by"].as_str().unwrap() {
-                "read" => assert_eq!(chain["root"]["future"], "table::request", "{task}"),
+                "read" => assert_eq!(chain["root"]["awaits"][0]["future"], "table::request", "{task}"),
                 known_by => assert_eq!(known_by, "no_types", "{task}"),
             }
         }
@@ -194,7 +201,7 @@ impl Program {
             assert_eq!(task["table"]["id"], self.said["whole"].1);
         }
         let table = &listed["table"];
-        assert_eq!(table["file"].as_str().unwrap().rsplit('/').next().unwrap(), format!("{}.tasks", self.child.id()));
+        assert_eq!(table["file"].as_str().unwrap().rsplit('/').next().unwrap(), format!("{}.tasks", self.child.0.id()));
         // The requests, three of the others, both parts, and one that was not polled.
         let count = REQUESTS + 3 + 2 + 1;
         assert_eq!((&table["tasks"], &table["only_here"], &table["unpolled"]), (&count.into(), &2.into(), &1.into()));
@@ -262,11 +269,69 @@ fn a_stripped_program_tells_its_waits() {
     assert!(why.contains(", tag (12 different), table::request spawned at "), "{why}");
 }
 
+/// An example of `dyntrace-tasks`, whose types are always described.
+fn example(name: &str) -> PathBuf {
+    let test = env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).unwrap();
+    // Cargo knows whether it is up to date.
+    let release = if profile.ends_with("release") { &["--release"][..] } else { &[] };
+    let build = ["build", "-p", "dyntrace-tasks", "--example", name];
+    assert!(Command::new(env!("CARGO")).args(build).args(release).status().unwrap().success());
+    profile.join("examples").join(name)
+}
+
+/// Adds the pid and the line of each holder that a lock has noted.
+fn noted(value: &Value, found: &mut BTreeSet<(String, u64)>) {
+    if let Value::Object(fields) = value {
+        if let Some(holder) = fields.get("holder").filter(|holder| !holder.is_null()) {
+            assert!(holder["place"]["file"].as_str().unwrap().ends_with("examples/held.rs"), "{holder}");
+            found.insert((holder["pid"].as_str().unwrap().to_owned(), holder["place"]["line"].as_u64().unwrap()));
+        }
+        fields.values().for_each(|value| noted(value, found));
+    } else if let Value::Array(values) = value {
+        values.iter().for_each(|value| noted(value, found));
+    }
+}
+
+/// Locks of `dyntrace::sync` wait, deadlock and name their holders as the program says itself.
+#[test]
+fn locks_tell_their_holders() {
+    let runtime = tempfile::tempdir().unwrap();
+    let mut held = Command::new(example("held"));
+    let child = held.env("DYNTRACE", "tasks").env("XDG_RUNTIME_DIR", runtime.path()).stdout(Stdio::piped());
+    let mut program = Killed(child.spawn().unwrap());
+    let lines = BufReader::new(program.0.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let said: Vec<Vec<String>> =
+        lines.take_while(|line| line != "all wait").map(|line| line.split(' ').map(str::to_owned).collect()).collect();
+    let [cook, morning, evening] = &said[..] else { panic!("{said:?}") };
+    let Some(why) = dyntrace(&program.0, "why", &["--json"]) else { return };
+    let why: Value = serde_json::from_str(&why).unwrap();
+    let mut found = BTreeSet::new();
+    noted(&why["tasks"], &mut found);
+    let own = |words: &Vec<String>| (words[1].clone(), words[3].parse().unwrap());
+    assert_eq!(found, BTreeSet::from([cook, morning, evening].map(own)));
+    assert_eq!(why["deadlocks"].as_array().unwrap().len(), 1, "{why}");
+    let steps = why["deadlocks"][0]["steps"].as_array().unwrap();
+    let ids: BTreeSet<String> = steps.iter().map(|step| step["task"].to_string()).collect();
+    assert_eq!(ids, BTreeSet::from([morning[2].clone(), evening[2].clone()]));
+
+    let text = dyntrace(&program.0, "why", &[]).unwrap();
+    let place = |words: &Vec<String>| format!(", taken at crates/tasks/examples/held.rs:{}", words[3]);
+    for holder in [cook, morning, evening] {
+        let told = text.lines().find(|line| line.contains(&format!("the lock says: held by {} for ", holder[1])));
+        assert!(told.is_some_and(|line| line.ends_with(&place(holder))), "{holder:?}: {text}");
+    }
+    // The reader waits for the cook, whose own wait follows.
+    let reads = text.split("\n\n").find(|part| part.contains("held::read spawned at")).unwrap();
+    assert!(reads.contains(&format!("└─ held by task {}, idle: held::cook (RwLockWriteGuard", cook[2])), "{reads}");
+    assert!(reads.contains("for timer in "), "{reads}");
+}
+
 /// A program that keeps no table is shown as before.
 #[test]
 fn a_table_that_cannot_be_read_is_a_note() {
     let program = Program::start(&env::current_exe().unwrap(), "tasks");
-    let table = program._runtime.path().join(format!("dyntrace/{}.tasks", program.child.id()));
+    let table = program.runtime.path().join(format!("dyntrace/{}.tasks", program.child.0.id()));
     // The program has the file mapped, so it is written in place.
     let file = fs::OpenOptions::new().write(true).open(table).unwrap();
     std::os::unix::fs::FileExt::write_all_at(&file, b"no table", 0).unwrap();

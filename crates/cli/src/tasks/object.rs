@@ -78,6 +78,7 @@ mod tests {
             ("task.chain.root", "future"),
             ("future.place", "place"),
             ("future.waits_for", "wait"),
+            ("wait.holder.place", "place"),
             ("future.holds[]", "guard"),
             ("future.awaits[]", "future"),
             ("guard.unpolled.place", "place"),

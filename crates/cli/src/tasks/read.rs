@@ -5,11 +5,13 @@ use std::path::Path;
 
 use dyntrace_task_table::Seen;
 use dyntrace_tasks::error::Error;
-use dyntrace_tasks::listing::{Listing, Task};
+use dyntrace_tasks::listing::{Holder, Listing, Task};
 use dyntrace_tasks::program::{Options, Program};
 use dyntrace_tasks::reading::{DebugInformation, Described};
 
+use super::table::seen::pid;
 use super::table::{self, Kept};
+use super::words;
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
 
@@ -75,6 +77,15 @@ impl Look {
     pub fn line(&self, group: &[&Task]) -> Option<String> {
         let rows: Vec<&Seen> = group.iter().filter_map(|task| self.row(task)).collect();
         if rows.is_empty() { None } else { Some(table::line(self.kept.as_ref()?, &rows)) }
+    }
+
+    /// A holder as its lock notes it, with the time if the table's clock tells it.
+    pub fn holder(&self, holder: &Holder) -> String {
+        let since = self.kept.as_ref().filter(|_| holder.since != 0).and_then(|kept| kept.age(holder.since));
+        let since = since.map(|since| format!(" for {}", words::duration(since))).unwrap_or_default();
+        let place =
+            holder.place.as_ref().map(|place| format!(", taken at {}", words::place(place))).unwrap_or_default();
+        format!("held by {}{since}{place}", pid(holder.pid))
     }
 
     /// Gaps of both sources.

@@ -7,15 +7,15 @@ use dyntrace_task_table::{
     Clock, Header, Kind, Pair, Seen, State as TableState, Table, Task as Slot, Texted, Thing, Waits,
 };
 use dyntrace_tasks::listing::{
-    Await, Chain, Guard, Listing, Name, Place, Progress, Ready, Runtime, SemaphoreOf, Spawned, State, Task, Unpolled,
-    WaitsFor,
+    Await, Chain, Guard, Holder, Listing, Name, Place, Progress, Ready, Runtime, SemaphoreOf, Spawned, State, Task,
+    Unpolled, WaitsFor,
 };
 
 use super::read::Look;
 use super::table::Kept;
 
 fn semaphore(address: u64, of: SemaphoreOf, free: u64, missing: u64, closed: bool) -> WaitsFor {
-    WaitsFor::Semaphore { address, of, free, missing, closed }
+    WaitsFor::Semaphore { address, of, free, missing, closed, holder: None }
 }
 
 pub fn mutex(address: u64) -> WaitsFor {
@@ -232,7 +232,20 @@ pub fn table() -> Table {
 
 /// The tasks of a program that keeps a table, 100 s after the beginning of its clock.
 pub fn look() -> Look {
-    let listing = listing();
+    let mut listing = listing();
+    // The lock that task 30 waits for is one that notes its holder; another lock's holder is in the table only.
+    let noted =
+        |pid| Holder { pid, place: Some(Place { file: "src/main.rs".into(), line: 30 }), since: 55_000_000_000 };
+    let waits = |pid, of| WaitsFor::Semaphore {
+        address: 0xa0 + pid,
+        of,
+        free: 0,
+        missing: 1,
+        closed: false,
+        holder: Some(noted(pid)),
+    };
+    listing.tasks.push(leaf_task(50, waits(61, SemaphoreOf::Mutex)));
+    listing.tasks.push(leaf_task(51, waits(71, SemaphoreOf::RwLock)));
     let kept = Kept::of(table(), "/run/dyntrace/4711.tasks".into(), 1_700_000_100_000_000_000, Some(&listing));
     Look { kept: Some(kept), ..Look::of_memory(listing) }
 }

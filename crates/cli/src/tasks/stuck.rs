@@ -75,6 +75,8 @@ fn deadlock(cycle: &Cycle, look: &Look) -> String {
         let waits = words::leaves(task).into_iter().filter(|future| is_through(future, &step.blocker));
         for future in waits {
             text += &format!("  waits at {} for {}\n", words::at(task), words::leaf(future));
+            let noted = words::holder(future).map(|holder| look.holder(holder));
+            text += &noted.map(|noted| format!("  the lock says: {noted}\n")).unwrap_or_default();
         }
         let blocker =
             by_address.get(&step.blocker.address).map_or(step.blocker.task.to_string(), |task| words::id(task));

@@ -46,8 +46,10 @@ fn of_group(look: &Look, group: &[&Task]) -> String {
         1 => format!("task {}", words::id(task)),
         count => format!("{count} tasks ({})", ids(group)),
     };
+    // The table knows better than candidates.
+    let is_known = look.row(task).is_some() && !words::is_spawn_recorded(task);
     let spawned = match words::spawned(task) {
-        place if place == "-" => String::new(),
+        place if place == "-" || is_known => String::new(),
         place => format!(", spawned at {place}"),
     };
     let mut text = format!("{bold}{tasks}{bold:#}, {}{spawned}\n", words::state(task));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use anstyle::Style;
 use dyntrace_task_table::Seen;
-use dyntrace_tasks::listing::{Await, Listing, SemaphoreOf, Task, WaitsFor};
+use dyntrace_tasks::listing::{Await, Holder, Listing, SemaphoreOf, Task, WaitsFor};
 use dyntrace_tasks::locks::{Blocker, Cycle, Locks, Through};
 
 use super::choose::Chosen;
@@ -206,6 +206,29 @@ impl<'l> Why<'l> {
         lines.into_iter().map(|line| line + "\n").collect()
     }
 
+    /// Adds a holder that no guard shows, but the lock itself, and the tasks behind it, if the table tells which task it is.
+    fn follow_noted(
+        &self,
+        noted: &Holder,
+        path: &mut Vec<u64>,
+        seen: &mut HashSet<u64>,
+        indent: &str,
+        lines: &mut Vec<String>,
+    ) {
+        let held = format!("{indent}└─ the lock says: {}", self.look.holder(noted));
+        let task = self.look.kept.as_ref().and_then(|kept| kept.task_of(noted.pid));
+        let Some(task) = task.and_then(|address| self.by_address.get(&address)) else {
+            return lines.push(held);
+        };
+        lines.push(format!("{held}: {}", name(task)));
+        if seen.contains(&task.address) || path.len() == DEPTH {
+            return;
+        }
+        path.push(task.address);
+        self.follow(&[task], path, seen, &format!("{indent}   "), lines);
+        path.pop();
+    }
+
     /// Adds the waits of tasks that wait for the same, and the tasks behind them. `path`: the tasks from the first one to these.
     fn follow(
         &self,
@@ -239,7 +262,12 @@ impl<'l> Why<'l> {
             let alike: Vec<&Await> = of_each.iter().map(|leaves| leaves[number]).collect();
             lines.push(format!("{indent}waits at {}{}", words::at(task), waits_for(&alike)));
             let holders: Vec<&Blocker> = blockers.iter().filter(|blocker| is_through(leaf, blocker)).collect();
-            if let Some(unknown) = nobody(leaf).filter(|_| holders.is_empty()) {
+            let noted = words::holder(leaf);
+            if let Some(noted) = noted.filter(|_| holders.is_empty()) {
+                self.follow_noted(noted, path, seen, indent, lines);
+            } else if let Some(noted) = noted {
+                lines.push(format!("{indent}│  the lock says: {}", self.look.holder(noted)));
+            } else if let Some(unknown) = nobody(leaf).filter(|_| holders.is_empty()) {
                 lines.push(format!("{indent}└─ {unknown}"));
             }
             let more = holders.len().saturating_sub(HOLDERS);

@@ -84,6 +84,11 @@ impl Kept {
         self.of_tasks.get(&task.address).map(|place| &self.table.tasks[*place])
     }
 
+    /// The address of the task in memory that has this pid.
+    pub fn task_of(&self, pid: u64) -> Option<u64> {
+        self.of_tasks.iter().find(|(_, place)| self.table.tasks[**place].task.pid == pid).map(|(address, _)| *address)
+    }
+
     /// The tasks that are in the table only.
     pub fn others(&self) -> impl Iterator<Item = &Seen> {
         self.others.iter().map(|place| &self.table.tasks[*place])

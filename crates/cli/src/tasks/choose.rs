@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(kept("<0.58.0>"), (vec![5], vec![]));
         assert_eq!(kept("<0.71.0>"), (vec![], vec![71]));
         // Its name in the table: memory has none.
-        assert_eq!(kept("app::serve").0.contains(&21), true);
+        assert!(kept("app::serve").0.contains(&21));
         assert_eq!(kept("3"), (vec![3], vec![70]));
     }
 }

@@ -269,13 +269,12 @@ fn a_stripped_program_tells_its_waits() {
     assert!(why.contains(", tag (12 different), table::request spawned at "), "{why}");
 }
 
-/// An example of `dyntrace-tasks`, whose types are always described.
-fn example(name: &str) -> PathBuf {
+fn example(package: &str, name: &str) -> PathBuf {
     let test = env::current_exe().unwrap();
     let profile = test.ancestors().nth(2).unwrap();
     // Cargo knows whether it is up to date.
     let release = if profile.ends_with("release") { &["--release"][..] } else { &[] };
-    let build = ["build", "-p", "dyntrace-tasks", "--example", name];
+    let build = ["build", "-p", package, "--example", name];
     assert!(Command::new(env!("CARGO")).args(build).args(release).status().unwrap().success());
     profile.join("examples").join(name)
 }
@@ -293,11 +292,38 @@ fn noted(value: &Value, found: &mut BTreeSet<(String, u64)>) {
     }
 }
 
-/// Locks of `dyntrace::sync` wait, deadlock and name their holders as the program says itself.
+/// A process that no task of tokio's polls is in the table only, whether or not memory can be read.
+#[test]
+fn a_program_without_a_runtime_tells_its_waits() {
+    let runtime = tempfile::tempdir().unwrap();
+    let mut by_hand = Command::new(example("dyntrace-cli", "by_hand"));
+    let child = by_hand.env("DYNTRACE", "tasks").env("XDG_RUNTIME_DIR", runtime.path()).stdout(Stdio::piped());
+    let mut program = Killed(child.spawn().unwrap());
+    let lines = BufReader::new(program.0.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let said: Vec<String> = lines.take_while(|line| line != "it waits").collect();
+    let [pid] = &said[..] else { panic!("{said:?}") };
+    let Some(ps) = dyntrace(&program.0, "ps", &["--json"]) else { return };
+    let listed: Value = serde_json::from_str(&ps).unwrap();
+    let tasks = listed["tasks"].as_array().unwrap();
+    let [task] = &tasks[..] else { panic!("{ps}") };
+    let table = &task["table"];
+    assert!(task["id"].is_null() && table["id"].is_null() && table["pid"] == **pid, "{ps}");
+    assert_eq!((&table["polls"], &table["waits_for"]["resource"]), (&1.into(), &"the postman".into()));
+    for command in ["ps", "tree", "why"] {
+        let told = dyntrace(&program.0, command, &[]).unwrap();
+        assert!(
+            told.contains(pid) && told.contains("wait the postman for ") && told.contains("by_hand::waits"),
+            "{told}"
+        );
+    }
+    assert!(dyntrace(&program.0, "why", &[pid]).unwrap().contains("wait the postman for "));
+}
+
+/// Locks of `dyntrace::sync`, in a program whose types are always described, wait, deadlock and name their holders as the program says itself.
 #[test]
 fn locks_tell_their_holders() {
     let runtime = tempfile::tempdir().unwrap();
-    let mut held = Command::new(example("held"));
+    let mut held = Command::new(example("dyntrace-tasks", "held"));
     let child = held.env("DYNTRACE", "tasks").env("XDG_RUNTIME_DIR", runtime.path()).stdout(Stdio::piped());
     let mut program = Killed(child.spawn().unwrap());
     let lines = BufReader::new(program.0.stdout.take().unwrap()).lines().map(Result::unwrap);

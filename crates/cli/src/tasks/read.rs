@@ -104,7 +104,7 @@ pub fn with(
 ) -> Outcome {
     let program = match target {
         Target::Process(pid) => match Program::attach(*pid, options) {
-            Err(error) if may_have_table(&error) && matches!(table::read(*pid, None), Ok(Some(_))) => {
+            Err(error) if may_have_table(&error) && matches!(table::read(*pid), Ok(Some(_))) => {
                 let note = format!("these are the tasks of the program's table alone: {error}");
                 return looks(&|| of_table(*pid, &note));
             }
@@ -116,12 +116,15 @@ pub fn with(
     let information = DebugInformation::of(&program);
     let described = Described::of(&program, &information);
     looks(&|| {
-        let mut look = Look::of_memory(program.listing(&described).map_err(failure)?);
-        if let Target::Process(pid) = target {
-            match table::read(*pid, Some(&look.listing)) {
-                Ok(kept) => look.kept = kept,
-                Err(error) => look.listing.notes.push(format!("{error:#}")),
-            }
+        let read = || match target {
+            Target::Process(pid) => table::read(*pid),
+            Target::Core { .. } => Ok(None),
+        };
+        let (listing, table) = program.listing_beside(&described, read).map_err(failure)?;
+        let mut look = Look::of_memory(listing);
+        match table {
+            Ok(table) => look.kept = table.map(|table| Kept::of(table, Some(&look.listing))),
+            Err(error) => look.listing.notes.push(format!("{error:#}")),
         }
         Ok(look)
     })
@@ -133,9 +136,9 @@ fn may_have_table(error: &Error) -> bool {
 }
 
 fn of_table(pid: u32, note: &str) -> Result<Look, Failure> {
-    let Some(kept) = table::read(pid, None)? else { return Err(failure(Error::Ended { pid })) };
+    let Some(table) = table::read(pid)? else { return Err(failure(Error::Ended { pid })) };
     let listing = Listing { notes: vec![note.to_owned()], ..Listing::default() };
-    Ok(Look { listing, has_memory: false, kept: Some(kept) })
+    Ok(Look { listing, has_memory: false, kept: Some(Kept::of(table, None)) })
 }
 
 pub fn failure(error: Error) -> Failure {

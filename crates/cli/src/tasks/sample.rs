@@ -12,7 +12,7 @@ use dyntrace_tasks::listing::{
 };
 
 use super::read::Look;
-use super::table::Kept;
+use super::table::{Found, Kept};
 
 fn semaphore(address: u64, of: SemaphoreOf, free: u64, missing: u64, closed: bool) -> WaitsFor {
     WaitsFor::Semaphore { address, of, free, missing, closed, holder: None }
@@ -202,7 +202,7 @@ fn slot(pid: u64, id: u32, site: &Pair, wait: Option<(&Pair, Thing)>) -> Seen {
 }
 
 /// The table of a program whose memory has [`listing`].
-pub fn table() -> Table {
+fn table() -> Table {
     let (serve, transfer) = (pair("app::serve", "src/main.rs:12"), pair("app::transfer", "src/main.rs:21"));
     let (lock, sleep) = (pair("Mutex::lock", "src/main.rs:31"), pair("sleep", "src/main.rs:51"));
     let on = |number| Thing::Numbered(number);
@@ -230,6 +230,11 @@ pub fn table() -> Table {
     Table { header, clock, tasks, unsettled: 0, damaged_texts: 0, cut: 0 }
 }
 
+/// That table, 100 s after the beginning of its clock.
+pub fn found() -> Found {
+    Found { table: table(), path: "/run/dyntrace/4711.tasks".into(), now: 1_700_000_100_000_000_000 }
+}
+
 /// The tasks of a program that keeps a table, 100 s after the beginning of its clock.
 pub fn look() -> Look {
     let mut listing = listing();
@@ -246,13 +251,13 @@ pub fn look() -> Look {
     };
     listing.tasks.push(leaf_task(50, waits(61, SemaphoreOf::Mutex)));
     listing.tasks.push(leaf_task(51, waits(71, SemaphoreOf::RwLock)));
-    let kept = Kept::of(table(), "/run/dyntrace/4711.tasks".into(), 1_700_000_100_000_000_000, Some(&listing));
+    let kept = Kept::of(found(), Some(&listing));
     Look { kept: Some(kept), ..Look::of_memory(listing) }
 }
 
 /// The same, but its memory cannot be read.
 pub fn look_at_table() -> Look {
-    let kept = Kept::of(table(), "/run/dyntrace/4711.tasks".into(), 1_700_000_100_000_000_000, None);
+    let kept = Kept::of(found(), None);
     let listing =
         Listing { notes: vec!["these are the tasks of the program's table alone".into()], ..Listing::default() };
     Look { listing, has_memory: false, kept: Some(kept) }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, ensure};
 use dyntrace_task_table::{Table, layout};
@@ -16,19 +17,30 @@ use crate::process::own_number;
 /// Appended by the kernel to the path of a file that was removed.
 const REMOVED: &str = " (deleted)";
 
-/// Reads the table of process `pid`, and returns it with its path in the process. `None` if it keeps none.
+/// A table that was found.
+#[derive(Debug)]
+pub struct Found {
+    pub table: Table,
+    /// As the process sees it.
+    pub path: PathBuf,
+    /// When it was read, in nanoseconds from 1970.
+    pub now: i64,
+}
+
+/// Reads the table of process `pid`. `None` if it keeps none.
 ///
 /// # Errors
 ///
 /// It keeps one that cannot be read.
-pub fn table(pid: u32) -> Result<Option<(PathBuf, Table)>> {
+pub fn read(pid: u32) -> Result<Option<Found>> {
     // A process whose mappings are not shown has no table for this user, and the reader of its memory tells why.
     let (Ok(maps), Ok(number)) = (fs::read(format!("/proc/{pid}/maps")), own_number(pid)) else { return Ok(None) };
     let maps = maps::parse(&maps);
     let Some((mapping, path)) = mapped(&maps, number) else { return Ok(None) };
-    let table = read(pid, number, mapping, path);
     let shown = escape::path(path);
-    Ok(Some((PathBuf::from(path), table.with_context(|| format!("cannot read its table of tasks {shown}"))?)))
+    let table = table(pid, number, mapping, path).with_context(|| format!("cannot read its table of tasks {shown}"))?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    Ok(Some(Found { table, path: PathBuf::from(path), now: i64::try_from(now).unwrap_or(i64::MAX) }))
 }
 
 /// The mapping of the file `NUMBER.tasks`, and the file's path.
@@ -41,7 +53,7 @@ fn mapped(maps: &[Mapping], number: u32) -> Option<(&Mapping, &str)> {
     })
 }
 
-fn read(pid: u32, number: u32, mapping: &Mapping, path: &str) -> Result<Table> {
+fn table(pid: u32, number: u32, mapping: &Mapping, path: &str) -> Result<Table> {
     let table = Table::read(&open(pid, mapping, path)?)?;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let is_its_own = table.header.process == number && layout::started(&stat) == Some(table.header.started);
@@ -79,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_process_without_a_table_has_none() {
-        assert!(table(std::process::id()).unwrap().is_none());
-        assert!(table(u32::MAX).unwrap().is_none());
+        assert!(read(std::process::id()).unwrap().is_none());
+        assert!(read(u32::MAX).unwrap().is_none());
     }
 }

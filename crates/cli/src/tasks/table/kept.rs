@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::Result;
 use dyntrace_task_table::{Clock, Kind, Seen, State, Table};
 use dyntrace_tasks::listing::{Listing, Task};
 
-use super::{find, notes, seen};
+use super::find::Found;
+use super::{notes, seen};
 use crate::escape;
 use crate::tasks::words::counted;
 
@@ -29,20 +28,10 @@ pub struct Kept {
     pub(super) unpolled: usize,
 }
 
-/// Reads the table of process `pid`, if it keeps one.
-///
-/// # Errors
-///
-/// It keeps one that cannot be read.
-pub fn read(pid: u32, listing: Option<&Listing>) -> Result<Option<Kept>> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-    let now = i64::try_from(now).unwrap_or(i64::MAX);
-    Ok(find::table(pid)?.map(|(path, table)| Kept::of(table, path, now, listing)))
-}
-
 impl Kept {
-    /// Finds the tasks of the table among those in memory, if memory could be read.
-    pub fn of(mut table: Table, path: PathBuf, now: i64, listing: Option<&Listing>) -> Kept {
+    /// Finds the tasks of a table among those in memory, if memory could be read.
+    pub fn of(found: Found, listing: Option<&Listing>) -> Kept {
+        let Found { mut table, path, now } = found;
         table.tasks.sort_unstable_by_key(|seen| seen.task.pid);
         let tasks = listing.map_or(&[][..], |listing| &listing.tasks);
         // The table has the low half of an id.
@@ -164,7 +153,7 @@ mod tests {
         let mut listing = sample::listing();
         let last = listing.tasks.last_mut().unwrap();
         (last.id, last.address) = ((1 << 32) + 46, 0xffff);
-        let of = |listing: &Listing| Kept::of(sample::table(), PathBuf::new(), 0, Some(listing));
+        let of = |listing: &Listing| Kept::of(sample::found(), Some(listing));
         let row = |kept: &Kept, listing: &Listing, id: u64| {
             let task = listing.tasks.iter().find(|task| task.id == id).unwrap();
             kept.of_task(task).map(|seen| seen.task.pid)
@@ -186,12 +175,12 @@ mod tests {
     #[test]
     fn tasks_are_where_they_are_counted() {
         let listing = sample::listing();
-        let kept = Kept::of(sample::table(), PathBuf::new(), 0, Some(&listing));
+        let kept = Kept::of(sample::found(), Some(&listing));
         let complete = listing.tasks.iter().filter(|task| task.state.complete).count();
         let [tasks, jobs] = kept.without;
         // With its eight that are joined, and one that has not been polled.
         assert_eq!((tasks + jobs + 8 + 1 + complete, jobs), (listing.tasks.len(), 1));
-        let alone = Kept::of(sample::table(), PathBuf::new(), 0, None);
+        let alone = Kept::of(sample::found(), None);
         assert_eq!((pids(alone.others()).len(), alone.without, alone.unpolled), (11, [0, 0], 0));
     }
 }

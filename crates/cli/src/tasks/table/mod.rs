@@ -15,7 +15,10 @@ use std::path::Path;
 use dyntrace_task_table::Table;
 
 pub use cells::{facts, function, line, place, since, wait};
-pub use kept::{Kept, read};
+#[cfg(test)]
+pub use find::Found;
+pub use find::read;
+pub use kept::Kept;
 pub use object::Task;
 pub use summary::Summary;
 

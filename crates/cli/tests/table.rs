@@ -11,6 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
+use std::time::Duration;
 
 use dyntrace::process;
 use serde_json::Value;
@@ -20,6 +21,8 @@ use tokio::task::yield_now;
 const VICTIM: &str = "DYNTRACE_TEST_VICTIM";
 const REQUESTS: u64 = 12;
 const STRANGERS: u64 = 3;
+const STANDING: u64 = 50;
+const LOOKS: usize = 10;
 
 /// Says which task it is and how often it was polled, and waits for ever.
 async fn request(number: u64, told: Arc<AtomicU64>) {
@@ -51,11 +54,39 @@ async fn hanging() {
     }
 }
 
+async fn standing(number: u64) {
+    dyntrace::put_tag(format!("standing {number}")).unwrap();
+    println!("task {} {} {number}", process::current(), tokio::task::id());
+    loop {
+        dyntrace::put_tag(format!("standing {number}")).unwrap();
+        tokio::time::sleep(Duration::from_micros(200)).await;
+    }
+}
+
+/// Tasks that stand, while others come and go.
+fn storm() {
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
+    let standing: Vec<_> =
+        (0..STANDING).map(|number| runtime.block_on(async { dyntrace::spawn(standing(number)) })).collect();
+    for _ in 0..4 {
+        runtime.spawn(async {
+            loop {
+                dyntrace::spawn(yield_now()).await.unwrap();
+            }
+        });
+    }
+    for task in standing {
+        runtime.block_on(task).unwrap();
+    }
+}
+
 /// The program to read. Its runtime is blocked at the end, so that no task changes while it is read.
 #[test]
 fn victim() {
-    if env::var_os(VICTIM).is_none() {
-        return;
+    match env::var(VICTIM) {
+        Ok(program) if program == "storm" => return storm(),
+        Ok(_) => {}
+        Err(_) => return,
     }
     Builder::new_current_thread().build().unwrap().block_on(async {
         let (sender, receiver) = mpsc::channel();
@@ -244,6 +275,45 @@ fn both_sources_are_of_the_same_task() {
             assert_eq!(told.matches("table: ").count(), 1, "{told}");
         }
     }
+}
+
+/// While tasks come and go, each task that stands has its own row, in looks that stop the program and in others. A slot may be left out
+/// that changed at each reading, which is told.
+#[test]
+fn tasks_that_stand_keep_their_rows_in_a_storm() {
+    let runtime = tempfile::tempdir().unwrap();
+    let mut victim = Command::new(env::current_exe().unwrap());
+    victim.args(["--exact", "victim", "--nocapture"]).env(VICTIM, "storm").env("DYNTRACE", "tasks");
+    let mut program = Killed(victim.env("XDG_RUNTIME_DIR", runtime.path()).stdout(Stdio::piped()).spawn().unwrap());
+    let lines = BufReader::new(program.0.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let said = lines.filter_map(|line| {
+        let words: Vec<&str> = line.split(' ').skip_while(|word| *word != "task").collect();
+        let [_, pid, id, number] = words[..] else { return None };
+        Some((id.parse::<u64>().unwrap(), (pid.to_owned(), format!("standing {number}"))))
+    });
+    let standing: BTreeMap<u64, (String, String)> = said.take(STANDING as usize).collect();
+    let mut joined = 0;
+    for look in 0..LOOKS {
+        let stop: &[&str] = if look % 2 == 0 { &["--json"] } else { &["--json", "--stop"] };
+        let Some(ps) = dyntrace(&program.0, "ps", stop) else { return };
+        let listed: Value = serde_json::from_str(&ps).unwrap();
+        let tasks = listed["tasks"].as_array().unwrap();
+        let left_out =
+            listed["notes"].as_array().unwrap().iter().any(|note| note.as_str().unwrap().contains("are left out"));
+        for (id, (pid, tag)) in &standing {
+            let found: Vec<_> = tasks.iter().filter(|task| task["id"] == *id).collect();
+            let [task] = &found[..] else { panic!("{id} is there {} times", found.len()) };
+            let table = &task["table"];
+            if table.is_null() {
+                assert!(left_out, "{id} has no row: {}", listed["notes"]);
+            } else {
+                assert_eq!((&table["pid"], &table["tag"]), (&(&**pid).into(), &(&**tag).into()));
+                joined += 1;
+            }
+            assert!(tasks.iter().filter(|task| task["table"]["pid"] == **pid).count() <= 1);
+        }
+    }
+    assert!(joined > LOOKS as u64 * STANDING * 9 / 10, "{joined}");
 }
 
 /// Without symbols and debug information, the table still names the functions and the waits.

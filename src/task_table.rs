@@ -18,6 +18,8 @@
 mod counting;
 #[cfg(all(recorded, target_os = "linux"))]
 mod file;
+#[cfg(all(recorded, target_os = "linux"))]
+mod id;
 #[cfg_attr(not(all(recorded, target_os = "linux")), path = "task_table/none.rs")]
 mod kept;
 #[cfg(all(recorded, target_os = "linux"))]
@@ -46,6 +48,8 @@ pub(crate) struct Spawned<'s> {
     pub is_blocking: bool,
     /// Whether a runtime counts it as one of its tasks.
     pub is_counted: bool,
+    /// Its task of tokio. `None` until its first poll.
+    pub task: Option<tokio::task::Id>,
     /// The number in the pid of the process that spawns it.
     pub parent: u64,
     /// Its function.

@@ -198,6 +198,7 @@ fn tell_spawn(pid: Pid, of: &'static str, kind: Kind, at: &'static Location<'sta
         pid: pid.number(),
         is_blocking: kind == Kind::Blocking,
         is_counted: kind == Kind::Task && task_table::is_counted(),
+        task: None,
         parent: parent.number(),
         function: path(of),
         place: at,

@@ -74,7 +74,7 @@ impl Others {
         }
         let pid = Pid::next();
         let seat = match probes::spawn::is_enabled() {
-            true => tell_spawn(pid, at),
+            true => tell_spawn(task, pid, at),
             false => Seat::NONE,
         };
         let entry = Entry { runtime: self.runtime, pid, seat, polls: 0, polled_since: None };
@@ -140,7 +140,7 @@ impl Drop for SpawnsOwn {
 }
 
 #[cold]
-fn tell_spawn(pid: Pid, at: &'static Location<'static>) -> Seat {
+fn tell_spawn(task: Id, pid: Pid, at: &'static Location<'static>) -> Seat {
     let parent = current();
     if !is_only_kept!(probes::spawn) {
         let place = Place::new(at);
@@ -150,6 +150,7 @@ fn tell_spawn(pid: Pid, at: &'static Location<'static>) -> Seat {
         pid: pid.number(),
         is_blocking: false,
         is_counted: true,
+        task: Some(task),
         parent: parent.number(),
         function: FUNCTION,
         place: at,

@@ -10,16 +10,12 @@ use std::ptr;
 use std::slice;
 use std::sync::atomic::AtomicU64;
 
-use dyntrace_task_table::layout::{SLOT, SLOT_WORDS, TEXTS, clock, header};
-use dyntrace_task_table::lock::Locked;
+use dyntrace_task_table::layout::{SLOT, Slot, TEXTS, clock, header};
 use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use crate::thread_progress::os::without_file_size_signal;
-
-/// A task's slot.
-pub(super) type Slot = Locked<SLOT_WORDS>;
 
 /// The file of a table, mapped for writing.
 pub(super) struct Mapped {
@@ -82,9 +78,9 @@ impl Mapped {
     }
 
     /// The words of the clock, which are a part of the header.
-    pub(super) fn clock(&self) -> &Locked<{ clock::WORDS }> {
-        // SAFETY: as in `header`; `Locked` is a row of atomics.
-        unsafe { &*self.base.cast::<AtomicU64>().add(header::CLOCK).cast::<Locked<{ clock::WORDS }>>() }
+    pub(super) fn clock(&self) -> &clock::Words {
+        // SAFETY: as in `header`; `Locked` is a row of atomics. `header` gives these words, too, but nobody uses them.
+        unsafe { &*self.base.cast::<AtomicU64>().add(header::CLOCK).cast::<clock::Words>() }
     }
 
     /// The slots from `slots` on, of which the file has `count`.

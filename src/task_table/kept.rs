@@ -8,9 +8,9 @@ use std::ptr;
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use dyntrace_task_table::layout::{self, State, slot};
+use dyntrace_task_table::layout::{self, Slot, State, slot};
 
-use super::file::Slot;
+use super::id::low_bits;
 use super::table::Table;
 use super::{Begun, Resource, Spawned};
 use crate::clock;
@@ -72,10 +72,15 @@ pub(crate) unsafe fn forget() {
     unsafe { TABLE.forget() };
 }
 
-/// The slot of a task, by its number from 1; 0 for none. With [`COUNTED`] if a runtime counts the task.
+/// The slot of a task, by its number from 1; 0 for none. With marks in the highest bits.
 pub(crate) struct Seat(u32);
 
-const COUNTED: u32 = 1 << 31;
+/// Until the first poll. No slot has such a number, so polls after the first one pay nothing for what the first one does.
+const UNPOLLED: u32 = 1 << 31;
+/// If a runtime counts the task.
+const COUNTED: u32 = 1 << 30;
+
+const _: () = assert!(layout::LIMIT < COUNTED as usize);
 
 impl Seat {
     pub(crate) const NONE: Seat = Seat(0);
@@ -86,22 +91,29 @@ impl Seat {
         let Some((table, number)) = table().and_then(|table| Some((table, table.take(spawned)?))) else {
             return Seat::NONE;
         };
-        if !spawned.is_counted {
-            return Seat(number);
+        let mut seat = Seat(number);
+        if spawned.task.is_none() {
+            seat.0 |= UNPOLLED;
         }
-        table.add_with_slot(1);
-        Seat(number | COUNTED)
+        if spawned.is_counted {
+            table.add_with_slot(1);
+            seat.0 |= COUNTED;
+        }
+        seat
     }
 
     fn number(&self) -> u32 {
-        self.0 & !COUNTED
+        self.0 & !(UNPOLLED | COUNTED)
     }
 
     /// Notes that the current thread runs the task, until the value is dropped.
     #[inline(always)]
-    pub(crate) fn run(&self, pid: u64) -> Option<Running> {
+    pub(crate) fn run(&mut self, pid: u64) -> Option<Running> {
         let table = table()?;
-        let slot = table.slot(self.number(), pid)?;
+        let slot = match table.slot(self.0 & !COUNTED, pid) {
+            Some(slot) => slot,
+            None => self.first(table, pid)?,
+        };
         let thread = thread(table);
         let began = clock::now();
         begin_poll(slot, thread, began);
@@ -126,6 +138,19 @@ impl Seat {
         if let Some(slot) = table().and_then(|table| table.slot(self.number(), pid)) {
             end_poll(slot, took);
         }
+    }
+
+    /// Returns the slot of a task that is polled for the first time, with the id of the tokio task in which that happens.
+    #[cold]
+    fn first<'t>(&mut self, table: &'t Table, pid: u64) -> Option<&'t Slot> {
+        if self.0 & UNPOLLED == 0 {
+            return None;
+        }
+        self.0 &= !UNPOLLED;
+        let slot = table.slot(self.number(), pid)?;
+        let id = tokio::task::try_id().map_or(0, low_bits);
+        slot.change(|words| words.set_beside(id));
+        Some(slot)
     }
 
     /// Frees the slot of a task that ends.
@@ -270,3 +295,31 @@ fn set_tag(pid: u64, tag: Option<&str>) {
 }
 
 const _: () = assert!(layout::SLOT == size_of::<Slot>());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_task_is_the_number_that_tokio_displays() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            assert_eq!(runtime_id(), 0, "this is no task");
+            let tasks: Vec<_> = (0..20).map(|_| tokio::spawn(async { runtime_id() })).collect();
+            for task in tasks {
+                let id = task.id().to_string();
+                assert_eq!(task.await.unwrap().to_string(), id);
+            }
+            let job = tokio::task::spawn_blocking(runtime_id);
+            let id = job.id().to_string();
+            assert_eq!(job.await.unwrap().to_string(), id);
+        });
+    }
+
+    #[test]
+    fn ids_beyond_32_bits_keep_their_low_half() {
+        let mut id = Digits(0);
+        write!(id, "{}", (7_u64 << 32) + 12).unwrap();
+        assert_eq!((id.0, id.0 as u32), ((7 << 32) + 12, 12));
+    }
+}

@@ -15,7 +15,7 @@ impl Seat {
 
     /// Does nothing.
     #[inline(always)]
-    pub(crate) fn run(&self, _pid: u64) -> impl Sized + use<> {}
+    pub(crate) fn run(&mut self, _pid: u64) -> impl Sized + use<> {}
 
     /// Does nothing.
     #[cfg(all(tokio_unstable, feature = "runtime"))]

@@ -10,11 +10,12 @@ use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dyntrace_task_table::layout::{
-    self, Kind, LAST_PID, MAGIC, PAGE, SLOT, State, TEXTS, Task, VERSION, clock as of_clock, header, slot,
+    self, Kind, LAST_PID, MAGIC, PAGE, SLOT, Slot, State, TEXTS, Task, VERSION, clock as of_clock, header, slot,
 };
 
 use super::Spawned;
-use super::file::{Mapped, Slot};
+use super::file::Mapped;
+use super::id::low_bits;
 use super::known;
 use super::texts::{self, Constant, Texts};
 use crate::clock::{self, Calibration};
@@ -107,6 +108,7 @@ impl Table {
         let (site, tag) = (self.known_or_none(site), self.known_or_none(tag));
         let kind = if spawned.is_blocking { Kind::Blocking } else { Kind::Future };
         slot.change(|words| {
+            words.set_beside(spawned.task.map_or(0, low_bits));
             let generation = words.get(slot::PARENT).wrapping_add(1) & 0xffff;
             let parent = spawned.parent.min(LAST_PID);
             for (word, value) in [

@@ -8,6 +8,8 @@
 //!
 //! A text is a pair of texts, as the function and the place of a spawn: a word with the lengths of both in bytes, and then their bytes.
 
+use crate::lock::{Locked, halves};
+
 /// The first word of the file.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"dyntasks");
 /// The version of the layout.
@@ -30,6 +32,8 @@ pub const LIMIT: usize = 1 << 20;
 pub const SLOT_WORDS: usize = 12;
 /// The size of a slot in bytes.
 pub const SLOT: usize = 8 * SLOT_WORDS;
+/// A slot in memory.
+pub type Slot = Locked<{ SLOT_WORDS - 1 }>;
 /// The largest pid; a slot has 48 bits for it.
 pub const LAST_PID: u64 = (1 << 48) - 1;
 
@@ -75,11 +79,13 @@ pub mod clock {
     pub const CYCLES: usize = 3;
     /// The number of words, with the lock.
     pub const WORDS: usize = 4;
+    /// The clock in memory.
+    pub type Words = crate::lock::Locked<{ WORDS - 1 }>;
 }
 
 /// Words of a slot.
 pub mod slot {
-    /// Odd during a change.
+    /// First half: the lock, odd during a change. Last half: the low 32 bits of tokio's id of the task, noted at the first poll; 0 without one.
     pub const LOCK: usize = 0;
     /// The pid in the high 48 bits; the kind in 8; the state in the low 8.
     pub const PID: usize = 1;
@@ -174,6 +180,8 @@ pub struct Task {
     pub parent: u64,
     /// How often the slot was used before, modulo 65536.
     pub generation: u16,
+    /// The low 32 bits of the id of the tokio task in which it was polled first; 0 before the first poll, and outside of tokio's tasks.
+    pub id: u32,
     /// A reference to the function and the place of the spawn.
     pub site: u32,
     /// A reference to the user tag; 0 without one.
@@ -222,6 +230,7 @@ impl Task {
             state,
             parent: words[slot::PARENT] >> 16,
             generation: words[slot::PARENT] as u16,
+            id: halves(words[slot::LOCK]).1,
             site: low(slot::TEXTS),
             tag: high(slot::TEXTS),
             thread: low(slot::THREAD),

@@ -18,7 +18,7 @@
 //!
 //! # A change, and a reading
 //!
-//! The first word of a slot is its lock ([`lock`]): odd during a change. The writer never waits.
+//! The first half of a slot's first word is its lock ([`lock`]): odd during a change. The writer never waits.
 //!
 //! 1. The writer makes the lock odd.
 //! 2. It changes words.
@@ -33,6 +33,12 @@
 //!
 //! Only the order of the copies counts, not the order of the words within a copy. So the reader copies by `pread(2)`, many slots at a
 //! time. It maps nothing: a file that is cut while it is read is an error, not a signal.
+//!
+//! # The id of the runtime
+//!
+//! The other half of the first word is the runtime's id of the task, by which a reader of the program's memory finds the same task there. It
+//! changes under the lock, as the other words do. It is noted at the first poll, which is the first time that the library runs inside of
+//! the task. A future that one task polls among others, as a branch of `join!`, has the id of that task: several slots may have the same.
 //!
 //! # Texts
 //!

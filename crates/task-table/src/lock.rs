@@ -1,77 +1,79 @@
 //! The sequence lock of a slot.
 
 use crate::primitives::atomic::Ordering::{Acquire, Relaxed, Release};
-use crate::primitives::atomic::{AtomicU64, fence};
+use crate::primitives::atomic::{AtomicU32, AtomicU64, fence};
 
 /// How often a reader copies a slot that changes meanwhile.
 pub const TRIES: usize = 64;
 
-/// Words that change together. The first one is their lock.
+/// Words that change together, of which the first one is their lock and half a word beside it. `OTHERS`: the number of the other words.
 #[repr(C)]
 #[derive(Debug)]
-pub struct Locked<const WORDS: usize> {
-    words: [AtomicU64; WORDS],
+pub struct Locked<const OTHERS: usize> {
+    lock: AtomicU32,
+    beside: AtomicU32,
+    others: [AtomicU64; OTHERS],
 }
 
-impl<const WORDS: usize> Locked<WORDS> {
+impl<const OTHERS: usize> Locked<OTHERS> {
     /// Changes words. The caller is the only writer at this time.
     ///
     /// Returns `false`, and changes nothing, if the lock is odd: a signal handler has interrupted a change of this thread.
     #[inline(always)]
-    pub fn change(&self, change: impl FnOnce(&Changed<'_, WORDS>)) -> bool {
+    pub fn change(&self, change: impl FnOnce(&Changed<'_, OTHERS>)) -> bool {
         // Relaxed: the runtime orders this thread after the last writer.
-        let lock = self.words[0].load(Relaxed);
+        let lock = self.lock.load(Relaxed);
         if !lock.is_multiple_of(2) {
             return false;
         }
         // 1.
-        self.words[0].store(lock.wrapping_add(1), Relaxed);
+        self.lock.store(lock.wrapping_add(1), Relaxed);
         // A reader that sees a word of 2 sees the odd lock in a later copy. Partner: the fences of the reader.
         fence(Release);
         // 2.
-        change(&Changed(&self.words));
+        change(&Changed(self));
         // 3. Release: a reader that sees this lock in a copy sees all of 2 in a later copy.
-        self.words[0].store(lock.wrapping_add(2), Release);
+        self.lock.store(lock.wrapping_add(2), Release);
         true
     }
 
-    /// Returns a word for the only writer.
+    /// Returns a word, from 1, for the only writer.
     #[inline(always)]
     pub fn word(&self, word: usize) -> u64 {
         // Relaxed: as in `change`.
-        self.words[word].load(Relaxed)
-    }
-
-    /// Copies all words. Other threads may change them meanwhile.
-    pub fn copy(&self) -> [u64; WORDS] {
-        let copy = std::array::from_fn(|word| self.words[word].load(Relaxed));
-        after_copy();
-        copy
+        self.others[word - 1].load(Relaxed)
     }
 }
 
 #[cfg(loom)]
-impl<const WORDS: usize> Default for Locked<WORDS> {
+impl<const OTHERS: usize> Default for Locked<OTHERS> {
     fn default() -> Self {
-        Locked { words: std::array::from_fn(|_| AtomicU64::new(0)) }
+        let others = std::array::from_fn(|_| AtomicU64::new(0));
+        Locked { lock: AtomicU32::new(0), beside: AtomicU32::new(0), others }
     }
 }
 
 /// The words of a slot during a change.
 #[derive(Debug)]
-pub struct Changed<'s, const WORDS: usize>(&'s [AtomicU64; WORDS]);
+pub struct Changed<'s, const OTHERS: usize>(&'s Locked<OTHERS>);
 
-impl<const WORDS: usize> Changed<'_, WORDS> {
-    /// Returns a word.
+impl<const OTHERS: usize> Changed<'_, OTHERS> {
+    /// Returns a word, from 1.
     #[inline(always)]
     pub fn get(&self, word: usize) -> u64 {
-        self.0[word].load(Relaxed)
+        self.0.word(word)
     }
 
-    /// Sets a word.
+    /// Sets a word, from 1.
     #[inline(always)]
     pub fn set(&self, word: usize, value: u64) {
-        self.0[word].store(value, Relaxed);
+        self.0.others[word - 1].store(value, Relaxed);
+    }
+
+    /// Sets the half word beside the lock.
+    #[inline(always)]
+    pub fn set_beside(&self, value: u32) {
+        self.0.beside.store(value, Relaxed);
     }
 }
 
@@ -83,25 +85,60 @@ pub fn after_copy() {
 
 /// Whether the words of the second of three copies belong together: no change overlapped that copy.
 pub fn settled<const WORDS: usize>(before: &[u64; WORDS], after: &[u64; WORDS]) -> bool {
-    before[0] == after[0] && before[0].is_multiple_of(2)
+    before[0] == after[0] && halves(before[0]).0.is_multiple_of(2)
+}
+
+/// The lock, and the half word beside it, of the first word: its first four bytes, and its last four.
+pub fn halves(word: u64) -> (u32, u32) {
+    let [a, b, c, d, e, f, g, h] = word.to_ne_bytes();
+    (u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h]))
+}
+
+/// The first word, of the lock and the half word beside it.
+pub fn joined(lock: u32, beside: u32) -> u64 {
+    let ([a, b, c, d], [e, f, g, h]) = (lock.to_ne_bytes(), beside.to_ne_bytes());
+    u64::from_ne_bytes([a, b, c, d, e, f, g, h])
+}
+
+#[cfg(test)]
+impl Locked<2> {
+    /// Copies all words as a reader does. Other threads may change them meanwhile.
+    fn copy(&self) -> [u64; 3] {
+        let copy = [joined(self.lock.load(Relaxed), self.beside.load(Relaxed)), self.word(1), self.word(2)];
+        after_copy();
+        copy
+    }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
+    fn slot(lock: u32) -> Locked<2> {
+        Locked { lock: AtomicU32::new(lock), beside: AtomicU32::new(7), others: [1, 2].map(AtomicU64::new) }
+    }
+
     #[test]
     fn a_change_within_a_change_is_refused() {
-        let slot: Locked<3> = Locked { words: [0, 1, 2].map(AtomicU64::new) };
+        let slot = slot(0);
         let is_changed = slot.change(|words| {
             words.set(1, 7);
             assert!(!slot.change(|inner| inner.set(1, 9)), "the lock is odd");
             assert!(!settled(&slot.copy(), &slot.copy()));
         });
         assert!(is_changed);
-        assert_eq!(slot.copy(), [2, 7, 2]);
+        assert_eq!(slot.copy(), [joined(2, 7), 7, 2]);
         assert!(settled(&slot.copy(), &slot.copy()));
-        assert!(!settled(&[2, 0, 0], &[4, 0, 0]), "a change has overlapped the copies");
+        assert!(!settled(&[joined(2, 7), 0], &[joined(4, 7), 0]), "a change has overlapped the copies");
+    }
+
+    #[test]
+    fn a_lock_that_begins_anew_leaves_the_other_half() {
+        let slot = slot(u32::MAX - 1);
+        slot.change(|words| words.set(1, 3));
+        assert_eq!(slot.copy(), [joined(0, 7), 3, 2]);
+        slot.change(|words| words.set_beside(u32::MAX));
+        assert_eq!(halves(slot.copy()[0]), (2, u32::MAX));
     }
 }
 
@@ -117,7 +154,7 @@ mod models {
     #[test]
     fn loom_settled_words_are_of_one_change() {
         loom::model(|| {
-            let slot = Arc::new(Locked::<3>::default());
+            let slot = Arc::new(Locked::<2>::default());
             let writer = thread::spawn({
                 let slot = Arc::clone(&slot);
                 move || {
@@ -130,20 +167,54 @@ mod models {
                 }
             });
             let lock = || {
-                let lock = [slot.words[0].load(Relaxed)];
+                let lock = [joined(slot.lock.load(Relaxed), 0)];
                 after_copy();
                 lock
             };
             let before = lock();
-            let second = slot.words[2].load(Relaxed);
-            let first = slot.words[1].load(Relaxed);
+            let (second, first) = (slot.word(2), slot.word(1));
             after_copy();
             let after = lock();
             if settled(&before, &after) {
-                assert_eq!((first, second), (before[0] / 2, before[0] / 2));
+                let changes = u64::from(halves(before[0]).0 / 2);
+                assert_eq!((first, second), (changes, changes));
             }
             writer.join().unwrap();
-            assert_eq!(slot.copy(), [4, 2, 2]);
+            assert_eq!(slot.copy(), [joined(4, 0), 2, 2]);
+        });
+    }
+
+    /// The half word beside the lock changes like a word: settled copies have it as the same change left it. A reader takes it from the
+    /// second copy.
+    #[test]
+    fn loom_the_half_word_beside_the_lock_is_of_the_same_change() {
+        loom::model(|| {
+            let slot = Arc::new(Locked::<2>::default());
+            let writer = thread::spawn({
+                let slot = Arc::clone(&slot);
+                move || {
+                    for value in 1..=2 {
+                        slot.change(|words| {
+                            words.set(1, value.into());
+                            words.set_beside(value);
+                        });
+                    }
+                }
+            });
+            let lock = || {
+                let lock = [joined(slot.lock.load(Relaxed), 0)];
+                after_copy();
+                lock
+            };
+            let before = lock();
+            let (beside, first) = (slot.beside.load(Relaxed), slot.word(1));
+            after_copy();
+            let after = lock();
+            if settled(&before, &after) {
+                let changes = halves(before[0]).0 / 2;
+                assert_eq!((beside, first), (changes, changes.into()));
+            }
+            writer.join().unwrap();
         });
     }
 
@@ -162,7 +233,7 @@ mod models {
             let words = slot.copy();
             let after = slot.copy();
             if settled(&before, &after) {
-                assert_eq!(words[1], before[0] / 2);
+                assert_eq!(words[1], u64::from(halves(before[0]).0 / 2));
             }
             writer.join().unwrap();
         });

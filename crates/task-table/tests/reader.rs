@@ -4,6 +4,7 @@
 use dyntrace_task_table::layout::{
     LIMIT, MAGIC, SLOT, SLOT_WORDS, TEXT_AREA, TEXT_LIMIT, TEXT_UNIT, TEXTS, VERSION, header, slot,
 };
+use dyntrace_task_table::lock::joined;
 use dyntrace_task_table::{Error, Kind, Resource, State, Table, Task, Thing};
 use proptest::prelude::*;
 
@@ -63,7 +64,7 @@ fn sample() -> Sample {
     sample.set_slot(
         1,
         &[
-            (slot::LOCK, 6),
+            (slot::LOCK, joined(6, 17)),
             (slot::PID, Task::pid_word(57, Kind::Future, State::Idle)),
             (slot::PARENT, 3 << 16 | 1),
             (slot::TEXTS, 5 << 32 | 1),
@@ -94,7 +95,8 @@ fn a_table_is_read() {
         ("server::serve", "src/server.rs:7", Some("request 12"))
     );
     let (task, wait) = (seen.task, seen.wait.as_ref().unwrap());
-    assert_eq!((task.pid, task.parent, task.generation, task.thread, task.polls), (57, 3, 1, 4712, 9));
+    assert_eq!((task.pid, task.parent, task.generation, task.id), (57, 3, 1, 17));
+    assert_eq!((task.thread, task.polls), (4712, 9));
     assert_eq!(
         (task.state, task.kind, task.busy, task.longest, task.last),
         (State::Idle, Kind::Future, 500, 200., 10.)
@@ -108,8 +110,8 @@ fn a_table_is_read() {
 #[test]
 fn a_slot_that_was_changing_when_the_program_was_killed_is_counted() {
     let mut sample = sample();
-    sample.set_slot(1, &[(slot::LOCK, 7)]);
-    sample.set(0, header::CLOCK, 1);
+    sample.set_slot(1, &[(slot::LOCK, joined(7, 17))]);
+    sample.set(0, header::CLOCK, joined(1, 0));
     let table = sample.read();
     assert_eq!((table.tasks.len(), table.unsettled, table.clock), (0, 1, None));
 }

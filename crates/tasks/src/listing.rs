@@ -246,6 +246,8 @@ pub enum WaitsFor {
         missing: u64,
         /// Whether it is closed.
         closed: bool,
+        /// The holder that the lock itself notes, if it is one of `dyntrace::sync`.
+        holder: Option<Holder>,
     },
     /// `Notify::notified`.
     Notify {
@@ -292,6 +294,24 @@ pub enum WaitsFor {
     Forever,
     /// A future of a library's that the reader does not know.
     UnknownLeaf,
+}
+
+/// The process that has a lock of `dyntrace::sync` for itself alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Holder {
+    /// The number in its pid.
+    #[serde(serialize_with = "pid")]
+    pub pid: u64,
+    /// The call that took the lock.
+    pub place: Option<Place>,
+    /// When, by the program's own clock; 0 if it did not read the clock.
+    #[serde(skip)]
+    pub since: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
+fn pid<S: serde::Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("<0.{number}.0>"))
 }
 
 /// The operation that a task wants a descriptor to be ready for.

@@ -338,7 +338,7 @@ mod tests {
     use crate::listing::{Name, Spawned, State, Unpolled};
 
     fn semaphore(address: u64, free: u64) -> WaitsFor {
-        WaitsFor::Semaphore { address, of: SemaphoreOf::Mutex, free, missing: 1, closed: false }
+        WaitsFor::Semaphore { address, of: SemaphoreOf::Mutex, free, missing: 1, closed: false, holder: None }
     }
 
     fn join(task: u64) -> WaitsFor {

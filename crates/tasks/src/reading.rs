@@ -138,18 +138,33 @@ impl Program {
     ///
     /// If the program has ended, the reader may not read it any more, or it cannot be stopped as the options say.
     pub fn listing(&self, described: &Described<'_>) -> Result<Listing, Error> {
+        self.listing_beside(described, || ()).map(|(listing, ())| listing)
+    }
+
+    /// Like [`listing`](Self::listing), and reads something else beside, when the tasks were found and before their chains are read. The
+    /// program is stopped for both if the options say so.
+    ///
+    /// # Errors
+    ///
+    /// As [`listing`](Self::listing).
+    pub fn listing_beside<R>(
+        &self,
+        described: &Described<'_>,
+        beside: impl FnOnce() -> R,
+    ) -> Result<(Listing, R), Error> {
         let _stopped = self.stop()?;
         let counter = |memory: &dyn Memory, task: &CensusTask| {
             let TaskType { layout, count, .. } = &described.tasks[task.vtable];
             count.as_ref()?.read(memory, layout.as_ref()?.core(task.address)?).ok()
         };
         let Census { tasks, runtimes, mut notes, .. } = self.count(Some(&counter))?;
+        let beside = beside();
         notes.extend(self.memory().notes());
         let mut tasks = self.chains(described, &tasks);
         mark_shared_ids(&mut tasks);
         self.memory().check()?;
         notes.extend(described.notes.iter().cloned());
-        Ok(Listing { tasks, runtimes, notes })
+        Ok((Listing { tasks, runtimes, notes }, beside))
     }
 
     /// Reads the chains of all tasks, on as many threads as there are cores.

@@ -2,36 +2,70 @@
 
 use std::collections::HashMap;
 
-use dyntrace_tasks::listing::{Await, Listing, Task, WaitsFor};
+use dyntrace_task_table::Seen;
+use dyntrace_tasks::listing::{Await, Task, WaitsFor};
 
+use super::read::Look;
+use super::table::{self, seen};
 use super::words;
 
 /// A line for each task that is new, gone, or waits for something else. Empty if nothing has changed.
-pub fn text(before: &Listing, after: &Listing) -> String {
-    let name = |task: &Task| format!("task {} {}", words::id(task), words::future(task));
-    let old: HashMap<_, _> = before.tasks.iter().map(|task| (key(task), task)).collect();
-    let new: HashMap<_, _> = after.tasks.iter().map(|task| (key(task), task)).collect();
+pub fn text(before: &Look, after: &Look) -> String {
+    let (before, after) = (tasks(before), tasks(after));
+    let old: HashMap<_, _> = before.iter().map(|task| (task.key, task)).collect();
+    let new: HashMap<_, _> = after.iter().map(|task| (task.key, task)).collect();
     let mut text = String::new();
-    for task in before.tasks.iter().filter(|task| !new.contains_key(&key(task))) {
-        text += &format!("- {}\n", name(task));
+    for task in before.iter().filter(|task| !new.contains_key(&task.key)) {
+        text += &format!("- {}\n", task.name);
     }
-    for task in &after.tasks {
-        match old.get(&key(task)) {
-            None => text += &format!("+ {}: {}\n", name(task), wait(task)),
-            Some(known) => {
-                let (before, now) = (wait(known), wait(task));
-                if before != now {
-                    text += &format!("~ {}: {now}, before: {before}\n", name(task));
-                }
-            }
+    for Told { key, name, wait } in &after {
+        match old.get(key) {
+            None => text += &format!("+ {name}: {wait}\n"),
+            Some(known) if known.wait != *wait => text += &format!("~ {name}: {wait}, before: {}\n", known.wait),
+            Some(_) => {}
         }
     }
     text
 }
 
-/// Ids are unique in one tokio, addresses are used again.
-fn key(task: &Task) -> (u64, u64) {
-    (task.id, task.address)
+/// A task in words that stay the same while it waits for the same.
+struct Told {
+    key: Key,
+    name: String,
+    wait: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Key {
+    /// Ids are unique in one tokio, addresses are used again.
+    InMemory(u64, u64),
+    /// Its pid.
+    InTable(u64),
+}
+
+fn tasks(look: &Look) -> Vec<Told> {
+    let in_memory = look.listing.tasks.iter().map(|task| Told {
+        key: Key::InMemory(task.id, task.address),
+        name: format!("task {} {}", words::id(task), words::future(task)),
+        wait: wait(task),
+    });
+    let in_table = look.others().map(|(_, seen)| Told {
+        key: Key::InTable(seen.task.pid),
+        name: format!("task {} {}", seen::pid(seen.task.pid), table::function(seen)),
+        wait: wait_of_table(seen),
+    });
+    in_memory.chain(in_table).collect()
+}
+
+/// Without times, which are different at each look.
+fn wait_of_table(seen: &Seen) -> String {
+    match &seen.wait {
+        None => seen::state(seen).to_owned(),
+        Some(wait) => {
+            let (operation, place) = seen::texts(wait.site.as_ref());
+            format!("waits at {place} in {operation} {}", seen::resources(&[seen]))
+        }
+    }
 }
 
 fn wait(task: &Task) -> String {
@@ -59,17 +93,28 @@ mod tests {
 
     #[test]
     fn new_gone_and_changed_tasks() {
-        let before = sample::listing();
+        let before = Look::of_memory(sample::listing());
         assert_eq!(text(&before, &before), "");
-        let mut after = before.clone();
+        let mut after = before.listing.clone();
         after.tasks.retain(|task| task.id != 3);
         after.tasks.iter_mut().find(|task| task.id == 5).unwrap().state.running = true;
         after.tasks.push(sample::leaf_task(99, WaitsFor::Timer { due_in: 5 }));
         assert_eq!(
-            text(&before, &after),
+            text(&before, &Look::of_memory(after)),
             "- task 3 app::transfer\n\
              ~ task 5 app::transfer: runs, before: waits at src/main.rs:31 for Mutex 0xa0\n\
              + task 99 app::serve: waits at src/main.rs:50 for timer\n"
+        );
+    }
+
+    #[test]
+    fn tasks_in_the_table_only() {
+        let (before, mut after) = (sample::look_at_table(), sample::look_at_table());
+        after.kept.iter_mut().for_each(|kept| kept.keep(|seen| seen.task.pid != 71));
+        assert_eq!(text(&before, &after), "- task <0.71.0> app::serve\n");
+        assert_eq!(
+            text(&after, &before),
+            "+ task <0.71.0> app::serve: waits at src/main.rs:31 in Mutex::lock #Ref<0.12>\n"
         );
     }
 }

@@ -1,18 +1,15 @@
 //! Looks at a program's tasks, once or again and again, and prints.
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use dyntrace_tasks::listing::Listing;
-use dyntrace_tasks::locks::Blocker;
 use dyntrace_tasks::program::Options;
-use serde::Serialize;
 
 use super::choose::Chosen;
-use super::read::{self, Target};
+use super::object::{Json, Waits};
+use super::read::{self, Look, Target};
 use super::stuck::Stuck;
 use super::{Common, changes, ps, why};
 use crate::exit::{self, Failure, Outcome};
@@ -22,30 +19,12 @@ use crate::stdout;
 /// Between the two looks that must both find a deadlock.
 const BETWEEN: Duration = Duration::from_millis(100);
 
-/// The version of the JSON's shape.
-pub const VERSION: u32 = 1;
+pub use super::object::VERSION;
 
-/// How `ps` and `tree` print a listing.
+/// How `ps` and `tree` print a look.
 pub struct View<'a> {
     pub chosen: Option<&'a Chosen>,
-    pub text: &'a dyn Fn(&Listing) -> String,
-}
-
-/// The fields that `why` adds to the listing in JSON.
-#[derive(Serialize)]
-struct Waits {
-    #[serde(flatten)]
-    stuck: Stuck,
-    blockers: BTreeMap<u64, Vec<Blocker>>,
-}
-
-#[derive(Serialize)]
-struct Json<'l> {
-    version: u32,
-    #[serde(flatten)]
-    listing: &'l Listing,
-    #[serde(flatten)]
-    waits: Option<Waits>,
+    pub text: &'a dyn Fn(&Look) -> String,
 }
 
 /// Prints the tasks, then their changes if the user watches.
@@ -53,76 +32,75 @@ pub fn show(common: &Common, view: &View<'_>) -> Outcome {
     let interrupts = interrupts(common)?;
     let target = target(common);
     read::with(&target, options(common), |look| {
-        let kept = |listing: &mut Listing| view.chosen.iter().for_each(|chosen| chosen.keep(listing));
-        let mut listing = look()?;
-        view.chosen.map_or(Ok(()), |chosen| chosen.check(&target, &listing))?;
-        kept(&mut listing);
-        print(&if common.json { json(common, &listing, None)? } else { (view.text)(&listing) })?;
+        let keep = |look: &mut Look| view.chosen.iter().for_each(|chosen| chosen.keep(look));
+        let mut before = look()?;
+        view.chosen.map_or(Ok(()), |chosen| chosen.check(&target, &before))?;
+        keep(&mut before);
+        print(&if common.json { json(common, &before, None)? } else { (view.text)(&before) })?;
         let Some(every) = common.watch else { return Ok(ended(&interrupts)) };
         loop {
             if let Some(status) = wait(&interrupts, every) {
                 return Ok(status);
             }
             let mut now = look()?;
-            kept(&mut now);
-            let changed = changes::text(&listing, &now);
+            keep(&mut now);
+            let changed = changes::text(&before, &now);
             print(&if common.json { json(common, &now, None)? } else { at(&changed) })?;
-            listing = now;
+            before = now;
         }
     })
 }
 
 /// Prints the waits of tasks, then changes and new deadlocks if the user watches.
-pub fn explain(common: &Common, task: Option<u64>, only_deadlocks: bool) -> Outcome {
+pub fn explain(common: &Common, chosen: Option<&Chosen>, only_deadlocks: bool) -> Outcome {
     let interrupts = interrupts(common)?;
     let target = target(common);
     read::with(&target, options(common), |look| {
-        let mut listing = look()?;
-        let mut before = Stuck::of(&listing);
+        let mut shown = look()?;
+        let mut before = Stuck::of(&shown.listing);
         // A core file stays as it is.
         if target.runs() {
             if let Some(status) = wait(&interrupts, BETWEEN) {
                 return Ok(status);
             }
-            listing = look()?;
+            shown = look()?;
         }
-        let chosen = task.map(Chosen::Task);
-        chosen.as_ref().map_or(Ok(()), |chosen| chosen.check(&target, &listing))?;
-        let mut stuck = Stuck::of(&listing).also_in(&before);
-        let as_json = |listing: &Listing, stuck: &Stuck| {
-            let blockers = why::blockers(listing, task);
-            json(common, listing, Some(Waits { stuck: stuck.clone(), blockers }))
+        chosen.map_or(Ok(()), |chosen| chosen.check(&target, &shown))?;
+        let mut stuck = Stuck::of(&shown.listing).also_in(&before);
+        let as_json = |look: &Look, stuck: &Stuck| {
+            let blockers = why::blockers(look, chosen);
+            json(common, look, Some(Waits { stuck: stuck.clone(), blockers }))
         };
-        let text = match task {
-            _ if common.json => as_json(&listing, &stuck)?,
-            Some(task) => why::text_of(&listing, task) + &ps::notes(&listing),
-            None if !only_deadlocks => why::text(&listing, &stuck) + &ps::notes(&listing),
-            None if stuck.is_empty() => "no deadlock and no futurelock found\n".to_owned() + &ps::notes(&listing),
-            None => stuck.text(&listing) + &ps::notes(&listing),
+        let text = match chosen {
+            _ if common.json => as_json(&shown, &stuck)?,
+            Some(chosen) => why::text_of(&shown, chosen) + &ps::notes(&shown),
+            None if !only_deadlocks => why::text(&shown, &stuck) + &ps::notes(&shown),
+            None if stuck.is_empty() => "no deadlock and no futurelock found\n".to_owned() + &ps::notes(&shown),
+            None => stuck.text(&shown) + &ps::notes(&shown),
         };
         print(&text)?;
         let Some(every) = common.watch else { return Ok(ended(&interrupts)) };
         loop {
-            before = Stuck::of(&listing);
+            before = Stuck::of(&shown.listing);
             if let Some(status) = wait(&interrupts, every) {
                 return Ok(status);
             }
-            let now = look()?;
-            let found = Stuck::of(&now).also_in(&before);
-            let text = if common.json {
-                as_json(&now, &found)?
+            let mut now = look()?;
+            let found = Stuck::of(&now.listing).also_in(&before);
+            if common.json {
+                print(&as_json(&now, &found)?)?;
             } else {
-                let mut changed = String::new();
-                if !only_deadlocks {
-                    let (mut old, mut now) = (listing, now.clone());
-                    chosen.iter().for_each(|chosen| chosen.keep(&mut old));
-                    chosen.iter().for_each(|chosen| chosen.keep(&mut now));
-                    changed = changes::text(&old, &now);
+                let new = found.without(&stuck).text(&now);
+                // Deadlocks are searched in all tasks, changes shown of the chosen ones.
+                let all = now.listing.clone();
+                for look in [&mut shown, &mut now] {
+                    chosen.iter().for_each(|chosen| chosen.keep(look));
                 }
-                at(&(changed + &found.without(&stuck).text(&now)))
-            };
-            print(&text)?;
-            (listing, stuck) = (now, found);
+                let changed = if only_deadlocks { String::new() } else { changes::text(&shown, &now) };
+                print(&at(&(changed + &new)))?;
+                now.listing = all;
+            }
+            (shown, stuck) = (now, found);
         }
     })
 }
@@ -144,8 +122,8 @@ fn at(changed: &str) -> String {
     if changed.is_empty() { String::new() } else { format!("{}\n{changed}", jiff::Zoned::now().strftime("%H:%M:%S")) }
 }
 
-fn json(common: &Common, listing: &Listing, waits: Option<Waits>) -> anyhow::Result<String> {
-    let object = Json { version: VERSION, listing, waits };
+fn json(common: &Common, look: &Look, waits: Option<Waits>) -> anyhow::Result<String> {
+    let object = Json::of(look, waits);
     let text =
         if common.watch.is_some() { serde_json::to_string(&object) } else { serde_json::to_string_pretty(&object) };
     Ok(text.context("cannot make JSON")? + "\n")
@@ -183,39 +161,4 @@ fn wait(interrupts: &Option<Receiver<i32>>, time: Duration) -> Option<ExitCode> 
 
 fn ended(interrupts: &Option<Receiver<i32>>) -> ExitCode {
     interrupts.as_ref().and_then(|interrupts| interrupts.try_recv().ok()).map_or(ExitCode::SUCCESS, exit::by_signal)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::page::Fields;
-    use crate::tasks::sample;
-
-    #[test]
-    fn the_page_has_the_fields() {
-        let listing = sample::listing();
-        let mut fields = Fields::new(&[
-            ("tasks[]", "task"),
-            ("task.spawned.places", "place"),
-            ("task.spawned.places[]", "place"),
-            ("task.chain.root", "future"),
-            ("future.place", "place"),
-            ("future.waits_for", "wait"),
-            ("future.holds[]", "guard"),
-            ("future.awaits[]", "future"),
-            ("guard.unpolled.place", "place"),
-            ("blockers", "*"),
-            ("blockers.*[]", "blocker"),
-            ("deadlocks[].steps[].blocker", "blocker"),
-            ("blocker.through.place", "place"),
-            ("blocker.through.guard", "guard"),
-            ("futurelocks[].guard", "guard"),
-        ]);
-        let waits = Waits { stuck: Stuck::of(&listing), blockers: why::blockers(&listing, None) };
-        for waits in [None, Some(waits)] {
-            let object = Json { version: VERSION, listing: &listing, waits };
-            fields.add(&serde_json::to_value(object).unwrap());
-        }
-        fields.are_those_below("dyntrace ps --json, tree --json and why --json");
-    }
 }

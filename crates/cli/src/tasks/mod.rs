@@ -6,12 +6,14 @@ mod choose;
 mod dead;
 mod fold;
 mod look;
+mod object;
 pub mod polls;
 mod ps;
 mod read;
 #[cfg(test)]
 mod sample;
 mod stuck;
+mod table;
 pub mod threads;
 mod tree;
 mod why;
@@ -19,11 +21,10 @@ mod words;
 
 use std::path::PathBuf;
 
-use dyntrace_tasks::listing::Listing;
-
 use crate::exit::Outcome;
 use choose::Chosen;
 use look::View;
+use read::Look;
 
 pub const PS_HELP: &str = "\
 Examples:
@@ -37,7 +38,10 @@ AT is the outermost line of source that awaits; a running task has left it: \"af
 WAITS FOR is the innermost future: of a lock its address, free permits, and those the task lacks.
 SPAWNED AT is the line that spawned it. Programs built with tokio_unstable record it. Of others,
 lines that spawn a future of this type are shown, each with a ?. Tasks that are alike share a line,
-unless --all is given. Below, the number of tasks found is compared with the runtime's own count.
+unless --all is given. Of a program that keeps a table of its tasks (DYNTRACE=tasks) the table is read,
+too: PID, SINCE, TAG, POLLS, BUSY, LONGEST POLL and all that ends with * are from there. SINCE is for how
+long the task has had its state; polls and their times are those of all tasks in the line together, the
+longest poll that of one. A task without ID is in the table only. Below, the number of tasks found is compared with the runtime's own count.
 A core file does not have the time, so timers in it are unknown leaves; of descriptors it has only
 the numbers.
 
@@ -63,6 +67,7 @@ pub const WHY_HELP: &str = "\
 Examples:
   dyntrace why -p 4711
   dyntrace why -p 4711 17
+  dyntrace why -p 4711 'request 7'
   dyntrace why -p 4711 --cycles --json
 
 Holders of locks are found among the variables of suspended tasks, also in boxes, vectors and
@@ -71,9 +76,12 @@ still be seen: if that is possible, \"perhaps\" is printed. A deadlock is printe
 found it. So is a futurelock: a lock that tasks wait for, and that a future has which its task
 does not poll, because it awaits something else.
 
+Tasks of a program that keeps a table of them (DYNTRACE=tasks) have a line with what it knows. Waits
+that memory does not tell are told by the table, those for one resource together.
+
 With --json, all tasks are in the object, and three more fields: deadlocks and futurelocks, arrays,
 and blockers, an object whose keys are the addresses of blocked tasks; with TASK only of those that
-have this id. Wherever a task is named it has id and address: tasks of two versions of tokio may have
+it names. Wherever a task is named it has id and address: tasks of two versions of tokio may have
 the same id, but never the same address. A task's blockers: jq '.blockers[\"94012345678976\"]'.
 
 Exit status:
@@ -100,7 +108,9 @@ pub struct Common {
     /// spawned and linked, and its chain. A chain that was read has a root: future, place (file and line), progress, waits_for, holds
     /// (locks; unpolled is the future that has the lock, if the task does not poll it), awaits (futures like this one) and more (how many
     /// are left out). waits_for has a kind: semaphore, notify, channel, timer (due_in: nanoseconds), join, descriptor, forever or
-    /// unknown_leaf. With --watch, each look is an object on one line.
+    /// unknown_leaf. If the program keeps a table of its tasks, there is a field table (file, and how many tasks are where), and a task has
+    /// one: pid, parent, tag, function, place, state, since_ns, polls, busy_ns, longest_ns, waits_for and others. A task that is in the table
+    /// only has no other field. docs/formats.md has them all. With --watch, each look is an object on one line.
     #[arg(long)]
     json: bool,
     /// The file with the program's debug information, or with its split units (.dwp), if it is not where debuggers look
@@ -140,7 +150,7 @@ pub struct Ps {
 pub struct Tree {
     #[command(flatten)]
     common: Common,
-    /// A task by its id, or tasks by their futures: a part of a name, or a pattern with *
+    /// A task by its id, or tasks by their futures or tags: a part of a name, or a pattern with *
     #[arg(value_name = "TASK|PATTERN", value_parser = choose::parse)]
     chosen: Option<Chosen>,
 }
@@ -149,10 +159,11 @@ pub struct Tree {
 pub struct Why {
     #[command(flatten)]
     common: Common,
-    /// Only this task, by its id
-    task: Option<u64>,
+    /// Only this task, by its id; or tasks by their futures or tags: a part of a name, or a pattern with *
+    #[arg(value_name = "TASK|PATTERN", value_parser = choose::parse)]
+    chosen: Option<Chosen>,
     /// Only deadlocks and futurelocks
-    #[arg(long, conflicts_with = "task")]
+    #[arg(long, conflicts_with = "chosen")]
     cycles: bool,
 }
 
@@ -160,15 +171,15 @@ pub fn ps(arguments: &Ps) -> Outcome {
     if let Some(table) = &arguments.dead {
         return dead::ps(table, arguments.common.json, arguments.all);
     }
-    let text = |listing: &Listing| ps::text(listing, arguments.all);
+    let text = |look: &Look| ps::text(look, arguments.all);
     look::show(&arguments.common, &View { chosen: None, text: &text })
 }
 
 pub fn tree(arguments: &Tree) -> Outcome {
-    let text = |listing: &Listing| tree::text(listing) + &ps::notes(listing);
+    let text = |look: &Look| tree::text(look) + &ps::notes(look);
     look::show(&arguments.common, &View { chosen: arguments.chosen.as_ref(), text: &text })
 }
 
 pub fn why(arguments: &Why) -> Outcome {
-    look::explain(&arguments.common, arguments.task, arguments.cycles)
+    look::explain(&arguments.common, arguments.chosen.as_ref(), arguments.cycles)
 }

@@ -1,8 +1,12 @@
 //! `dyntrace ps`: a line for each task, or for tasks that are alike.
 
+use dyntrace_task_table::Seen;
 use dyntrace_tasks::listing::{Listing, Task};
 
 use super::fold::{fold, ids, summary};
+use super::read::Look;
+use super::table::seen::{self, Alike, alike};
+use super::table::{self, Kept};
 use super::words;
 use crate::columns;
 use crate::escape;
@@ -16,38 +20,121 @@ const WAITS: usize = 100;
 /// Leaves named in a line.
 const LEAVES: usize = 3;
 
+/// Ends cells that are from the program's table, in columns that are else from its memory.
+const OF_TABLE: &str = " *";
+
+/// A task in memory, in the program's table, or in both.
+#[derive(Clone, Copy)]
+struct Item<'l> {
+    task: Option<&'l Task>,
+    seen: Option<&'l Seen>,
+}
+
 /// The lines of all tasks, `each` in one of its own, and the foot.
-pub fn text(listing: &Listing, each: bool) -> String {
-    let tasks = listing.tasks.iter();
-    let groups = if each {
-        tasks.map(|task| vec![task]).collect()
-    } else {
-        fold(tasks, |task| (outside(task), words::future(task), kinds(task)))
-    };
-    let mut titles = vec!["ID", "STATE", "FUTURE", "AT", "WAITS FOR", "SPAWNED AT"];
-    if !each {
-        titles.insert(0, "TASKS");
-    }
-    let mut rows = vec![titles.into_iter().map(str::to_owned).collect::<Vec<_>>()];
-    for group in groups {
-        let [state, future, at, spawned] = outside(group[0]);
-        let mut row = vec![ids(&group), state, future, at, waits(&group), spawned];
-        if !each {
-            row.insert(0, group.len().to_string());
-        }
-        rows.push(row);
-    }
+pub fn text(look: &Look, each: bool) -> String {
+    let in_memory = look.listing.tasks.iter().map(|task| Item { task: Some(task), seen: look.row(task) });
+    let others = look.others().map(|(_, seen)| Item { task: None, seen: Some(seen) });
+    let items = in_memory.chain(others);
+    let groups = if each { items.map(|item| vec![item]).collect() } else { fold(items, key) };
+    let kept = look.kept.as_ref();
+    let mut rows: Vec<Vec<String>> = vec![titles(kept.is_some(), each)];
+    rows.extend(groups.iter().map(|group| row(kept, group, each)));
     // Most programs do not record it.
     if rows.iter().skip(1).all(|row| row.last().is_none_or(|spawned| spawned == "-")) {
         rows.iter_mut().for_each(|row| row.truncate(row.len() - 1));
     }
-    let table =
-        if listing.tasks.is_empty() { String::new() } else { lines(&columns::aligned(&rows, |column| column == 0)) };
-    table + &foot(listing)
+    let is_number = |column: usize| ["TASKS", "POLLS"].contains(&&*rows[0][column]) || each && column == 0;
+    let table = if groups.is_empty() { String::new() } else { lines(&columns::aligned(&rows, is_number)) };
+    table + &foot(look)
+}
+
+fn titles(has_table: bool, each: bool) -> Vec<String> {
+    let titles: &[&str] = match has_table {
+        false => &["TASKS", "ID", "STATE", "FUTURE", "AT", "WAITS FOR", "SPAWNED AT"],
+        true => &[
+            "TASKS",
+            "ID",
+            "PID",
+            "STATE",
+            "SINCE",
+            "FUTURE",
+            "TAG",
+            "AT",
+            "POLLS",
+            "BUSY",
+            "LONGEST POLL",
+            "WAITS FOR",
+            "SPAWNED AT",
+        ],
+    };
+    titles[usize::from(each)..].iter().map(|title| (*title).to_owned()).collect()
 }
 
 fn lines(lines: &[String]) -> String {
     lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// Items of which all this is the same are alike.
+type Key = (Option<([String; 4], String, Vec<String>)>, Option<Alike>, Option<&'static str>);
+
+fn key(item: &Item<'_>) -> Key {
+    let in_memory = item.task.map(|task| (outside(task), words::future(task), kinds(task)));
+    let state = item.seen.filter(|_| item.task.is_none()).map(seen::state);
+    (in_memory, item.seen.map(alike), state)
+}
+
+fn row(kept: Option<&Kept>, group: &[Item<'_>], each: bool) -> Vec<String> {
+    let tasks: Vec<&Task> = group.iter().filter_map(|item| item.task).collect();
+    let seen: Vec<&Seen> = group.iter().filter_map(|item| item.seen).collect();
+    let task = tasks.first().copied();
+    let [state, future, at, spawned] = task.map_or_else(|| [(); 4].map(|()| seen::missing()), outside);
+    let first = seen.first().copied();
+    let of_table = |cell: String| cell + OF_TABLE;
+    let id = if tasks.is_empty() { seen::missing() } else { ids(&tasks) };
+    let state = if task.is_some() {
+        state
+    } else {
+        first.map(|seen| of_table(seen::state(seen).to_owned())).unwrap_or_default()
+    };
+    let future = match first {
+        Some(seen) if task.is_none_or(|task| !words::is_named(task)) => {
+            of_table(words::cut(table::function(seen), NAME))
+        }
+        _ => future,
+    };
+    let is_told = task.is_some_and(words::is_told);
+    let by_table = |known: Option<String>| known.filter(|_| !is_told && task.is_none_or(|task| !task.state.complete));
+    let at = by_table(table::place(&seen)).filter(|_| task.is_none() || at == "-").map_or(at, of_table);
+    let waits = match kept.and_then(|kept| by_table(table::wait(kept, &seen))) {
+        Some(wait) => of_table(words::cut(wait, WAITS)),
+        None if tasks.is_empty() => seen::missing(),
+        None => waits(&tasks),
+    };
+    let spawned = match first {
+        Some(seen) if !task.is_some_and(words::is_spawn_recorded) => of_table(seen::texts(seen.site.as_ref()).1),
+        _ => spawned,
+    };
+    let mut row = if each { Vec::new() } else { vec![group.len().to_string()] };
+    row.push(id);
+    let Some(kept) = kept else {
+        row.extend([state, future, at, waits, spawned]);
+        return row;
+    };
+    let known = |cell: &dyn Fn() -> String| if seen.is_empty() { seen::missing() } else { cell() };
+    row.extend([
+        known(&|| seen::pids(&seen)),
+        state,
+        known(&|| table::since(kept, &seen)),
+        future,
+        known(&|| seen::tags(&seen)),
+        at,
+        known(&|| seen::polls(&seen).to_string()),
+        known(&|| seen::busy(&seen, kept.clock())),
+        known(&|| seen::longest(&seen, kept.clock())),
+        waits,
+        spawned,
+    ]);
+    row
 }
 
 /// The columns of a task, without its id and waits.
@@ -72,8 +159,13 @@ fn waits(group: &[&Task]) -> String {
     words::cut(told.collect::<Vec<_>>().join(" and "), WAITS) + &more
 }
 
-/// The counts of the listing and of the runtimes, and the notes.
-pub fn foot(listing: &Listing) -> String {
+/// The counts of the listing, of the runtimes and of the table, and the notes.
+pub fn foot(look: &Look) -> String {
+    let counts = if look.has_memory { counts(&look.listing) } else { String::new() };
+    counts + &look.kept.as_ref().map(Kept::counts).unwrap_or_default() + &notes(look)
+}
+
+fn counts(listing: &Listing) -> String {
     let count = |is: &dyn Fn(&Task) -> bool| listing.tasks.iter().filter(|task| is(task)).count();
     let jobs = count(&|task| task.owner == 0);
     let complete = count(&|task| task.owner != 0 && task.state.complete);
@@ -98,11 +190,11 @@ pub fn foot(listing: &Listing) -> String {
             ),
         };
     }
-    text + &notes(listing)
+    text
 }
 
-pub fn notes(listing: &Listing) -> String {
-    listing.notes.iter().map(|note| format!("note: {}\n", escape::name(note))).collect()
+pub fn notes(look: &Look) -> String {
+    look.notes().iter().map(|note| format!("note: {}\n", escape::name(note))).collect()
 }
 
 #[cfg(test)]
@@ -112,35 +204,42 @@ mod tests {
 
     #[test]
     fn runtimes_with_the_same_number_have_their_addresses() {
-        let mut listing = sample::listing();
-        listing.runtimes[1].owner = 1;
-        let foot = foot(&listing);
+        let mut look = Look::of_memory(sample::listing());
+        look.listing.runtimes[1].owner = 1;
+        let foot = foot(&look);
         assert!(foot.contains("\nruntime 1 at 0x1000: 33 found") && foot.contains("\nruntime 1 at 0x2000: 7 found"));
         assert!(foot.contains("\nruntime 3: 1 found"));
     }
 
     #[test]
     fn each_task_in_a_line() {
-        assert_eq!(text(&sample::listing(), true), include_str!("golden/ps-all.txt"));
+        assert_eq!(text(&Look::of_memory(sample::listing()), true), include_str!("golden/ps-all.txt"));
     }
 
     #[test]
     fn tasks_that_are_alike_in_one_line() {
-        assert_eq!(text(&sample::listing(), false), include_str!("golden/ps.txt"));
+        assert_eq!(text(&Look::of_memory(sample::listing()), false), include_str!("golden/ps.txt"));
+    }
+
+    #[test]
+    fn tasks_of_a_program_with_a_table() {
+        assert_eq!(text(&sample::look(), true), include_str!("golden/ps-table-all.txt"));
+        assert_eq!(text(&sample::look(), false), include_str!("golden/ps-table.txt"));
+        assert_eq!(text(&sample::look_at_table(), false), include_str!("golden/ps-table-alone.txt"));
     }
 
     #[test]
     fn places_of_spawning_are_shown_if_there_are_any() {
-        let mut listing = sample::listing();
-        listing.tasks.truncate(2);
-        assert!(text(&listing, true).contains("SPAWNED AT"));
-        listing.tasks.retain(|task| task.id == 99);
-        listing.tasks.push(sample::task(4, dyntrace_tasks::listing::Chain::NoTypes));
-        assert_eq!(text(&listing, true).lines().next(), Some("ID  STATE  FUTURE                 AT  WAITS FOR"));
+        let mut look = Look::of_memory(sample::listing());
+        look.listing.tasks.truncate(2);
+        assert!(text(&look, true).contains("SPAWNED AT"));
+        look.listing.tasks.retain(|task| task.id == 99);
+        look.listing.tasks.push(sample::task(4, dyntrace_tasks::listing::Chain::NoTypes));
+        assert_eq!(text(&look, true).lines().next(), Some("ID  STATE  FUTURE                 AT  WAITS FOR"));
     }
 
     #[test]
     fn a_program_without_tasks() {
-        assert_eq!(text(&Listing::default(), false), "0 tasks found\n");
+        assert_eq!(text(&Look::of_memory(Listing::default()), false), "0 tasks found\n");
     }
 }

@@ -3,11 +3,15 @@
 use std::fmt;
 use std::path::Path;
 
+use dyntrace_task_table::Seen;
 use dyntrace_tasks::error::Error;
-use dyntrace_tasks::listing::Listing;
+use dyntrace_tasks::listing::{Holder, Listing, Task};
 use dyntrace_tasks::program::{Options, Program};
 use dyntrace_tasks::reading::{DebugInformation, Described};
 
+use super::table::seen::pid;
+use super::table::{self, Kept};
+use super::words;
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
 
@@ -42,20 +46,99 @@ impl Target<'_> {
     }
 }
 
+/// The tasks of a program at about one time.
+#[derive(Debug, Default)]
+pub struct Look {
+    /// The tasks in its memory.
+    pub listing: Listing,
+    /// Whether its memory could be read. If not, its table was.
+    pub has_memory: bool,
+    /// Its table of tasks, if it keeps one.
+    pub kept: Option<Kept>,
+}
+
+impl Look {
+    /// A look at memory alone.
+    pub fn of_memory(listing: Listing) -> Look {
+        Look { listing, has_memory: true, kept: None }
+    }
+
+    /// The task of the table that a task in memory is.
+    pub fn row(&self, task: &Task) -> Option<&Seen> {
+        self.kept.as_ref()?.of_task(task)
+    }
+
+    /// The tasks that are in the table only.
+    pub fn others(&self) -> impl Iterator<Item = (&Kept, &Seen)> {
+        self.kept.iter().flat_map(|kept| kept.others().map(move |seen| (kept, seen)))
+    }
+
+    /// What the table knows of tasks in memory that are alike. `None` if none of them is in it.
+    pub fn line(&self, group: &[&Task]) -> Option<String> {
+        let rows: Vec<&Seen> = group.iter().filter_map(|task| self.row(task)).collect();
+        if rows.is_empty() { None } else { Some(table::line(self.kept.as_ref()?, &rows)) }
+    }
+
+    /// A holder as its lock notes it, with the time if the table's clock tells it.
+    pub fn holder(&self, holder: &Holder) -> String {
+        let since = self.kept.as_ref().filter(|_| holder.since != 0).and_then(|kept| kept.age(holder.since));
+        let since = since.map(|since| format!(" for {}", words::duration(since))).unwrap_or_default();
+        let place =
+            holder.place.as_ref().map(|place| format!(", taken at {}", words::place(place))).unwrap_or_default();
+        format!("held by {}{since}{place}", pid(holder.pid))
+    }
+
+    /// Gaps of both sources.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = self.listing.notes.clone();
+        notes.extend(self.kept.iter().flat_map(Kept::notes));
+        notes
+    }
+}
+
 /// Opens `target`, and gives `looks` a function that reads its tasks as they are at each call.
 pub fn with(
     target: &Target<'_>,
     options: Options,
-    looks: impl FnOnce(&dyn Fn() -> Result<Listing, Failure>) -> Outcome,
+    looks: impl FnOnce(&dyn Fn() -> Result<Look, Failure>) -> Outcome,
 ) -> Outcome {
     let program = match target {
-        Target::Process(pid) => Program::attach(*pid, options),
+        Target::Process(pid) => match Program::attach(*pid, options) {
+            Err(error) if may_have_table(&error) && matches!(table::read(*pid), Ok(Some(_))) => {
+                let note = format!("these are the tasks of the program's table alone: {error}");
+                return looks(&|| of_table(*pid, &note));
+            }
+            program => program,
+        },
         Target::Core { core, exe } => Program::open_core(core, exe, options),
     };
     let program = program.map_err(failure)?;
     let information = DebugInformation::of(&program);
     let described = Described::of(&program, &information);
-    looks(&|| program.listing(&described).map_err(failure))
+    looks(&|| {
+        let read = || match target {
+            Target::Process(pid) => table::read(*pid),
+            Target::Core { .. } => Ok(None),
+        };
+        let (listing, table) = program.listing_beside(&described, read).map_err(failure)?;
+        let mut look = Look::of_memory(listing);
+        match table {
+            Ok(table) => look.kept = table.map(|table| Kept::of(table, Some(&look.listing))),
+            Err(error) => look.listing.notes.push(format!("{error:#}")),
+        }
+        Ok(look)
+    })
+}
+
+/// Whether a program whose memory this error keeps from being read may have a table. The others are of the user's options.
+fn may_have_table(error: &Error) -> bool {
+    matches!(error, Error::NoVtables { .. } | Error::NotPermitted { .. } | Error::NotMapped { .. })
+}
+
+fn of_table(pid: u32, note: &str) -> Result<Look, Failure> {
+    let Some(table) = table::read(pid)? else { return Err(failure(Error::Ended { pid })) };
+    let listing = Listing { notes: vec![note.to_owned()], ..Listing::default() };
+    Ok(Look { listing, has_memory: false, kept: Some(Kept::of(table, None)) })
 }
 
 pub fn failure(error: Error) -> Failure {

@@ -1,12 +1,21 @@
 //! A listing made by hand, with each variant of the answer.
 
+use std::sync::Arc;
+
+use dyntrace_task_table::layout::{self, Resource};
+use dyntrace_task_table::{
+    Clock, Header, Kind, Pair, Seen, State as TableState, Table, Task as Slot, Texted, Thing, Waits,
+};
 use dyntrace_tasks::listing::{
-    Await, Chain, Guard, Listing, Name, Place, Progress, Ready, Runtime, SemaphoreOf, Spawned, State, Task, Unpolled,
-    WaitsFor,
+    Await, Chain, Guard, Holder, Listing, Name, Place, Progress, Ready, Runtime, SemaphoreOf, Spawned, State, Task,
+    Unpolled, WaitsFor,
 };
 
+use super::read::Look;
+use super::table::{Found, Kept};
+
 fn semaphore(address: u64, of: SemaphoreOf, free: u64, missing: u64, closed: bool) -> WaitsFor {
-    WaitsFor::Semaphore { address, of, free, missing, closed }
+    WaitsFor::Semaphore { address, of, free, missing, closed, holder: None }
 }
 
 pub fn mutex(address: u64) -> WaitsFor {
@@ -160,4 +169,96 @@ pub fn listing() -> Listing {
         runtimes: vec![runtime(1, Some(33), 33), runtime(2, Some(9), 7), runtime(3, None, 1)],
         notes: vec!["app has no debug information\x1b[2J; build it with debug = 2".to_owned()],
     }
+}
+
+fn pair(first: &str, second: &str) -> Pair {
+    Arc::new(Texted { first: first.into(), second: second.into() })
+}
+
+/// A task of a table whose clock has nanoseconds: spawned after 10 s, last polled after 60 s.
+fn slot(pid: u64, id: u32, site: &Pair, wait: Option<(&Pair, Thing)>) -> Seen {
+    let seconds = |seconds: u64| seconds * 1_000_000_000;
+    let begun = layout::Wait { site: 8, resource: Resource::Numbered(0), since: seconds(58) };
+    let task = Slot {
+        pid,
+        kind: Kind::Future,
+        state: TableState::Idle,
+        parent: 2,
+        generation: 0,
+        id,
+        site: 1,
+        tag: 0,
+        thread: 4712,
+        spawned: seconds(10),
+        scheduled: seconds(60),
+        polls: pid,
+        busy: 1_500_000 * pid,
+        longest: 250_000.,
+        last: 0.,
+        wait: wait.as_ref().map(|_| begun),
+    };
+    let wait = wait.map(|(site, resource)| Waits { site: Some(site.clone()), resource });
+    Seen { task, site: Some(site.clone()), tag: None, wait }
+}
+
+/// The table of a program whose memory has [`listing`].
+fn table() -> Table {
+    let (serve, transfer) = (pair("app::serve", "src/main.rs:12"), pair("app::transfer", "src/main.rs:21"));
+    let (lock, sleep) = (pair("Mutex::lock", "src/main.rs:31"), pair("sleep", "src/main.rs:51"));
+    let on = |number| Thing::Numbered(number);
+    let named = || Thing::Named(Some(pair("the disk\x1b[2J", "")));
+    let tagged = |tag: &str, seen: Seen| Seen { tag: Some(tag.into()), ..seen };
+    let mut tasks = vec![
+        tagged("transfer 1", slot(57, 3, &transfer, Some((&lock, on(12))))),
+        tagged("transfer 2\x1b[2J", slot(58, 5, &transfer, Some((&lock, on(11))))),
+        tagged("a", slot(60, 9, &serve, Some((&sleep, on(20))))),
+        tagged("b", slot(61, 10, &serve, Some((&sleep, on(21))))),
+        slot(62, 15, &serve, None),
+        // Memory does not know what these wait for, nor what they are.
+        slot(63, 21, &serve, Some((&lock, on(12)))),
+        slot(64, 22, &serve, Some((&lock, on(12)))),
+        slot(65, 46, &serve, Some((&pair("wait", "src/main.rs:52"), named()))),
+        // In the table only: one that a task polls beside others, and one that is no task of tokio's.
+        slot(70, 3, &transfer, None),
+        slot(71, 0, &serve, Some((&lock, on(12)))),
+        slot(72, 0, &serve, None),
+    ];
+    tasks[10].task = Slot { state: TableState::Scheduled, polls: 0, busy: 0, longest: 0., ..tasks[10].task };
+    let header =
+        Header { process: 4711, started: 9, slots: 8192, length: 16, limit: 16, without_slot: 2, without_space: 0 };
+    let clock = Some(Clock { frequency: 1_000_000_000, seconds: 1_700_000_000, cycles: 0 });
+    Table { header, clock, tasks, unsettled: 0, damaged_texts: 0, cut: 0 }
+}
+
+/// That table, 100 s after the beginning of its clock.
+pub fn found() -> Found {
+    Found { table: table(), path: "/run/dyntrace/4711.tasks".into(), now: 1_700_000_100_000_000_000 }
+}
+
+/// The tasks of a program that keeps a table, 100 s after the beginning of its clock.
+pub fn look() -> Look {
+    let mut listing = listing();
+    // The lock that task 30 waits for is one that notes its holder; another lock's holder is in the table only.
+    let noted =
+        |pid| Holder { pid, place: Some(Place { file: "src/main.rs".into(), line: 30 }), since: 55_000_000_000 };
+    let waits = |pid, of| WaitsFor::Semaphore {
+        address: 0xa0 + pid,
+        of,
+        free: 0,
+        missing: 1,
+        closed: false,
+        holder: Some(noted(pid)),
+    };
+    listing.tasks.push(leaf_task(50, waits(61, SemaphoreOf::Mutex)));
+    listing.tasks.push(leaf_task(51, waits(71, SemaphoreOf::RwLock)));
+    let kept = Kept::of(found(), Some(&listing));
+    Look { kept: Some(kept), ..Look::of_memory(listing) }
+}
+
+/// The same, but its memory cannot be read.
+pub fn look_at_table() -> Look {
+    let kept = Kept::of(found(), None);
+    let listing =
+        Listing { notes: vec!["these are the tasks of the program's table alone".into()], ..Listing::default() };
+    Look { listing, has_memory: false, kept: Some(kept) }
 }

@@ -1,10 +1,11 @@
 //! Tasks that will not go on by themselves: deadlocks and futurelocks.
 
 use anstyle::{AnsiColor, Style};
-use dyntrace_tasks::listing::{Guard, Listing, SemaphoreOf};
+use dyntrace_tasks::listing::{Guard, Listing, SemaphoreOf, Task};
 use dyntrace_tasks::locks::{Cycle, Futurelock, Locks, Waiter, futurelocks_in_both, in_both};
 use serde::Serialize;
 
+use super::read::Look;
 use super::why::{by_address, held_by, is_through, name, stands};
 use super::words;
 use crate::escape;
@@ -52,9 +53,9 @@ impl Stuck {
         self.deadlocks.is_empty() && self.futurelocks.is_empty()
     }
 
-    pub fn text(&self, listing: &Listing) -> String {
-        let deadlocks = self.deadlocks.iter().map(|cycle| deadlock(cycle, listing));
-        let futurelocks = self.futurelocks.iter().map(|lock| futurelock(lock, listing));
+    pub fn text(&self, look: &Look) -> String {
+        let deadlocks = self.deadlocks.iter().map(|cycle| deadlock(cycle, look));
+        let futurelocks = self.futurelocks.iter().map(|lock| futurelock(lock, look));
         deadlocks.chain(futurelocks).collect::<Vec<_>>().join("\n")
     }
 }
@@ -63,17 +64,19 @@ fn red() -> Style {
     Style::new().fg_color(Some(AnsiColor::Red.into())).bold()
 }
 
-fn deadlock(cycle: &Cycle, listing: &Listing) -> String {
-    let (by_address, red) = (by_address(listing), red());
+fn deadlock(cycle: &Cycle, look: &Look) -> String {
+    let (by_address, red) = (by_address(&look.listing), red());
     let count = words::counted(cycle.steps.len(), "task");
     let end = if cycle.may_end { ", and one of them also for something else, which may end it" } else { "" };
     let mut text = format!("{red}deadlock:{red:#} {count} wait for each other{end}\n");
     for step in &cycle.steps {
         let Some(task) = by_address.get(&step.address) else { continue };
-        text += &format!("{}\n", name(task));
+        text += &headed(task, look);
         let waits = words::leaves(task).into_iter().filter(|future| is_through(future, &step.blocker));
         for future in waits {
             text += &format!("  waits at {} for {}\n", words::at(task), words::leaf(future));
+            let noted = words::holder(future).map(|holder| look.holder(holder));
+            text += &noted.map(|noted| format!("  the lock says: {noted}\n")).unwrap_or_default();
         }
         let blocker =
             by_address.get(&step.blocker.address).map_or(step.blocker.task.to_string(), |task| words::id(task));
@@ -82,15 +85,21 @@ fn deadlock(cycle: &Cycle, listing: &Listing) -> String {
     text
 }
 
-fn futurelock(lock: &Futurelock, listing: &Listing) -> String {
-    let by_address = by_address(listing);
+/// The line of a task, and that of the table.
+fn headed(task: &Task, look: &Look) -> String {
+    let row = look.line(&[task]).map(|row| format!("  {row}\n")).unwrap_or_default();
+    format!("{}\n{row}", name(task))
+}
+
+fn futurelock(lock: &Futurelock, look: &Look) -> String {
+    let by_address = by_address(&look.listing);
     let Some(task) = by_address.get(&lock.address) else { return String::new() };
     let red = red();
     let (perhaps, semaphore) = (if lock.certain { "" } else { "perhaps a " }, lock.guard.semaphore);
     let mut text = format!("{red}{perhaps}futurelock:{red:#} task {} does not poll the future that ", words::id(task));
     let has = if lock.guard.unpolled.as_ref().is_some_and(|unpolled| unpolled.granted) { "was granted" } else { "has" };
     let part = if matches!(lock.of, SemaphoreOf::Semaphore | SemaphoreOf::Unknown) { "permits of " } else { "" };
-    text += &format!("{has} {part}{} {semaphore:#x}\n{}\n", words::of(lock.of), name(task));
+    text += &format!("{has} {part}{} {semaphore:#x}\n{}", words::of(lock.of), headed(task, look));
     text += &format!("  {}\n", future_of(&lock.guard));
     for leaf in words::leaves(task) {
         text += &format!("  waits at {} for {}\n", words::at(task), words::leaf(leaf));
@@ -124,11 +133,12 @@ mod tests {
 
     #[test]
     fn one_look_proves_nothing() {
-        let listing = sample::listing();
-        assert!(Stuck::of(&listing).also_in(&Stuck::default()).is_empty());
-        let found = Stuck::of(&listing);
+        let look = Look::of_memory(sample::listing());
+        let listing = &look.listing;
+        assert!(Stuck::of(listing).also_in(&Stuck::default()).is_empty());
+        let found = Stuck::of(listing);
         assert_eq!((found.deadlocks.len(), found.futurelocks.len()), (1, 2));
         assert!(found.without(&found).is_empty());
-        assert_eq!(found.without(&Stuck::default()).text(&listing), found.text(&listing));
+        assert_eq!(found.without(&Stuck::default()).text(&look), found.text(&look));
     }
 }

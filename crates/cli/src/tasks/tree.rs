@@ -1,8 +1,12 @@
 //! `dyntrace tree`: the futures of each task, drawn as a tree.
 
-use dyntrace_tasks::listing::{Await, Chain, Guard, Listing, Progress, Task, WaitsFor};
+use dyntrace_task_table::Seen;
+use dyntrace_tasks::listing::{Await, Chain, Guard, Progress, Task, WaitsFor};
 
 use super::fold::{fold, ids, summary};
+use super::read::Look;
+use super::table;
+use super::table::seen;
 use super::words;
 use crate::escape;
 
@@ -13,26 +17,43 @@ type Leaf = fn(&[&Await]) -> String;
 const KIND: Leaf = |futures| words::kind(futures[0]);
 
 /// The trees of all tasks; one for tasks whose trees differ in times and numbers only.
-pub fn text(listing: &Listing) -> String {
-    let groups = fold(&listing.tasks, |task| {
+pub fn text(look: &Look) -> String {
+    let groups = fold(&look.listing.tasks, |task| {
         let state = words::state(task);
-        format!("{state}\n{}\n{}", words::future(task), lines(&[task], KIND).join("\n"))
+        let tree = format!("{state}\n{}\n{}", words::future(task), lines(&[task], KIND).join("\n"));
+        (tree, look.row(task).map(seen::alike))
     });
-    groups.iter().map(|group| of_group(group)).collect::<Vec<_>>().join("\n")
+    let in_memory = groups.iter().map(|group| of_group(look, group));
+    in_memory.chain(of_table(look)).collect::<Vec<_>>().join("\n")
 }
 
-fn of_group(group: &[&Task]) -> String {
+/// Tasks that are in the table only.
+fn of_table(look: &Look) -> Vec<String> {
+    let Some(kept) = &look.kept else { return Vec::new() };
+    let bold = anstyle::Style::new().bold();
+    let groups = fold(kept.others(), |seen| (seen::alike(seen), seen::state(seen)));
+    let text = |group: &Vec<&Seen>| {
+        let tasks = words::counted(group.len(), "task");
+        format!("{bold}{tasks}{bold:#} in the table only, {}\n{}\n", seen::state(group[0]), table::line(kept, group))
+    };
+    groups.iter().map(text).collect()
+}
+
+fn of_group(look: &Look, group: &[&Task]) -> String {
     let bold = anstyle::Style::new().bold();
     let task = group[0];
     let tasks = match group.len() {
         1 => format!("task {}", words::id(task)),
         count => format!("{count} tasks ({})", ids(group)),
     };
+    // The table knows better than candidates.
+    let is_known = look.row(task).is_some() && !words::is_spawn_recorded(task);
     let spawned = match words::spawned(task) {
-        place if place == "-" => String::new(),
+        place if place == "-" || is_known => String::new(),
         place => format!(", spawned at {place}"),
     };
     let mut text = format!("{bold}{tasks}{bold:#}, {}{spawned}\n", words::state(task));
+    text.extend(look.line(group).map(|row| row + "\n"));
     for line in lines(group, summary) {
         text += &format!("{line}\n");
     }
@@ -150,7 +171,17 @@ mod tests {
 
     #[test]
     fn trees_of_all_tasks() {
-        let text = anstream::adapter::strip_str(&text(&sample::listing())).to_string();
+        let text = anstream::adapter::strip_str(&text(&Look::of_memory(sample::listing()))).to_string();
         assert_eq!(text, include_str!("golden/tree.txt"));
+    }
+
+    #[test]
+    fn trees_of_a_program_with_a_table() {
+        for (look, golden) in [
+            (sample::look(), include_str!("golden/tree-table.txt")),
+            (sample::look_at_table(), include_str!("golden/tree-table-alone.txt")),
+        ] {
+            assert_eq!(anstream::adapter::strip_str(&text(&look)).to_string(), golden);
+        }
     }
 }

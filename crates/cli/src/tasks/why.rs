@@ -3,12 +3,16 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use anstyle::Style;
-use dyntrace_tasks::listing::{Await, Listing, SemaphoreOf, Task, WaitsFor};
+use dyntrace_task_table::Seen;
+use dyntrace_tasks::listing::{Await, Holder, Listing, SemaphoreOf, Task, WaitsFor};
 use dyntrace_tasks::locks::{Blocker, Cycle, Locks, Through};
 
+use super::choose::Chosen;
 use super::fold::{fold, ids, summary};
+use super::read::Look;
 use super::stuck::Stuck;
-use super::words;
+use super::table::seen::{self, alike, missing};
+use super::{table, words};
 use crate::escape;
 
 /// Tasks followed behind each other, at most.
@@ -20,10 +24,10 @@ const DIFFERENT: usize = 3;
 /// Holders shown of one lock.
 const HOLDERS: usize = 8;
 
-/// The tasks that may block each task, by its header's address. `only`: of the tasks with this id.
-pub fn blockers(listing: &Listing, only: Option<u64>) -> BTreeMap<u64, Vec<Blocker>> {
-    let locks = Locks::of(listing);
-    let asked = listing.tasks.iter().filter(|task| only.is_none_or(|only| only == task.id));
+/// The tasks that may block each task, by its header's address. `only`: of these tasks.
+pub fn blockers(look: &Look, only: Option<&Chosen>) -> BTreeMap<u64, Vec<Blocker>> {
+    let locks = Locks::of(&look.listing);
+    let asked = look.listing.tasks.iter().filter(|task| only.is_none_or(|only| only.has(task, look.row(task))));
     let found = asked.map(|task| (task.address, locks.blockers(task)));
     found.filter(|(_, blockers)| !blockers.is_empty()).collect()
 }
@@ -44,9 +48,10 @@ fn is_blocked(task: &Task) -> bool {
 }
 
 /// The deadlocks and futurelocks, then all blocked tasks with their blockers, then the others' count.
-pub fn text(listing: &Listing, stuck: &Stuck) -> String {
-    let why = Why::of(listing, &stuck.deadlocks);
-    let mut text = stuck.text(listing);
+pub fn text(look: &Look, stuck: &Stuck) -> String {
+    let listing = &look.listing;
+    let why = Why::of(look, &stuck.deadlocks);
+    let mut text = stuck.text(look);
     if !stuck.is_empty() {
         text.push('\n');
     }
@@ -74,14 +79,37 @@ pub fn text(listing: &Listing, stuck: &Stuck) -> String {
             }
         }
     }
-    text + &others(listing, &blocked)
+    text += &of_table(look, None);
+    text + &if look.has_memory { others(listing, &blocked) } else { String::new() }
 }
 
-/// The waits of one task.
-pub fn text_of(listing: &Listing, task: u64) -> String {
-    let why = Why::of(listing, &[]);
-    let tasks = listing.tasks.iter().filter(|known| known.id == task);
-    tasks.map(|task| why.of_group(&[task], &mut HashSet::new())).collect()
+/// The waits of some tasks.
+pub fn text_of(look: &Look, only: &Chosen) -> String {
+    let why = Why::of(look, &[]);
+    let tasks = look.listing.tasks.iter().filter(|task| only.has(task, look.row(task)));
+    let text: String = tasks.map(|task| why.of_group(&[task], &mut HashSet::new())).collect();
+    text + &of_table(look, Some(only))
+}
+
+/// Tasks whose waits only the table knows, those together that wait for the same resource. `only`: of those that are in the table only.
+fn of_table(look: &Look, only: Option<&Chosen>) -> String {
+    let Some(kept) = &look.kept else { return String::new() };
+    let in_memory = look.listing.tasks.iter().filter(|task| only.is_none() && stands(task) && !words::is_told(task));
+    let others = kept.others().filter(|seen| only.is_none_or(|only| only.has_of_table(seen)));
+    let rows = in_memory.filter_map(|task| look.row(task)).chain(others).filter(|seen| seen.wait.is_some());
+    let groups = fold(rows, |seen| (alike(seen).1, seen.wait.as_ref().map(seen::resource)));
+    let bold = Style::new().bold();
+    let text = |group: &Vec<&Seen>| {
+        let (tasks, verb) = (words::counted(group.len(), "task"), if group.len() == 1 { "waits" } else { "wait" });
+        let wait = table::wait(kept, group).unwrap_or_else(missing);
+        let place = table::place(group).unwrap_or_else(missing);
+        let lines: String = fold(group.iter().copied(), |seen| alike(seen).0)
+            .iter()
+            .map(|group| table::facts(kept, group) + "\n")
+            .collect();
+        format!("{bold}{tasks}{bold:#} {verb} at {place} in {wait}, by the table\n{lines}\n")
+    };
+    groups.iter().map(text).collect()
 }
 
 /// The wait of a future: equal for all futures that wait for the same lock or task.
@@ -148,6 +176,7 @@ pub fn held_by(blocker: &Blocker, name: &str) -> String {
 }
 
 struct Why<'l> {
+    look: &'l Look,
     locks: Locks<'l>,
     by_address: HashMap<u64, &'l Task>,
     /// Tasks that are told already, by their addresses.
@@ -155,9 +184,9 @@ struct Why<'l> {
 }
 
 impl<'l> Why<'l> {
-    fn of(listing: &'l Listing, cycles: &[Cycle]) -> Why<'l> {
+    fn of(look: &'l Look, cycles: &[Cycle]) -> Why<'l> {
         let deadlocked = cycles.iter().flat_map(|cycle| &cycle.steps).map(|step| step.address).collect();
-        Why { locks: Locks::of(listing), by_address: by_address(listing), deadlocked }
+        Why { look, locks: Locks::of(&look.listing), by_address: by_address(&look.listing), deadlocked }
     }
 
     /// The lines of tasks that wait for the same. Adds all tasks in them to `told`.
@@ -171,9 +200,33 @@ impl<'l> Why<'l> {
             }
         };
         let mut lines = vec![head];
+        lines.extend(self.look.line(group));
         self.follow(group, &mut vec![task.address], &mut HashSet::new(), "", &mut lines);
         told.extend(group.iter().map(|task| task.address));
         lines.into_iter().map(|line| line + "\n").collect()
+    }
+
+    /// Adds a holder that no guard shows, but the lock itself, and the tasks behind it, if the table tells which task it is.
+    fn follow_noted(
+        &self,
+        noted: &Holder,
+        path: &mut Vec<u64>,
+        seen: &mut HashSet<u64>,
+        indent: &str,
+        lines: &mut Vec<String>,
+    ) {
+        let held = format!("{indent}└─ the lock says: {}", self.look.holder(noted));
+        let task = self.look.kept.as_ref().and_then(|kept| kept.task_of(noted.pid));
+        let Some(task) = task.and_then(|address| self.by_address.get(&address)) else {
+            return lines.push(held);
+        };
+        lines.push(format!("{held}: {}", name(task)));
+        if seen.contains(&task.address) || path.len() == DEPTH {
+            return;
+        }
+        path.push(task.address);
+        self.follow(&[task], path, seen, &format!("{indent}   "), lines);
+        path.pop();
     }
 
     /// Adds the waits of tasks that wait for the same, and the tasks behind them. `path`: the tasks from the first one to these.
@@ -209,7 +262,12 @@ impl<'l> Why<'l> {
             let alike: Vec<&Await> = of_each.iter().map(|leaves| leaves[number]).collect();
             lines.push(format!("{indent}waits at {}{}", words::at(task), waits_for(&alike)));
             let holders: Vec<&Blocker> = blockers.iter().filter(|blocker| is_through(leaf, blocker)).collect();
-            if let Some(unknown) = nobody(leaf).filter(|_| holders.is_empty()) {
+            let noted = words::holder(leaf);
+            if let Some(noted) = noted.filter(|_| holders.is_empty()) {
+                self.follow_noted(noted, path, seen, indent, lines);
+            } else if let Some(noted) = noted {
+                lines.push(format!("{indent}│  the lock says: {}", self.look.holder(noted)));
+            } else if let Some(unknown) = nobody(leaf).filter(|_| holders.is_empty()) {
                 lines.push(format!("{indent}└─ {unknown}"));
             }
             let more = holders.len().saturating_sub(HOLDERS);
@@ -237,6 +295,7 @@ impl<'l> Why<'l> {
                     lines.push(by(&short, &format!("; dyntrace why -p PID {} goes on", holder.task)));
                 } else {
                     lines.push(by(&name(next), ""));
+                    lines.extend(self.look.line(&[next]).map(|row| format!("{indent}{others}{row}")));
                     path.push(holder.address);
                     self.follow(&[next], path, seen, &format!("{indent}{others}"), lines);
                     path.pop();
@@ -284,15 +343,15 @@ mod tests {
 
     #[test]
     fn all_blocked_tasks() {
-        let listing = sample::listing();
-        assert_eq!(plain(&text(&listing, &Stuck::of(&listing))), include_str!("golden/why.txt"));
+        let look = Look::of_memory(sample::listing());
+        assert_eq!(plain(&text(&look, &Stuck::of(&look.listing))), include_str!("golden/why.txt"));
     }
 
     #[test]
     fn one_task_to_the_end() {
-        let listing = sample::listing();
-        assert_eq!(plain(&text_of(&listing, 8)), include_str!("golden/why-8.txt"));
-        assert_eq!(plain(&text_of(&listing, 12)), include_str!("golden/why-12.txt"));
+        let look = Look::of_memory(sample::listing());
+        assert_eq!(plain(&text_of(&look, &Chosen::Task(8))), include_str!("golden/why-8.txt"));
+        assert_eq!(plain(&text_of(&look, &Chosen::Task(12))), include_str!("golden/why-12.txt"));
     }
 
     #[test]
@@ -304,9 +363,9 @@ mod tests {
         };
         let either = |id, number| sample::either(id, vec![sample::mutex(0xa0), socket(number)]);
         let tasks: Vec<Task> = (5..10).map(|number| either(number as u64, number)).collect();
-        let listing = Listing { tasks, ..Listing::default() };
+        let look = Look::of_memory(Listing { tasks, ..Listing::default() });
         assert_eq!(
-            plain(&text(&listing, &Stuck::default())),
+            plain(&text(&look, &Stuck::default())),
             "5 tasks (5, 6, 7, ...), idle: app::serve\n\
              waits at src/main.rs:50 for Mutex 0xa0 (0 free, 1 missing)\n\
              └─ no task is seen to hold it: the holder may be no task\n\
@@ -321,13 +380,24 @@ mod tests {
         let mut twin = listing.tasks[1].clone();
         (twin.address, twin.scheduler) = (0x9000, 0x60);
         listing.tasks.push(twin);
-        let of = |only| blockers(&listing, only).into_keys().collect::<Vec<_>>();
+        let look = Look::of_memory(listing);
+        let of = |only: Option<u64>| blockers(&look, only.map(Chosen::Task).as_ref()).into_keys().collect::<Vec<_>>();
         assert_eq!(of(Some(5)), [5 << 8, 0x9000]);
         assert!(of(None).starts_with(&[3 << 8, 5 << 8, 8 << 8]));
     }
 
     #[test]
     fn a_program_without_tasks() {
-        assert_eq!(text(&Listing::default(), &Stuck::default()), "no tasks\n");
+        assert_eq!(text(&Look::of_memory(Listing::default()), &Stuck::default()), "no tasks\n");
+    }
+
+    #[test]
+    fn waits_of_a_program_with_a_table() {
+        let stuck = |look: &Look| Stuck::of(&look.listing);
+        let (look, alone) = (sample::look(), sample::look_at_table());
+        assert_eq!(plain(&text(&look, &stuck(&look))), include_str!("golden/why-table.txt"));
+        assert_eq!(plain(&text(&alone, &stuck(&alone))), include_str!("golden/why-table-alone.txt"));
+        let tagged = Chosen::Named("transfer 1".to_owned(), None);
+        assert_eq!(plain(&text_of(&look, &tagged)), include_str!("golden/why-table-tag.txt"));
     }
 }

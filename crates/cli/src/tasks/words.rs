@@ -1,7 +1,7 @@
 //! Tasks and their waits in words. Names come from the program: each is escaped here.
 
 use dyntrace_tasks::listing::{
-    Await, Chain, Name, Place, Progress, Ready, SemaphoreOf, Spawned, Task, Unpolled, WaitsFor,
+    Await, Chain, Holder, Name, Place, Progress, Ready, SemaphoreOf, Spawned, Task, Unpolled, WaitsFor,
 };
 
 use crate::escape;
@@ -12,6 +12,12 @@ pub fn future(task: &Task) -> String {
         Chain::Read { root } if !root.future.is_empty() => of_job(&root.future),
         _ => named(&task.future),
     }
+}
+
+/// Whether memory has a name of the task's future.
+pub fn is_named(task: &Task) -> bool {
+    let in_chain = matches!(&task.chain, Chain::Read { root } if !root.future.is_empty());
+    in_chain || matches!(task.future, Name::Type { .. } | Name::Symbol { .. })
 }
 
 /// The task's id; with its runtime if another task has the same id.
@@ -33,12 +39,15 @@ pub fn named(name: &Name) -> String {
     }
 }
 
-/// The function of a blocking job, and any other future as it is.
+/// The function of a blocking job, the future of a process of dyntrace, and any other future as it is.
 pub fn of_job(name: &str) -> String {
     // Names of functions have its whole path, which is all that debug information without types tells.
     let bare = name.strip_prefix("tokio::runtime::blocking::task::").unwrap_or(name);
-    let inside = bare.strip_prefix("BlockingTask<").and_then(|name| name.strip_suffix('>'));
-    type_name(inside.unwrap_or(name))
+    let within = |bare: &str, around: &str| bare.strip_prefix(around)?.strip_suffix('>').map(type_name);
+    // The future of `dyntrace::spawn`, around the program's own.
+    let own = bare.strip_prefix("dyntrace::process::").unwrap_or(bare);
+    let process = within(own, "OwnProcess<").map(|name| name.trim_end_matches("::{async fn}").to_owned());
+    process.or_else(|| within(bare, "BlockingTask<")).unwrap_or_else(|| type_name(name))
 }
 
 /// The name of a type, as sources have it: `{closure_env#0}` is the compiler's name for `{closure}`.
@@ -65,6 +74,11 @@ pub fn state(task: &Task) -> String {
     let job = if task.owner == 0 { "job " } else { "" };
     let unlinked = if task.linked == Some(false) && !task.state.complete { ", in no list" } else { "" };
     format!("{job}{}{unlinked}", task.state)
+}
+
+/// Whether the runtime has recorded where the task was spawned.
+pub fn is_spawn_recorded(task: &Task) -> bool {
+    matches!(task.spawned, Spawned::Recorded(_))
 }
 
 /// Candidates shown of the places that may have spawned a task.
@@ -121,6 +135,19 @@ pub fn leaves(task: &Task) -> Vec<&Await> {
     all
 }
 
+/// Whether memory tells what the task waits for.
+pub fn is_told(task: &Task) -> bool {
+    leaves(task).iter().any(|leaf| !matches!(leaf.waits_for, Some(WaitsFor::UnknownLeaf | WaitsFor::Forever)))
+}
+
+/// The holder that the lock itself notes.
+pub fn holder(future: &Await) -> Option<&Holder> {
+    match &future.waits_for {
+        Some(WaitsFor::Semaphore { holder, .. }) => holder.as_ref(),
+        _ => None,
+    }
+}
+
 /// Why a task without leaves has none.
 pub fn without_leaves(task: &Task) -> &'static str {
     match &task.chain {
@@ -148,7 +175,7 @@ pub fn leaf(future: &Await) -> String {
 
 fn waits_for(waits_for: &WaitsFor) -> String {
     match waits_for {
-        WaitsFor::Semaphore { address, of, free, missing, closed } => {
+        WaitsFor::Semaphore { address, of, free, missing, closed, .. } => {
             let closed = if *closed { ", closed" } else { "" };
             format!("{} {address:#x} ({free} free, {missing} missing{closed})", self::of(*of))
         }
@@ -313,6 +340,7 @@ mod tests {
         for job in ["BlockingTask<a>", "tokio::runtime::blocking::task::BlockingTask<a>"] {
             assert_eq!(named(Name::Type { name: job.into() }), "a");
         }
+        assert_eq!(named(Name::Type { name: "OwnProcess<a::{async_fn_env#0}>".into() }), "a");
         assert_eq!(named(Name::Candidates { names: vec!["a".into(), "b".into()] }), "a or b");
         assert_eq!(named(Name::Address { poll: 0x1234 }), "polled at 0x1234");
     }

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use follow::Lists;
 use look::{Cell, look};
 use places::Places;
+pub(crate) use places::read as place_at;
 
 use crate::cell::COMPLETE;
 use crate::error::Error;

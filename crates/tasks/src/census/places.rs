@@ -27,7 +27,7 @@ impl Places {
 }
 
 /// The file's name (pointer and length), then line and column.
-fn read(memory: &dyn Memory, address: u64) -> Option<Place> {
+pub fn read(memory: &dyn Memory, address: u64) -> Option<Place> {
     let mut location = [0; 24];
     memory.read(address, &mut location).ok()?;
     let (name, length) = (word_at(&location, 0)?, word_at(&location, 8)?);

@@ -8,6 +8,7 @@ mod fuzz;
 mod guards;
 pub(crate) mod limits;
 pub(crate) mod names;
+pub(crate) mod own_locks;
 mod steady;
 mod unpolled;
 mod value;

@@ -1,20 +1,16 @@
 //! The table as lines: of each task, or of tasks that are alike together.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use dyntrace_task_table::{Pair, Seen, Table, Texted, Thing, Waits};
+use dyntrace_task_table::{Seen, Table};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::{known, notes, pid, realtime, reference, since, state};
 use crate::columns;
-use crate::escape;
 use crate::tasks::fold::fold;
+use crate::tasks::table::notes;
+use crate::tasks::table::seen::{
+    alike, busy, longest, missing, pids, polls, realtime, resources, since, state, tags, texts,
+};
 use crate::tasks::words::counted;
-
-/// Pids shown of many.
-const PIDS: usize = 3;
 
 const TITLES: [&str; 11] =
     ["TASKS", "PID", "FUNCTION", "PLACE", "TAG", "STATE", "SINCE", "POLLS", "BUSY", "LONGEST POLL", "WAITS FOR"];
@@ -22,7 +18,8 @@ const TITLES: [&str; 11] =
 /// The lines, and the gaps of the table.
 pub fn text(table: &Table, each: bool, zone: &TimeZone) -> String {
     let tasks = table.tasks.iter();
-    let groups = if each { tasks.map(|seen| vec![seen]).collect() } else { fold(tasks, |seen| alike(seen)) };
+    let groups =
+        if each { tasks.map(|seen| vec![seen]).collect() } else { fold(tasks, |seen| (alike(seen), state(seen))) };
     // Tasks in lines of their own need no count.
     let from = usize::from(each);
     let mut text = String::new();
@@ -61,83 +58,30 @@ fn others(table: &Table, zone: &TimeZone) -> Option<String> {
     })
 }
 
-/// By their addresses: tasks share the texts of a place.
-type Texts = Option<*const Texted>;
-
-/// Tasks of which all this is the same are alike: they were spawned at one place, and wait at one.
-fn alike(seen: &Seen) -> (Texts, &'static str, Option<Texts>) {
-    let texts = |pair: &Option<Pair>| pair.as_ref().map(Arc::as_ptr);
-    (texts(&seen.site), state(seen), seen.wait.as_ref().map(|wait| texts(&wait.site)))
-}
-
 fn row(table: &Table, group: &[&Seen], zone: &TimeZone) -> [String; TITLES.len()] {
     let first = group[0];
     let (function, place) = texts(first.site.as_ref());
-    let pids: Vec<String> = group.iter().take(PIDS).map(|seen| pid(seen.task.pid)).collect();
-    let tasks = || group.iter().map(|seen| &seen.task);
-    let took = |cycles: u64| {
-        table.clock.map_or_else(missing, |clock| format!("{:.1?}", Duration::from_nanos(clock.nanoseconds(cycles))))
-    };
     let earliest = |cycle: Option<u64>| {
         cycle.and_then(|cycle| realtime(table.clock, cycle)).map_or_else(missing, |time| date(time, zone))
     };
     let waits = first.wait.as_ref().map_or_else(missing, |wait| {
         let (operation, place) = texts(wait.site.as_ref());
-        let resource =
-            same(group.iter().filter_map(|seen| Some(resource(seen.wait.as_ref()?))), |resource| match resource {
-                Resource::Numbered(number) => reference(number),
-                Resource::Named(name) => name.map_or_else(missing, escape::name),
-            });
-        let since = earliest(tasks().filter_map(|task| task.wait.map(|wait| wait.since)).min());
-        format!("{operation} {resource} at {place} since {since}")
+        let since = earliest(group.iter().filter_map(|seen| Some(seen.task.wait?.since)).min());
+        format!("{operation} {} at {place} since {since}", resources(group))
     });
     [
         group.len().to_string(),
-        pids.join(", ") + if group.len() > PIDS { ", ..." } else { "" },
+        pids(group),
         function,
         place,
-        same(group.iter().map(|seen| seen.tag.as_deref()), |tag| tag.map_or_else(missing, escape::name)),
+        tags(group),
         state(first).to_owned(),
         earliest(group.iter().map(|seen| since(seen)).min()),
-        tasks().map(|task| task.polls).fold(0, u64::saturating_add).to_string(),
-        took(tasks().map(|task| task.busy).fold(0, u64::saturating_add)),
-        took(tasks().map(|task| task.longest as u64).max().unwrap_or(0)),
+        polls(group).to_string(),
+        busy(group, table.clock),
+        longest(group, table.clock),
         waits,
     ]
-}
-
-/// The thing of all as `shown` has it, or how many different ones there are.
-fn same<T: Ord>(things: impl Iterator<Item = T>, shown: impl Fn(T) -> String) -> String {
-    let mut different: Vec<T> = things.collect();
-    different.sort_unstable();
-    different.dedup();
-    match different.len() {
-        1 => different.pop().map(shown).unwrap_or_default(),
-        number => format!("({number} different)"),
-    }
-}
-
-/// A resource, by its number or its name.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Resource<'t> {
-    Numbered(u64),
-    Named(Option<&'t str>),
-}
-
-fn resource(wait: &Waits) -> Resource<'_> {
-    match &wait.resource {
-        Thing::Numbered(number) => Resource::Numbered(*number),
-        Thing::Named(name) => Resource::Named(name.as_ref().and_then(|name| known(&name.first))),
-    }
-}
-
-fn texts(pair: Option<&Pair>) -> (String, String) {
-    let shown = |text: &str| known(text).map_or_else(missing, escape::name);
-    pair.map_or_else(|| (missing(), missing()), |pair| (shown(&pair.first), shown(&pair.second)))
-}
-
-fn missing() -> String {
-    "-".to_owned()
 }
 
 /// With the date: the program may have ended long ago.

@@ -1,0 +1,97 @@
+//! Finds the table that a running process keeps, by its mappings.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context as _, Result, ensure};
+use dyntrace_task_table::{Table, layout};
+use dyntrace_tasks::memory::maps::{self, Mapping};
+
+use super::open as open_file;
+use crate::escape;
+use crate::process::own_number;
+
+/// Appended by the kernel to the path of a file that was removed.
+const REMOVED: &str = " (deleted)";
+
+/// A table that was found.
+#[derive(Debug)]
+pub struct Found {
+    pub table: Table,
+    /// As the process sees it.
+    pub path: PathBuf,
+    /// When it was read, in nanoseconds from 1970.
+    pub now: i64,
+}
+
+/// Reads the table of process `pid`. `None` if it keeps none.
+///
+/// # Errors
+///
+/// It keeps one that cannot be read.
+pub fn read(pid: u32) -> Result<Option<Found>> {
+    // A process whose mappings are not shown has no table for this user, and the reader of its memory tells why.
+    let (Ok(maps), Ok(number)) = (fs::read(format!("/proc/{pid}/maps")), own_number(pid)) else { return Ok(None) };
+    let maps = maps::parse(&maps);
+    let Some((mapping, path)) = mapped(&maps, number) else { return Ok(None) };
+    let shown = escape::path(path);
+    let table = table(pid, number, mapping, path).with_context(|| format!("cannot read its table of tasks {shown}"))?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    Ok(Some(Found { table, path: PathBuf::from(path), now: i64::try_from(now).unwrap_or(i64::MAX) }))
+}
+
+/// The mapping of the file `NUMBER.tasks`, and the file's path.
+fn mapped(maps: &[Mapping], number: u32) -> Option<(&Mapping, &str)> {
+    let name = format!("/{number}.tasks");
+    let tables = maps.iter().filter(|mapping| mapping.shared && mapping.offset == 0);
+    tables.into_iter().find_map(|mapping| {
+        let path = mapping.path.strip_suffix(REMOVED).unwrap_or(&mapping.path);
+        path.ends_with(&name).then_some((mapping, path))
+    })
+}
+
+fn table(pid: u32, number: u32, mapping: &Mapping, path: &str) -> Result<Table> {
+    let table = Table::read(&open(pid, mapping, path)?)?;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let is_its_own = table.header.process == number && layout::started(&stat) == Some(table.header.started);
+    ensure!(is_its_own, "it is the table of an earlier process with this number");
+    Ok(table)
+}
+
+/// The process may see other files than the reader: in a container. Removed files, and others behind links, are reached by the mapping,
+/// which needs more rights.
+fn open(pid: u32, mapping: &Mapping, path: &str) -> io::Result<fs::File> {
+    let by_root = open_file(Path::new(&format!("/proc/{pid}/root{path}")))
+        .and_then(|file| Ok((file.metadata()?.ino() == mapping.inode).then_some(file)));
+    if let Ok(Some(file)) = by_root {
+        return Ok(file);
+    }
+    let range = &mapping.range;
+    open_file(Path::new(&format!("/proc/{pid}/map_files/{:x}-{:x}", range.start, range.end)))
+        .map_err(|error| by_root.err().unwrap_or(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mapping_of_the_table_is_found_by_its_name() {
+        let maps = "7f00-7f10 rw-s 00000000 00:19 12 /run/user/1/dyntrace/14711.tasks\n\
+                    7f10-7f20 rw-p 00000000 00:19 13 /run/user/1/dyntrace/4711.tasks\n\
+                    7f20-7f30 rw-s 00000000 00:19 14 /run/user/1/dyn trace/4711.tasks (deleted)\n";
+        let maps = maps::parse(maps.as_bytes());
+        let (mapping, path) = mapped(&maps, 4711).unwrap();
+        assert_eq!((mapping.inode, path), (14, "/run/user/1/dyn trace/4711.tasks"));
+        assert_eq!(mapped(&maps, 711), None);
+    }
+
+    #[test]
+    fn a_process_without_a_table_has_none() {
+        assert!(read(std::process::id()).unwrap().is_none());
+        assert!(read(u32::MAX).unwrap().is_none());
+    }
+}

@@ -1,0 +1,186 @@
+//! The table of tasks of a running process, beside the tasks that were read from its memory.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use dyntrace_task_table::{Clock, Kind, Seen, State, Table};
+use dyntrace_tasks::listing::{Listing, Task};
+
+use super::find::Found;
+use super::{notes, seen};
+use crate::escape;
+use crate::tasks::words::counted;
+
+/// A table, and which of its tasks are which of those in memory.
+#[derive(Debug)]
+pub struct Kept {
+    pub(super) table: Table,
+    pub(super) path: PathBuf,
+    /// When it was read, in nanoseconds from 1970.
+    now: i64,
+    /// The places in the table of the tasks in memory, by the addresses of their headers.
+    of_tasks: HashMap<u64, usize>,
+    /// The places of tasks that are in the table only.
+    pub(super) others: Vec<usize>,
+    /// Tasks and jobs of tasks in memory that are not in the table.
+    pub(super) without: [usize; 2],
+    /// Tasks and jobs that have not been polled. They are among the others only if memory does not have as many that it could be.
+    pub(super) unpolled: usize,
+}
+
+impl Kept {
+    /// Finds the tasks of a table among those in memory, if memory could be read.
+    pub fn of(found: Found, listing: Option<&Listing>) -> Kept {
+        let Found { mut table, path, now } = found;
+        table.tasks.sort_unstable_by_key(|seen| seen.task.pid);
+        let tasks = listing.map_or(&[][..], |listing| &listing.tasks);
+        // The table has the low half of an id.
+        let mut by_id: HashMap<u32, Option<&Task>> = HashMap::with_capacity(tasks.len());
+        for task in tasks {
+            by_id.entry(task.id as u32).and_modify(|known| *known = None).or_insert(Some(task));
+        }
+        let (mut of_tasks, mut others, mut unpolled) = (HashMap::new(), Vec::new(), [Vec::new(), Vec::new()]);
+        for (place, seen) in table.tasks.iter().enumerate() {
+            let task = by_id.get(&seen.task.id).copied().flatten().filter(|_| seen.task.id != 0);
+            match task {
+                // Of futures that one task polls, the first one in the order of pids is the task itself or nearest to it.
+                Some(task) if !of_tasks.contains_key(&task.address) => {
+                    of_tasks.insert(task.address, place);
+                }
+                _ if seen.task.state == State::Scheduled => {
+                    unpolled[usize::from(seen.task.kind == Kind::Blocking)].push(place);
+                }
+                _ => others.push(place),
+            }
+        }
+        let mut without = [0_usize; 2];
+        for task in tasks.iter().filter(|task| !task.state.complete && !of_tasks.contains_key(&task.address)) {
+            without[usize::from(task.owner == 0)] += 1;
+        }
+        let mut in_memory = 0;
+        for (unpolled, without) in unpolled.into_iter().zip(&mut without) {
+            match without.checked_sub(unpolled.len()) {
+                Some(rest) => (*without, in_memory) = (rest, in_memory + unpolled.len()),
+                None => others.extend(unpolled),
+            }
+        }
+        others.sort_unstable();
+        Kept { table, path, now, of_tasks, others, without, unpolled: in_memory }
+    }
+
+    /// The task of the table that a task in memory is.
+    pub fn of_task(&self, task: &Task) -> Option<&Seen> {
+        self.of_tasks.get(&task.address).map(|place| &self.table.tasks[*place])
+    }
+
+    /// The address of the task in memory that has this pid.
+    pub fn task_of(&self, pid: u64) -> Option<u64> {
+        self.of_tasks.iter().find(|(_, place)| self.table.tasks[**place].task.pid == pid).map(|(address, _)| *address)
+    }
+
+    /// The tasks that are in the table only.
+    pub fn others(&self) -> impl Iterator<Item = &Seen> {
+        self.others.iter().map(|place| &self.table.tasks[*place])
+    }
+
+    /// Drops the tasks in the table only that are not chosen.
+    pub fn keep(&mut self, is_chosen: impl Fn(&Seen) -> bool) {
+        self.others.retain(|place| is_chosen(&self.table.tasks[*place]));
+    }
+
+    pub fn clock(&self) -> Option<Clock> {
+        self.table.clock
+    }
+
+    /// Nanoseconds from a cycle to the reading.
+    pub fn age(&self, cycle: u64) -> Option<u64> {
+        let time = seen::realtime(self.table.clock, cycle)?;
+        // The clock may be a little fast.
+        Some(u64::try_from(self.now.saturating_sub(time)).unwrap_or(0))
+    }
+
+    /// How many tasks are where.
+    pub fn counts(&self) -> String {
+        let tasks = counted(self.table.tasks.len(), "task");
+        let mut text = format!("* from the program's table {}, which has {tasks}", escape::path(&self.path));
+        if !self.of_tasks.is_empty() && !self.others.is_empty() {
+            text += &format!(", {} of them only there", self.others.len());
+        }
+        text.push('\n');
+        let without: Vec<String> = self
+            .without
+            .iter()
+            .zip(["task", "job"])
+            .filter(|(number, _)| **number > 0)
+            .map(|(number, noun)| counted(*number, noun))
+            .collect();
+        if !without.is_empty() {
+            let is = if self.without.iter().sum::<usize>() == 1 { "is" } else { "are" };
+            text += &format!(
+                "{} {is} not in the table: spawned without dyntrace, or before the table began\n",
+                without.join(" and ")
+            );
+        }
+        text
+    }
+
+    /// The gaps of the table.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = notes(&self.table);
+        if self.unpolled > 0 {
+            notes.push(format!(
+                "tasks of the table that had not been polled: {}. It does not tell which of those in memory they are; \
+                 dyntrace ps --dead {} lists them",
+                self.unpolled,
+                escape::path(&self.path)
+            ));
+        }
+        notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tasks::sample;
+
+    fn pids<'l>(seen: impl Iterator<Item = &'l Seen>) -> Vec<u64> {
+        seen.map(|seen| seen.task.pid).collect()
+    }
+
+    #[test]
+    fn tasks_are_joined_by_the_low_half_of_their_ids() {
+        let mut listing = sample::listing();
+        let last = listing.tasks.last_mut().unwrap();
+        (last.id, last.address) = ((1 << 32) + 46, 0xffff);
+        let of = |listing: &Listing| Kept::of(sample::found(), Some(listing));
+        let row = |kept: &Kept, listing: &Listing, id: u64| {
+            let task = listing.tasks.iter().find(|task| task.id == id).unwrap();
+            kept.of_task(task).map(|seen| seen.task.pid)
+        };
+        // Two tasks have this low half: the table does not tell which one it means.
+        let kept = of(&listing);
+        assert_eq!(
+            (row(&kept, &listing, 46), row(&kept, &listing, 3), row(&kept, &listing, 8)),
+            (None, Some(57), None)
+        );
+        assert_eq!(pids(kept.others()), [65, 70, 71]);
+        listing.tasks.pop();
+        let kept = of(&listing);
+        assert_eq!(row(&kept, &listing, 46), Some(65));
+        // Task 3 polls the future 70. The future 71 has no task. The task 72 has not been polled: it is one of those in memory.
+        assert_eq!((pids(kept.others()), kept.unpolled), (vec![70, 71], 1));
+    }
+
+    #[test]
+    fn tasks_are_where_they_are_counted() {
+        let listing = sample::listing();
+        let kept = Kept::of(sample::found(), Some(&listing));
+        let complete = listing.tasks.iter().filter(|task| task.state.complete).count();
+        let [tasks, jobs] = kept.without;
+        // With its eight that are joined, and one that has not been polled.
+        assert_eq!((tasks + jobs + 8 + 1 + complete, jobs), (listing.tasks.len(), 1));
+        let alone = Kept::of(sample::found(), None);
+        assert_eq!((pids(alone.others()).len(), alone.without, alone.unpolled), (11, [0, 0], 0));
+    }
+}

@@ -1,0 +1,49 @@
+//! Tables of tasks, which programs with `DYNTRACE=tasks` keep: of ended programs, and of running ones beside their memory.
+
+mod cells;
+mod find;
+mod kept;
+mod object;
+pub mod seen;
+mod summary;
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use dyntrace_task_table::Table;
+
+pub use cells::{facts, function, line, place, since, wait};
+#[cfg(test)]
+pub use find::Found;
+pub use find::read;
+pub use kept::Kept;
+pub use object::Task;
+pub use summary::Summary;
+
+/// Opens a regular file, without waiting for a writer of a pipe.
+pub fn open(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits()).open(path)?;
+    let is_file = file.metadata()?.is_file();
+    if is_file { Ok(file) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")) }
+}
+
+/// The gaps of the table.
+pub fn notes(table: &Table) -> Vec<String> {
+    let header = &table.header;
+    let told = |count: u64, is: &str| (count > 0).then(|| format!("{count} {is}"));
+    let full = format!("tasks are missing: they found no slot in the table, which has {} at most", header.limit);
+    let no_clock = "the program was killed while it wrote its clock: there are no times";
+    [
+        told(header.without_slot, &full),
+        told(header.without_space, "texts are missing: functions, places, tags or names found no space"),
+        told(table.unsettled, "slots are left out: they were changing, or the program was killed while they changed"),
+        told(table.damaged_texts, "texts are damaged"),
+        told(table.cut, "slots are missing: the file is cut"),
+        table.clock.is_none().then(|| no_clock.to_owned()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

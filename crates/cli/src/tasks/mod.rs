@@ -99,8 +99,8 @@ pub struct Common {
     /// tokio count apart), address (no two tasks of a look have the same), owner and scheduler (its runtime; owner is 0 for jobs of the blocking pool), state (flags), future,
     /// spawned and linked, and its chain. A chain that was read has a root: future, place (file and line), progress, waits_for, holds
     /// (locks; unpolled is the future that has the lock, if the task does not poll it), awaits (futures like this one) and more (how many
-    /// are left out). waits_for has a kind: semaphore, notify, channel, timer (due_in: nanoseconds), join, descriptor, forever or
-    /// unknown_leaf. With --watch, each look is an object on one line.
+    /// are left out). waits_for has a kind: semaphore, notify, channel, timer (due_in: nanoseconds), join, descriptor, object, file (an
+    /// operation of dyntrace::fs), job, forever or unknown_leaf. With --watch, each look is an object on one line.
     #[arg(long)]
     json: bool,
     /// The file with the program's debug information, or with its split units (.dwp), if it is not where debuggers look

@@ -1,8 +1,8 @@
 //! A listing made by hand, with each variant of the answer.
 
 use dyntrace_tasks::listing::{
-    Await, Chain, Guard, Listing, Name, Place, Progress, Ready, Runtime, SemaphoreOf, Spawned, State, Task, Unpolled,
-    WaitsFor,
+    Await, Caller, Chain, FileOperation, Guard, Listing, Name, OperationId, Place, Progress, Ready, Runtime,
+    SemaphoreOf, Spawned, Stage, State, Task, Unpolled, WaitsFor,
 };
 
 fn semaphore(address: u64, of: SemaphoreOf, free: u64, missing: u64, closed: bool) -> WaitsFor {
@@ -40,6 +40,40 @@ pub fn waits() -> impl Iterator<Item = WaitsFor> {
         WaitsFor::UnknownLeaf,
     ]
     .into_iter()
+    .chain(operations())
+}
+
+fn operations() -> impl Iterator<Item = WaitsFor> {
+    let operation = |command, thread, tag, stage| FileOperation {
+        command,
+        id: Some(OperationId { thread, tag }),
+        stage: Some(stage),
+        ..FileOperation::default()
+    };
+    let caller = |tid, name: &str, state, system_call| Caller { tid, name: name.into(), state, system_call };
+    let slow = ["dyntrace-slow-1", "dyntrace-slow-2"];
+    let jobs = [("Lookup", Stage::Running), ("", Stage::Ended)];
+    [
+        FileOperation {
+            paths: vec!["/srv/a\x1b[2J".into()],
+            user_tag: Some("req-7".into()),
+            callers: vec![caller(4711, "io\x1b[2J", 'S', "openat")],
+            ..operation(1, 1, 7, Stage::Running)
+        },
+        FileOperation { paths: vec!["a".into(), "b".into()], ..operation(12, 1, 8, Stage::Queued) },
+        FileOperation {
+            command: 9,
+            paths: vec!["/srv/log".into()],
+            descriptor: Some(9),
+            callers: slow.iter().zip(12..).map(|(name, tid)| caller(tid, name, 'D', "fsync")).collect(),
+            ..FileOperation::default()
+        },
+        FileOperation { command: 4, ..FileOperation::default() },
+        FileOperation { descriptor: Some(3), ..operation(99, 2, 1, Stage::Running) },
+    ]
+    .into_iter()
+    .map(WaitsFor::File)
+    .chain(jobs.into_iter().map(|(job, stage)| WaitsFor::Job { job: job.into(), stage }))
 }
 
 pub fn waiting(waits_for: WaitsFor) -> Await {
@@ -88,6 +122,7 @@ fn transfer(id: u64, holds: u64, waits: u64) -> Task {
     let mut root =
         suspended("app::transfer", 31, vec![suspended("tokio::sync::Mutex::lock", 9, vec![waiting(mutex(waits))])]);
     root.holds.push(guard("source", "MutexGuard<i64>", holds));
+    root.user_tag = (id == 3).then(|| "pay-3".into());
     read(id, root)
 }
 

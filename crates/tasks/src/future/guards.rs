@@ -7,6 +7,18 @@ use crate::dwarf::Type;
 /// Guards by path without parameters; the steps to the semaphore; the field that counts permits, if the guard may have none.
 #[rustfmt::skip]
 const GUARDS: &[(&str, &[&str], Option<&str>)] = &[
+    ("dyntrace::sync::mutex_guards::MutexGuard", &["__0", "held", "__0", "*", "locked", "lock", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::mutex_guards::OwnedMutexGuard", &["__0", "held", "__0", "arc", "locked", "lock", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::mutex_guards::MappedMutexGuard", &["__0", "held", "__0", "*", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::mutex_guards::OwnedMappedMutexGuard", &["__0", "held", "__0", "arc", "locked", "lock", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::rwlock_guards::RwLockReadGuard", &["__0", "held", "__0", "*", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::rwlock_guards::RwLockWriteGuard", &["__0", "held", "__0", "*", "locked", "lock", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::rwlock_guards::RwLockMappedWriteGuard", &["__0", "held", "__0", "*", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::rwlock_guards::OwnedRwLockReadGuard", &["__0", "held", "__0", "arc", "locked", "lock", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::rwlock_guards::OwnedRwLockWriteGuard", &["__0", "held", "__0", "arc", "locked", "lock", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::rwlock_guards::OwnedRwLockMappedWriteGuard", &["__0", "held", "__0", "arc", "locked", "lock", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::semaphore::SemaphorePermit", &["sem", "*", "inner", "ll_sem"], Some("permits")),
+    ("dyntrace::sync::semaphore::OwnedSemaphorePermit", &["sem", "arc", "inner", "ll_sem"], Some("permits")),
     ("tokio::sync::mutex::MutexGuard", &["lock", "*", "s"], None),
     ("tokio::sync::mutex::OwnedMutexGuard", &["lock", "arc", "s"], None),
     ("tokio::sync::mutex::MappedMutexGuard", &["s", "*"], None),

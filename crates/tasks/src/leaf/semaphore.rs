@@ -1,10 +1,12 @@
-//! `batch_semaphore::Acquire`: tokio's locks, semaphores and bounded channels wait by it.
+//! `batch_semaphore::Acquire`: tokio's locks, semaphores and bounded channels wait by it, and those of dyntrace.
 
 use super::{Site, waits};
 use crate::listing::{Await, SemaphoreOf, WaitsFor};
 
 /// Modules of the functions that await it.
 const OWNERS: &[(&str, SemaphoreOf)] = &[
+    ("dyntrace::sync::mutex::", SemaphoreOf::Mutex),
+    ("dyntrace::sync::rwlock::", SemaphoreOf::RwLock),
     ("tokio::sync::mutex::", SemaphoreOf::Mutex),
     ("tokio::sync::rwlock::", SemaphoreOf::RwLock),
     ("tokio::sync::semaphore::", SemaphoreOf::Semaphore),
@@ -20,7 +22,8 @@ pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
     let owner = |path: &str| OWNERS.iter().find(|(module, _)| path.starts_with(module)).map(|(_, owner)| *owner);
     Some(waits(WaitsFor::Semaphore {
         address: semaphore.address,
-        of: site.within_tokio().find_map(|frame| owner(frame.path)).unwrap_or(SemaphoreOf::Unknown),
+        // the outermost: dyntrace's locks await permits of tokio's semaphore
+        of: site.within_locks().filter_map(|frame| owner(frame.path)).last().unwrap_or(SemaphoreOf::Unknown),
         // the lowest bit says that it is closed
         free: permits >> 1,
         missing,

@@ -1,0 +1,192 @@
+//! A program whose tasks hold locks of dyntrace, and wait for them and for its file operations, for the tests of this crate.
+//!
+//! Its argument is an empty folder. Prints `task NAME HEADER` lines, then `ready`; ends when its standard input does.
+
+use std::future::{pending, poll_fn};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use dyntrace::aio_pool::{Fault, Job, Pool, Port};
+use dyntrace::efile::Driver;
+use dyntrace::fs::OpenOptions;
+use dyntrace::sync::{
+    MappedMutexGuard, Mutex, MutexGuard, OwnedMutexGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard,
+};
+use dyntrace::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, Semaphore};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// More than a pipe takes.
+const MUCH: usize = 1 << 20;
+
+/// Prints the header's address of the task that calls it: a task's waker has it.
+async fn here(name: &str) {
+    let header = poll_fn(|context| Poll::Ready(context.waker().data() as usize)).await;
+    println!("task {name} {header}");
+}
+
+async fn holds<G>(name: &'static str, guard: G) {
+    here(name).await;
+    pending::<()>().await;
+    drop(guard);
+}
+
+async fn waits<G>(name: &'static str, lock: impl Future<Output = G>) {
+    here(name).await;
+    lock.await;
+}
+
+/// Starts a task that holds a guard, and one that waits for the lock.
+fn pair<G, W>(names: [&'static str; 2], guard: G, lock: impl Future<Output = W> + Send + 'static)
+where
+    G: Send + 'static,
+{
+    let [holder, waiter] = names;
+    dyntrace::spawn(holds(holder, guard));
+    dyntrace::spawn(waits(waiter, lock));
+}
+
+async fn locks() {
+    let mutex = || -> &'static Arc<Mutex<(u32, u32)>> { Box::leak(Box::new(Arc::new(Mutex::new((1, 2))))) };
+    let rwlock = || -> &'static Arc<RwLock<(u32, u32)>> { Box::leak(Box::new(Arc::new(RwLock::new((1, 2))))) };
+    let semaphore: &'static Arc<Semaphore> = Box::leak(Box::new(Arc::new(Semaphore::new(3))));
+
+    let lock = mutex();
+    pair(["MutexGuard", "for MutexGuard"].map(name), lock.lock().await, lock.lock());
+    let lock = mutex();
+    pair(["OwnedMutexGuard", "for OwnedMutexGuard"].map(name), lock.clone().lock_owned().await, lock.lock());
+    let lock = mutex();
+    let part: MappedMutexGuard<'_, u32> = MutexGuard::map(lock.lock().await, |both| &mut both.1);
+    pair(["MappedMutexGuard", "for MappedMutexGuard"].map(name), part, lock.lock());
+    let lock = mutex();
+    let part = OwnedMutexGuard::map(lock.clone().lock_owned().await, |both| &mut both.1);
+    pair(["OwnedMappedMutexGuard", "for OwnedMappedMutexGuard"].map(name), part, lock.clone().lock_owned());
+
+    let lock = rwlock();
+    let guard: RwLockReadGuard<'_, _> = lock.read().await;
+    pair(["RwLockReadGuard", "for RwLockReadGuard"].map(name), guard, lock.write());
+    let lock = rwlock();
+    let guard: OwnedRwLockReadGuard<_> = lock.clone().read_owned().await;
+    pair(["OwnedRwLockReadGuard", "for OwnedRwLockReadGuard"].map(name), guard, lock.clone().write_owned());
+    let lock = rwlock();
+    pair(["RwLockWriteGuard", "for RwLockWriteGuard"].map(name), lock.write().await, lock.read());
+    let lock = rwlock();
+    let guard: OwnedRwLockWriteGuard<_> = lock.clone().write_owned().await;
+    pair(["OwnedRwLockWriteGuard", "for OwnedRwLockWriteGuard"].map(name), guard, lock.clone().read_owned());
+    let lock = rwlock();
+    let part = RwLockWriteGuard::map(lock.write().await, |both| &mut both.1);
+    pair(["RwLockMappedWriteGuard", "for RwLockMappedWriteGuard"].map(name), part, lock.write());
+    let lock = rwlock();
+    let part = OwnedRwLockWriteGuard::map(lock.clone().write_owned().await, |both| &mut both.1);
+    pair(["OwnedRwLockMappedWriteGuard", "for OwnedRwLockMappedWriteGuard"].map(name), part, lock.write());
+
+    let permit = semaphore.acquire().await;
+    pair(["SemaphorePermit", "for SemaphorePermit"].map(name), permit, semaphore.acquire_many(3));
+    let permit = semaphore.clone().acquire_owned().await;
+    pair(
+        ["OwnedSemaphorePermit", "for OwnedSemaphorePermit"].map(name),
+        permit,
+        semaphore.clone().acquire_many_owned(3),
+    );
+}
+
+/// Names have no spaces where the tests read them.
+fn name(name: &'static str) -> &'static str {
+    name.strip_prefix("for ").map_or(name, |lock| format!("for_{lock}").leak())
+}
+
+fn pipe(folder: &Path, name: &str) -> PathBuf {
+    let path = folder.join(name);
+    assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo runs").success());
+    path
+}
+
+async fn opens(path: PathBuf) {
+    here("opens").await;
+    let _ = dyntrace::fs::File::open(path).await;
+}
+
+async fn reads_whole(path: PathBuf) {
+    here("reads_whole").await;
+    let _ = dyntrace::fs::read(path).await;
+}
+
+async fn reads(path: PathBuf) {
+    let mut both_ends = OpenOptions::new().read(true).write(true).open(path).await.expect("a pipe");
+    here("reads").await;
+    let _ = both_ends.read_u8().await;
+}
+
+async fn writes(path: PathBuf) {
+    let mut both_ends = OpenOptions::new().read(true).write(true).open(path).await.expect("a pipe");
+    here("writes").await;
+    let _ = both_ends.write_all(&vec![0; MUCH]).await;
+    let _ = both_ends.flush().await;
+}
+
+async fn queued(driver: Driver, path: PathBuf) {
+    here("queued").await;
+    let _ = OpenOptions::new().read(true).open_with(&driver, path).await;
+}
+
+async fn syncs(driver: Driver, path: PathBuf) {
+    let file = OpenOptions::new().write(true).create(true).open_with(&driver, path).await.expect("a file");
+    here("syncs").await;
+    let _ = file.sync_data().await;
+}
+
+/// A job of another driver.
+struct Sleeps;
+
+impl Job for Sleeps {
+    type Output = ();
+
+    fn run(&mut self) {
+        loop {
+            std::thread::park();
+        }
+    }
+
+    fn settle(&mut self, _: Result<&(), &Fault>) {}
+}
+
+async fn computes() {
+    here("computes").await;
+    let _ = Pool::builder().build().submit(Port::new(), Sleeps).await;
+}
+
+async fn operations(folder: &Path) {
+    dyntrace::spawn(dyntrace::with_tag("order-7", opens(pipe(folder, "opened"))));
+    dyntrace::spawn(reads_whole(pipe(folder, "whole")));
+    dyntrace::spawn(reads(pipe(folder, "read")));
+    dyntrace::spawn(writes(pipe(folder, "written")));
+    dyntrace::spawn(computes());
+    // A pool without threads: jobs are queued until this program runs them.
+    let pool = Pool::builder().threads(0).build();
+    let driver = Driver::new(pool.clone());
+    dyntrace::spawn(syncs(driver.clone(), folder.join("synced")));
+    while !pool.run_one() {
+        tokio::task::yield_now().await;
+    }
+    dyntrace::spawn(queued(driver, folder.join("queued")));
+}
+
+async fn program() {
+    let folder = std::env::args().nth(1).expect("a folder");
+    locks().await;
+    operations(Path::new(&folder)).await;
+    // Each task has printed its name before it waits; then it waits at once.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    println!("ready");
+    let _ = std::io::stdin().read(&mut [0]);
+}
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.expect("a runtime");
+    runtime.block_on(program());
+    std::process::exit(0);
+}

@@ -43,6 +43,7 @@ async fn waits<G>(name: &'static str, lock: impl Future<Output = G>) {
 fn pair<G, W>(names: [&'static str; 2], guard: G, lock: impl Future<Output = W> + Send + 'static)
 where
     G: Send + 'static,
+    W: 'static,
 {
     let [holder, waiter] = names;
     dyntrace::spawn(holds(holder, guard));

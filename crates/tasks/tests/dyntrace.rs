@@ -21,6 +21,12 @@ const LOCKS: [(&str, SemaphoreOf); 12] = [
     ("OwnedSemaphorePermit", SemaphoreOf::Semaphore),
 ];
 
+/// Whether dyntrace itself is compiled with types. A `File` keeps its operation in a box, whose type only dyntrace's own debug
+/// information has; CI leaves that out to save space.
+fn has_own_types() -> bool {
+    option_env!("CARGO_PROFILE_DEV_DEBUG").is_none_or(|debug| ["2", "full", "true"].contains(&debug))
+}
+
 #[test]
 fn locks_of_dyntrace_and_its_file_operations_are_true() {
     let folder = tempfile::tempdir().unwrap();
@@ -69,14 +75,18 @@ fn locks_of_dyntrace_and_its_file_operations_are_true() {
     assert_eq!(caller(&whole), "openat");
     assert_eq!(roots["reads_whole"].user_tag, None);
 
-    let reads = file("reads");
-    assert_eq!((command(&reads), &reads.paths, reads.stage), (Command::Read, &path("read"), Some(Stage::Running)));
-    let link = format!("/proc/{}/fd/{}", program.pid(), reads.descriptor.unwrap());
-    assert_eq!(std::fs::read_link(link).unwrap(), folder.path().join("read"));
-    assert_eq!(caller(&reads), "read");
+    if has_own_types() {
+        let reads = file("reads");
+        assert_eq!((command(&reads), &reads.paths, reads.stage), (Command::Read, &path("read"), Some(Stage::Running)));
+        let link = format!("/proc/{}/fd/{}", program.pid(), reads.descriptor.unwrap());
+        assert_eq!(std::fs::read_link(link).unwrap(), folder.path().join("read"));
+        assert_eq!(caller(&reads), "read");
 
-    let writes = file("writes");
-    assert_eq!((command(&writes), writes.stage), (Command::Write, None));
+        let writes = file("writes");
+        assert_eq!((command(&writes), writes.stage), (Command::Write, None));
+    } else {
+        assert_eq!([leaf("reads"), leaf("writes")], [&WaitsFor::UnknownLeaf; 2]);
+    }
 
     let syncs = file("syncs");
     assert_eq!((command(&syncs), &syncs.paths, syncs.stage), (Command::Fdatasync, &path("synced"), None));

@@ -71,6 +71,9 @@ still be seen: if that is possible, \"perhaps\" is printed. A deadlock is printe
 found it. So is a futurelock: a lock that tasks wait for, and that a future has which its task
 does not poll, because it awaits something else.
 
+Of a program that links dyntrace, a task has its user tag, and a file operation its path and the
+thread of the pool that runs it, with the system call that it is in.
+
 With --json, all tasks are in the object, and three more fields: deadlocks and futurelocks, arrays,
 and blockers, an object whose keys are the addresses of blocked tasks; with TASK only of those that
 have this id. Wherever a task is named it has id and address: tasks of two versions of tokio may have

@@ -13,10 +13,8 @@ use std::time::Duration;
 use dyntrace::aio_pool::{Fault, Job, Pool, Port};
 use dyntrace::efile::Driver;
 use dyntrace::fs::OpenOptions;
-use dyntrace::sync::{
-    MappedMutexGuard, Mutex, MutexGuard, OwnedMutexGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard,
-};
-use dyntrace::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, Semaphore};
+use dyntrace::sync::{Holder, MappedMutexGuard, Mutex, MutexGuard, OwnedMutexGuard, OwnedRwLockReadGuard};
+use dyntrace::sync::{OwnedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, Semaphore};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// More than a pipe takes.
@@ -34,69 +32,84 @@ async fn holds<G>(name: &'static str, guard: G) {
     drop(guard);
 }
 
-async fn waits<G>(name: &'static str, lock: impl Future<Output = G>) {
-    here(name).await;
+async fn waits<G>(name: String, lock: impl Future<Output = G>) {
+    here(&name).await;
     lock.await;
 }
 
-/// Starts a task that holds a guard, and one that waits for the lock.
-fn pair<G, W>(names: [&'static str; 2], guard: G, lock: impl Future<Output = W> + Send + 'static)
+/// Starts a task that holds a guard, and one that waits for the lock. Prints the line that took the lock.
+fn pair<G, W>(name: &'static str, holder: Option<Holder>, guard: G, lock: impl Future<Output = W> + Send + 'static)
 where
     G: Send + 'static,
     W: 'static,
 {
-    let [holder, waiter] = names;
-    dyntrace::spawn(holds(holder, guard));
-    dyntrace::spawn(waits(waiter, lock));
+    if let Some(holder) = holder {
+        println!("takes {name} {}", holder.place.line());
+    }
+    dyntrace::spawn(holds(name, guard));
+    dyntrace::spawn(waits(format!("for_{name}"), lock));
 }
 
-async fn locks() {
-    let mutex = || -> &'static Arc<Mutex<(u32, u32)>> { Box::leak(Box::new(Arc::new(Mutex::new((1, 2))))) };
-    let rwlock = || -> &'static Arc<RwLock<(u32, u32)>> { Box::leak(Box::new(Arc::new(RwLock::new((1, 2))))) };
-    let semaphore: &'static Arc<Semaphore> = Box::leak(Box::new(Arc::new(Semaphore::new(3))));
+fn mutex() -> &'static Arc<Mutex<(u32, u32)>> {
+    Box::leak(Box::new(Arc::new(Mutex::new((1, 2)))))
+}
+
+fn rwlock() -> &'static Arc<RwLock<(u32, u32)>> {
+    Box::leak(Box::new(Arc::new(RwLock::new((1, 2)))))
+}
+
+async fn mutexes() {
+    let till: &'static Mutex<u32> = Box::leak(Box::new(Mutex::named("till", 1)));
+    let guard: MutexGuard<'_, u32> = till.lock().await;
+    pair("MutexGuard", till.holder(), guard, till.lock());
 
     let lock = mutex();
-    pair(["MutexGuard", "for MutexGuard"].map(name), lock.lock().await, lock.lock());
-    let lock = mutex();
-    pair(["OwnedMutexGuard", "for OwnedMutexGuard"].map(name), lock.clone().lock_owned().await, lock.lock());
+    let guard: OwnedMutexGuard<_> = lock.clone().lock_owned().await;
+    pair("OwnedMutexGuard", lock.holder(), guard, lock.lock());
+
     let lock = mutex();
     let part: MappedMutexGuard<'_, u32> = MutexGuard::map(lock.lock().await, |both| &mut both.1);
-    pair(["MappedMutexGuard", "for MappedMutexGuard"].map(name), part, lock.lock());
+    pair("MappedMutexGuard", lock.holder(), part, lock.lock());
+
     let lock = mutex();
     let part = OwnedMutexGuard::map(lock.clone().lock_owned().await, |both| &mut both.1);
-    pair(["OwnedMappedMutexGuard", "for OwnedMappedMutexGuard"].map(name), part, lock.clone().lock_owned());
-
-    let lock = rwlock();
-    let guard: RwLockReadGuard<'_, _> = lock.read().await;
-    pair(["RwLockReadGuard", "for RwLockReadGuard"].map(name), guard, lock.write());
-    let lock = rwlock();
-    let guard: OwnedRwLockReadGuard<_> = lock.clone().read_owned().await;
-    pair(["OwnedRwLockReadGuard", "for OwnedRwLockReadGuard"].map(name), guard, lock.clone().write_owned());
-    let lock = rwlock();
-    pair(["RwLockWriteGuard", "for RwLockWriteGuard"].map(name), lock.write().await, lock.read());
-    let lock = rwlock();
-    let guard: OwnedRwLockWriteGuard<_> = lock.clone().write_owned().await;
-    pair(["OwnedRwLockWriteGuard", "for OwnedRwLockWriteGuard"].map(name), guard, lock.clone().read_owned());
-    let lock = rwlock();
-    let part = RwLockWriteGuard::map(lock.write().await, |both| &mut both.1);
-    pair(["RwLockMappedWriteGuard", "for RwLockMappedWriteGuard"].map(name), part, lock.write());
-    let lock = rwlock();
-    let part = OwnedRwLockWriteGuard::map(lock.clone().write_owned().await, |both| &mut both.1);
-    pair(["OwnedRwLockMappedWriteGuard", "for OwnedRwLockMappedWriteGuard"].map(name), part, lock.write());
-
-    let permit = semaphore.acquire().await;
-    pair(["SemaphorePermit", "for SemaphorePermit"].map(name), permit, semaphore.acquire_many(3));
-    let permit = semaphore.clone().acquire_owned().await;
-    pair(
-        ["OwnedSemaphorePermit", "for OwnedSemaphorePermit"].map(name),
-        permit,
-        semaphore.clone().acquire_many_owned(3),
-    );
+    pair("OwnedMappedMutexGuard", lock.holder(), part, lock.clone().lock_owned());
 }
 
-/// Names have no spaces where the tests read them.
-fn name(name: &'static str) -> &'static str {
-    name.strip_prefix("for ").map_or(name, |lock| format!("for_{lock}").leak())
+async fn rwlocks() {
+    let lock = rwlock();
+    // A writer before the reader has left its place.
+    drop(lock.write().await);
+    let guard: RwLockReadGuard<'_, _> = lock.read().await;
+    pair("RwLockReadGuard", None, guard, lock.write());
+
+    let lock = rwlock();
+    let guard: OwnedRwLockReadGuard<_> = lock.clone().read_owned().await;
+    pair("OwnedRwLockReadGuard", None, guard, lock.clone().write_owned());
+
+    let lock = rwlock();
+    let guard: RwLockWriteGuard<'_, _> = lock.write().await;
+    pair("RwLockWriteGuard", lock.holder(), guard, lock.read());
+
+    let lock = rwlock();
+    let guard: OwnedRwLockWriteGuard<_> = lock.clone().write_owned().await;
+    pair("OwnedRwLockWriteGuard", lock.holder(), guard, lock.clone().read_owned());
+
+    let lock = rwlock();
+    let part = RwLockWriteGuard::map(lock.write().await, |both| &mut both.1);
+    pair("RwLockMappedWriteGuard", lock.holder(), part, lock.write());
+
+    let lock = rwlock();
+    let part = OwnedRwLockWriteGuard::map(lock.clone().write_owned().await, |both| &mut both.1);
+    pair("OwnedRwLockMappedWriteGuard", lock.holder(), part, lock.write());
+}
+
+async fn semaphores() {
+    let semaphore: &'static Arc<Semaphore> = Box::leak(Box::new(Arc::new(Semaphore::new(3))));
+    let permit = semaphore.acquire().await;
+    pair("SemaphorePermit", None, permit, semaphore.acquire_many(3));
+    let permit = semaphore.clone().acquire_owned().await;
+    pair("OwnedSemaphorePermit", None, permit, semaphore.clone().acquire_many_owned(3));
 }
 
 fn pipe(folder: &Path, name: &str) -> PathBuf {
@@ -177,7 +190,9 @@ async fn operations(folder: &Path) {
 
 async fn program() {
     let folder = std::env::args().nth(1).expect("a folder");
-    locks().await;
+    mutexes().await;
+    rwlocks().await;
+    semaphores().await;
     operations(Path::new(&folder)).await;
     // Each task has printed its name before it waits; then it waits at once.
     tokio::time::sleep(Duration::from_millis(500)).await;

@@ -242,6 +242,8 @@ pub enum WaitsFor {
         address: u64,
         /// The semaphore's owner.
         of: SemaphoreOf,
+        /// The owner's name, if it is one of dyntrace that has a name.
+        name: Option<String>,
         /// Permits that are free.
         free: u64,
         /// Permits that are missing.
@@ -409,6 +411,8 @@ pub struct Guard {
     pub guard: Arc<str>,
     /// Of the semaphore, as [`WaitsFor::Semaphore`] has it.
     pub semaphore: u64,
+    /// The line that took it, if it is of a lock of dyntrace, for exclusive access.
+    pub taken: Option<Place>,
     /// The future in the variable that has it, if the task does not poll it at this await.
     pub unpolled: Option<Unpolled>,
 }

@@ -43,8 +43,15 @@ fn locks_of_dyntrace_and_its_file_operations_are_true() {
         assert!(holder.future.ends_with("::holds"), "{}", holder.future);
         let [guard] = &holder.holds[..] else { panic!("guards of {lock}") };
         assert!(guard.guard.starts_with(lock) && guard.variable == "guard", "{guard:?}");
-        let WaitsFor::Semaphore { address, of, .. } = leaf(&format!("for_{lock}")) else { panic!("no semaphore") };
+        let WaitsFor::Semaphore { address, of, name, .. } = leaf(&format!("for_{lock}")) else {
+            panic!("no semaphore")
+        };
         assert_eq!((*address, *of), (guard.semaphore, owner), "{lock}");
+        assert_eq!(name.as_deref(), (lock == "MutexGuard").then_some("till"), "{lock}");
+        // The program prints the lines of its calls that lock.
+        let taken = guard.taken.as_ref().map(|taken| u64::from(taken.line));
+        let shared = lock.ends_with("ReadGuard") || owner == SemaphoreOf::Semaphore;
+        assert_eq!(taken, (!shared).then(|| program.printed(&format!("takes {lock} "))[0]), "{lock}");
     }
 
     let file = |name: &str| match leaf(name) {

@@ -203,6 +203,7 @@ mod tests {
             ("future.waits_for", "wait"),
             ("future.holds[]", "guard"),
             ("future.awaits[]", "future"),
+            ("guard.taken", "place"),
             ("guard.unpolled.place", "place"),
             ("blockers", "*"),
             ("blockers.*[]", "blocker"),

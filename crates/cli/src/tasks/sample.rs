@@ -6,7 +6,7 @@ use dyntrace_tasks::listing::{
 };
 
 fn semaphore(address: u64, of: SemaphoreOf, free: u64, missing: u64, closed: bool) -> WaitsFor {
-    WaitsFor::Semaphore { address, of, free, missing, closed }
+    WaitsFor::Semaphore { address, of, name: None, free, missing, closed }
 }
 
 pub fn mutex(address: u64) -> WaitsFor {
@@ -25,6 +25,14 @@ pub fn waits() -> impl Iterator<Item = WaitsFor> {
         semaphore(0xc0, SemaphoreOf::Semaphore, 2, 3, true),
         semaphore(0xd0, SemaphoreOf::Channel, 0, 1, false),
         semaphore(0xe0, SemaphoreOf::Unknown, 0, 1, false),
+        WaitsFor::Semaphore {
+            address: 0xe8,
+            of: SemaphoreOf::Mutex,
+            name: Some("till \x1b[2J".into()),
+            free: 0,
+            missing: 1,
+            closed: false,
+        },
         WaitsFor::Notify { address: 0xf0 },
         WaitsFor::Channel { channel: "mpsc", address: Some(0x100) },
         WaitsFor::Channel { channel: "oneshot", address: None },
@@ -114,7 +122,7 @@ pub fn either(id: u64, waits: Vec<WaitsFor>) -> Task {
 }
 
 fn guard(variable: &str, guard: &str, semaphore: u64) -> Guard {
-    Guard { address: 0x10, variable: variable.into(), guard: guard.into(), semaphore, unpolled: None }
+    Guard { address: 0x10, variable: variable.into(), guard: guard.into(), semaphore, taken: None, unpolled: None }
 }
 
 /// Locks one account and waits for the other.
@@ -122,7 +130,10 @@ fn transfer(id: u64, holds: u64, waits: u64) -> Task {
     let mut root =
         suspended("app::transfer", 31, vec![suspended("tokio::sync::Mutex::lock", 9, vec![waiting(mutex(waits))])]);
     root.holds.push(guard("source", "MutexGuard<i64>", holds));
-    root.user_tag = (id == 3).then(|| "pay-3".into());
+    if id == 3 {
+        root.user_tag = Some("pay-3".into());
+        root.holds[0].taken = Some(Place { file: "src/main.rs".into(), line: 29 });
+    }
     read(id, root)
 }
 

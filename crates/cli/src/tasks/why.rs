@@ -143,7 +143,10 @@ pub fn held_by(blocker: &Blocker, name: &str) -> String {
             let held = if blocker.certain { "held by" } else { "perhaps held by" };
             let variable = escape::name(&guard.variable);
             match &guard.unpolled {
-                None => format!("{held} {name} ({} in {variable})", words::type_name(&guard.guard)),
+                None => {
+                    let taken = words::taken(guard);
+                    format!("{held} {name} ({} in {variable}{taken})", words::type_name(&guard.guard))
+                }
                 Some(_) => format!("{held} {name} (a future in {variable}, which it does not poll)"),
             }
         }

@@ -2,7 +2,8 @@
 
 use dyntrace::efile::Command;
 use dyntrace_tasks::listing::{
-    Await, Chain, FileOperation, Name, Place, Progress, Ready, SemaphoreOf, Spawned, Stage, Task, Unpolled, WaitsFor,
+    Await, Chain, FileOperation, Guard, Name, Place, Progress, Ready, SemaphoreOf, Spawned, Stage, Task, Unpolled,
+    WaitsFor,
 };
 
 use crate::escape;
@@ -159,9 +160,9 @@ pub fn leaf(future: &Await) -> String {
 
 fn waits_for(waits_for: &WaitsFor) -> String {
     match waits_for {
-        WaitsFor::Semaphore { address, of, free, missing, closed } => {
+        WaitsFor::Semaphore { address, of, name, free, missing, closed } => {
             let closed = if *closed { ", closed" } else { "" };
-            format!("{} {address:#x} ({free} free, {missing} missing{closed})", self::of(*of))
+            format!("{}{} {address:#x} ({free} free, {missing} missing{closed})", self::of(*of), quoted(name.as_ref()))
         }
         WaitsFor::Notify { address } => format!("Notify {address:#x}"),
         WaitsFor::Channel { channel, address: Some(address) } => format!("{channel} channel {address:#x}"),
@@ -248,6 +249,16 @@ pub fn kernel_state(letter: char) -> String {
     }
 }
 
+/// The name that the program gave a resource, behind the resource's kind.
+fn quoted(name: Option<&String>) -> String {
+    name.map_or(String::new(), |name| format!(" \"{}\"", escape::name(name)))
+}
+
+/// Where a guard's lock was taken, if that is known.
+pub fn taken(guard: &Guard) -> String {
+    guard.taken.as_ref().map_or(String::new(), |taken| format!(", taken at {}", place(taken)))
+}
+
 fn ready(ready: Ready) -> &'static str {
     match ready {
         Ready::Readable => ", readable",
@@ -284,7 +295,9 @@ pub fn kind(future: &Await) -> String {
         }
         Some(WaitsFor::File(operation)) => format!("file operation {}", command(operation)),
         // Which lock it is matters more than how many of its permits are free.
-        Some(WaitsFor::Semaphore { address, of, .. }) => format!("{} {address:#x}", self::of(*of)),
+        Some(WaitsFor::Semaphore { address, of, name, .. }) => {
+            format!("{}{} {address:#x}", self::of(*of), quoted(name.as_ref()))
+        }
         _ => leaf(future),
     }
 }
@@ -334,6 +347,7 @@ mod tests {
                 "Semaphore 0xc0 (2 free, 3 missing, closed)",
                 "room in mpsc channel 0xd0 (0 free, 1 missing)",
                 "semaphore of an unknown owner 0xe0 (0 free, 1 missing)",
+                r#"Mutex "till \x1b[2J" 0xe8 (0 free, 1 missing)"#,
                 "Notify 0xf0",
                 "mpsc channel 0x100",
                 "oneshot channel, answered",

@@ -1,8 +1,10 @@
 //! Lock guards and permits: their types, and the semaphores that they point to.
 
+use super::texts::location;
 use super::value::Value;
 use super::walk::Walk;
 use crate::dwarf::Type;
+use crate::listing::Place;
 
 /// Guards by path without parameters; the steps to the semaphore; the field that counts permits, if the guard may have none.
 #[rustfmt::skip]
@@ -50,6 +52,8 @@ pub(super) struct Held {
     pub semaphore: u64,
     /// Whether a future has them, and has not been polled since.
     pub granted: bool,
+    /// The line that took them, of locks that keep it.
+    pub taken: Option<Place>,
 }
 
 impl Walk<'_, '_> {
@@ -61,12 +65,23 @@ impl Walk<'_, '_> {
         if bare == ACQUIRE {
             // it was queued, it misses no permits any more, and it has not been told
             let granted = number(&["queued"])? == 1 && number(&["node", "state", "only"])? == 0;
-            return granted.then_some(Held { semaphore: number(&["semaphore"])?, granted });
+            return granted.then_some(Held { semaphore: number(&["semaphore"])?, granted, taken: None });
         }
         let (_, steps, count) = GUARDS.iter().find(|(path, ..)| *path == bare)?;
         if count.is_some_and(|count| number(&[count]).is_none_or(|permits| permits == 0)) {
             return None;
         }
-        Some(Held { semaphore: values.follow(guard, steps)?.address, granted: false })
+        Some(Held { semaphore: values.follow(guard, steps)?.address, granted: false, taken: self.taken(guard, steps) })
+    }
+
+    /// Returns the line that took a lock of dyntrace for exclusive access, which it keeps beside its semaphore.
+    fn taken(&self, guard: &Value, steps: &[&str]) -> Option<Place> {
+        // other tasks read and write it, but for the place while the lock is held
+        let live = &self.live;
+        let seat = live.field(&live.follow(guard, steps.strip_suffix(&["semaphore", "ll_sem"])?)?, "holder")?;
+        let pid = live.number(&live.follow(&seat, &["pid", "only"])?)?;
+        // readers do not write it: it has the writer before them
+        let place = live.follow(&seat, &["place", "only", "*"]).filter(|_| pid != 0)?;
+        location(live, &place)
     }
 }

@@ -1,10 +1,8 @@
 //! User tags of dyntrace: of tasks, and of futures under `with_tag`.
 
+use super::texts::text;
 use super::value::{Value, Values};
 use super::walk::Walk;
-
-/// Bytes of a tag that are read.
-const LONGEST: u64 = 4096;
 
 impl Walk<'_, '_> {
     /// Returns the tag that operations of a future carry, of the wrapper that keeps it between polls.
@@ -22,11 +20,4 @@ pub(crate) fn tag(values: &Values<'_, '_>, tag: &Value) -> Option<String> {
     let length = values.number(&values.field(&shared, "length")?)?;
     // the text stands behind two counters of the size of a pointer
     text(values, values.number(&begin)?.checked_add(2 * begin.kind.size)?, length)
-}
-
-/// Reads a text. Bytes that are not UTF-8 are replaced.
-pub(crate) fn text(values: &Values<'_, '_>, begin: u64, length: u64) -> Option<String> {
-    let mut bytes = vec![0; usize::try_from(length.min(LONGEST)).ok()?];
-    values.memory.read(begin, &mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
 }

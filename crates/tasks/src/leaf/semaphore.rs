@@ -1,6 +1,7 @@
 //! `batch_semaphore::Acquire`: tokio's locks, semaphores and bounded channels wait by it, and those of dyntrace.
 
 use super::{Site, waits};
+use crate::future::string;
 use crate::listing::{Await, SemaphoreOf, WaitsFor};
 
 /// Modules of the functions that await it.
@@ -24,9 +25,17 @@ pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
         address: semaphore.address,
         // the outermost: dyntrace's locks await permits of tokio's semaphore
         of: site.within_locks().filter_map(|frame| owner(frame.path)).last().unwrap_or(SemaphoreOf::Unknown),
+        name: name(site),
         // the lowest bit says that it is closed
         free: permits >> 1,
         missing,
         closed: permits & 1 == 1,
     }))
+}
+
+/// Returns the name of a resource of dyntrace, which the function that acquires the permits has.
+fn name(site: &Site<'_, '_>) -> Option<String> {
+    let steady = &site.walk.steady;
+    let acquires = site.within_locks().find(|frame| frame.path.starts_with("dyntrace::sync::acquire::"))?;
+    string(steady, &steady.follow(acquires.variables, &["resource", "*", "name", "?"])?)
 }

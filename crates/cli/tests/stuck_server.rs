@@ -161,7 +161,7 @@ fn why_names_the_deadlock_with_the_second_locks_and_their_holders() {
     let mut asked = pair();
     let is_stuck = |printed: &str| {
         // On a busy machine one transfer may have ended before the other began.
-        if asked.iter_mut().all(|connection| has_answer(connection)) {
+        if asked.iter_mut().all(has_answer) {
             asked = pair();
         }
         printed.contains("deadlock: 2 tasks") && words_after(printed, "join of task ").len() >= 2

@@ -202,7 +202,7 @@ pub struct Await {
     /// The line that awaits, of a suspended `async fn` or block.
     pub place: Option<Place>,
     /// Its user tag, if it is a task that `dyntrace::spawn` has started, or a future under `with_tag`.
-    pub user_tag: Option<String>,
+    pub user_tag: Option<Arc<str>>,
     /// How far it is.
     pub progress: Progress,
     /// The event that it waits for, if it is a leaf that the reader knows.
@@ -243,7 +243,7 @@ pub enum WaitsFor {
         /// The semaphore's owner.
         of: SemaphoreOf,
         /// The owner's name, if it is one of dyntrace that has a name.
-        name: Option<String>,
+        name: Option<Arc<str>>,
         /// Permits that are free.
         free: u64,
         /// Permits that are missing.
@@ -293,7 +293,7 @@ pub enum WaitsFor {
         address: u64,
     },
     /// An operation of `dyntrace::fs`.
-    File(FileOperation),
+    File(Box<FileOperation>),
     /// A job of another driver on dyntrace's pool.
     Job {
         /// Its type, shortened; empty once the job is gone.

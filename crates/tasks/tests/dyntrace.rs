@@ -55,7 +55,7 @@ fn locks_of_dyntrace_and_its_file_operations_are_true() {
     }
 
     let file = |name: &str| match leaf(name) {
-        WaitsFor::File(operation) => operation.clone(),
+        WaitsFor::File(operation) => FileOperation::clone(operation),
         other => panic!("no file operation: {other:?}"),
     };
     let path = |name: &str| vec![folder.path().join(name).to_str().unwrap().to_owned()];

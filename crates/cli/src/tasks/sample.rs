@@ -80,7 +80,7 @@ fn operations() -> impl Iterator<Item = WaitsFor> {
         FileOperation { descriptor: Some(3), ..operation(99, 2, 1, Stage::Running) },
     ]
     .into_iter()
-    .map(WaitsFor::File)
+    .map(|operation| WaitsFor::File(operation.into()))
     .chain(jobs.into_iter().map(|(job, stage)| WaitsFor::Job { job: job.into(), stage }))
 }
 

@@ -162,7 +162,11 @@ fn waits_for(waits_for: &WaitsFor) -> String {
     match waits_for {
         WaitsFor::Semaphore { address, of, name, free, missing, closed } => {
             let closed = if *closed { ", closed" } else { "" };
-            format!("{}{} {address:#x} ({free} free, {missing} missing{closed})", self::of(*of), quoted(name.as_ref()))
+            format!(
+                "{}{} {address:#x} ({free} free, {missing} missing{closed})",
+                self::of(*of),
+                quoted(name.as_deref())
+            )
         }
         WaitsFor::Notify { address } => format!("Notify {address:#x}"),
         WaitsFor::Channel { channel, address: Some(address) } => format!("{channel} channel {address:#x}"),
@@ -250,7 +254,7 @@ pub fn kernel_state(letter: char) -> String {
 }
 
 /// The name that the program gave a resource, behind the resource's kind.
-fn quoted(name: Option<&String>) -> String {
+fn quoted(name: Option<&str>) -> String {
     name.map_or(String::new(), |name| format!(" \"{}\"", escape::name(name)))
 }
 
@@ -296,7 +300,7 @@ pub fn kind(future: &Await) -> String {
         Some(WaitsFor::File(operation)) => format!("file operation {}", command(operation)),
         // Which lock it is matters more than how many of its permits are free.
         Some(WaitsFor::Semaphore { address, of, name, .. }) => {
-            format!("{}{} {address:#x}", self::of(*of), quoted(name.as_ref()))
+            format!("{}{} {address:#x}", self::of(*of), quoted(name.as_deref()))
         }
         _ => leaf(future),
     }

@@ -31,7 +31,7 @@ pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
     };
     let job = live.follow(&cell, &["contents", "data", "value", "job", "?"]);
     let waits_for = match job {
-        Some(job) if job.kind.bare() == FILE_JOB => WaitsFor::File(file(site.walk, &job, stage)?),
+        Some(job) if job.kind.bare() == FILE_JOB => WaitsFor::File(file(site.walk, &job, stage)?.into()),
         Some(job) => WaitsFor::Job { job: site.walk.name(&job), stage },
         None => WaitsFor::Job { job: "".into(), stage },
     };
@@ -54,7 +54,7 @@ pub(super) fn answered(site: &Site<'_, '_>) -> Option<Await> {
         _ => return None,
     };
     find_threads(site.walk, &mut operation);
-    Some(Await { future: "Operation".into(), ..waits(WaitsFor::File(operation)) })
+    Some(Await { future: "Operation".into(), ..waits(WaitsFor::File(operation.into())) })
 }
 
 /// Reads the task that wakes a runtime's tasks when their operations have completed.

@@ -1,5 +1,7 @@
 //! `batch_semaphore::Acquire`: tokio's locks, semaphores and bounded channels wait by it, and those of dyntrace.
 
+use std::sync::Arc;
+
 use super::{Site, waits};
 use crate::future::string;
 use crate::listing::{Await, SemaphoreOf, WaitsFor};
@@ -34,8 +36,8 @@ pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
 }
 
 /// Returns the name of a resource of dyntrace, which the function that acquires the permits has.
-fn name(site: &Site<'_, '_>) -> Option<String> {
+fn name(site: &Site<'_, '_>) -> Option<Arc<str>> {
     let steady = &site.walk.steady;
     let acquires = site.within_locks().find(|frame| frame.path.starts_with("dyntrace::sync::acquire::"))?;
-    string(steady, &steady.follow(acquires.variables, &["resource", "*", "name", "?"])?)
+    string(steady, &steady.follow(acquires.variables, &["resource", "*", "name", "?"])?).map(Arc::from)
 }

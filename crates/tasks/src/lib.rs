@@ -27,6 +27,7 @@ pub mod future;
 #[doc(hidden)]
 pub mod hostile;
 pub mod image;
+mod kernel;
 mod leaf;
 pub mod listing;
 pub mod locks;

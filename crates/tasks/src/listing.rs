@@ -201,6 +201,8 @@ pub struct Await {
     pub future: Arc<str>,
     /// The line that awaits, of a suspended `async fn` or block.
     pub place: Option<Place>,
+    /// Its user tag, if it is a task that `dyntrace::spawn` has started, or a future under `with_tag`.
+    pub user_tag: Option<Arc<str>>,
     /// How far it is.
     pub progress: Progress,
     /// The event that it waits for, if it is a leaf that the reader knows.
@@ -240,6 +242,8 @@ pub enum WaitsFor {
         address: u64,
         /// The semaphore's owner.
         of: SemaphoreOf,
+        /// The owner's name, if it is one of dyntrace that has a name.
+        name: Option<Arc<str>>,
         /// Permits that are free.
         free: u64,
         /// Permits that are missing.
@@ -290,6 +294,15 @@ pub enum WaitsFor {
         /// Identifies it.
         address: u64,
     },
+    /// An operation of `dyntrace::fs`.
+    File(Box<FileOperation>),
+    /// A job of another driver on dyntrace's pool.
+    Job {
+        /// Its type, shortened; empty once the job is gone.
+        job: Arc<str>,
+        /// How far it is.
+        stage: Stage,
+    },
     /// Nothing: `future::pending`.
     Forever,
     /// A future of a library's that the reader does not know.
@@ -312,6 +325,59 @@ pub struct Holder {
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
 fn pid<S: serde::Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&format_args!("<0.{number}.0>"))
+}
+
+/// An operation of `dyntrace::fs`, as far as memory tells it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct FileOperation {
+    /// The number of its command, as `efile_drv-entry` has it.
+    pub command: i32,
+    /// Its name in probes.
+    pub id: Option<OperationId>,
+    /// The files that it is about: as the program named them, or as the kernel names the descriptor.
+    pub paths: Vec<String>,
+    /// The file descriptor, if the operation has one in place of a path.
+    pub descriptor: Option<i32>,
+    /// The user tag of the task that asked for it.
+    pub user_tag: Option<String>,
+    /// How far it is. `None` if nothing says it.
+    pub stage: Option<Stage>,
+    /// Threads that are in a system call on its file: one of them runs it, if there are any.
+    pub callers: Vec<Caller>,
+}
+
+/// The name of an operation in probes: `{THREAD,TAG}`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct OperationId {
+    /// dyntrace's number of the thread that asked for it.
+    pub thread: i32,
+    /// That thread's number for it.
+    pub tag: i32,
+}
+
+/// How far a job of dyntrace's pool is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// No I/O thread has taken it.
+    Queued,
+    /// An I/O thread runs it.
+    Running,
+    /// It has ended, and its task has not taken the answer.
+    Ended,
+}
+
+/// A thread in a system call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Caller {
+    /// The kernel's id.
+    pub tid: u32,
+    /// At most 15 bytes.
+    pub name: String,
+    /// The kernel's letter: `S` asleep, `D` in uninterruptible sleep.
+    pub state: char,
+    /// The call's name.
+    pub system_call: &'static str,
 }
 
 /// The operation that a task wants a descriptor to be ready for.
@@ -365,6 +431,8 @@ pub struct Guard {
     pub guard: Arc<str>,
     /// Of the semaphore, as [`WaitsFor::Semaphore`] has it.
     pub semaphore: u64,
+    /// The line that took it, if it is of a lock of dyntrace, for exclusive access.
+    pub taken: Option<Place>,
     /// The future in the variable that has it, if the task does not poll it at this await.
     pub unpolled: Option<Unpolled>,
 }

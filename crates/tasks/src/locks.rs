@@ -338,7 +338,15 @@ mod tests {
     use crate::listing::{Name, Spawned, State, Unpolled};
 
     fn semaphore(address: u64, free: u64) -> WaitsFor {
-        WaitsFor::Semaphore { address, of: SemaphoreOf::Mutex, free, missing: 1, closed: false, holder: None }
+        WaitsFor::Semaphore {
+            address,
+            of: SemaphoreOf::Mutex,
+            name: None,
+            free,
+            missing: 1,
+            closed: false,
+            holder: None,
+        }
     }
 
     fn join(task: u64) -> WaitsFor {
@@ -346,7 +354,7 @@ mod tests {
     }
 
     fn guard(address: u64, semaphore: u64) -> Guard {
-        Guard { address, variable: "g".into(), guard: "MutexGuard<u32>".into(), semaphore, unpolled: None }
+        Guard { address, variable: "g".into(), guard: "MutexGuard<u32>".into(), semaphore, taken: None, unpolled: None }
     }
 
     /// A task that keeps a future to which a semaphore was granted.

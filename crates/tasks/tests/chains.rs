@@ -40,7 +40,7 @@ impl Chains {
 
     fn semaphore(&self, name: &str) -> (u64, SemaphoreOf) {
         match self.leaf(name) {
-            WaitsFor::Semaphore { address, of, free: 0, missing: 1, closed: false, .. } => (*address, *of),
+            WaitsFor::Semaphore { address, of, name: None, free: 0, missing: 1, closed: false, .. } => (*address, *of),
             other => panic!("{name} waits for {other:?}"),
         }
     }

@@ -78,6 +78,8 @@ does not poll, because it awaits something else.
 
 Tasks of a program that keeps a table of them (DYNTRACE=tasks) have a line with what it knows. Waits
 that memory does not tell are told by the table, those for one resource together.
+Of a program that links dyntrace, a task has its user tag, and a file operation its path and the
+thread of the pool that runs it, with the system call that it is in.
 
 With --json, all tasks are in the object, and three more fields: deadlocks and futurelocks, arrays,
 and blockers, an object whose keys are the addresses of blocked tasks; with TASK only of those that
@@ -107,10 +109,11 @@ pub struct Common {
     /// tokio count apart), address (no two tasks of a look have the same), owner and scheduler (its runtime; owner is 0 for jobs of the blocking pool), state (flags), future,
     /// spawned and linked, and its chain. A chain that was read has a root: future, place (file and line), progress, waits_for, holds
     /// (locks; unpolled is the future that has the lock, if the task does not poll it), awaits (futures like this one) and more (how many
-    /// are left out). waits_for has a kind: semaphore, notify, channel, timer (due_in: nanoseconds), join, descriptor, forever or
-    /// unknown_leaf. If the program keeps a table of its tasks, there is a field table (file, and how many tasks are where), and a task has
-    /// one: pid, parent, tag, function, place, state, since_ns, polls, busy_ns, longest_ns, waits_for and others. A task that is in the table
-    /// only has no other field. docs/formats.md has them all. With --watch, each look is an object on one line.
+    /// are left out). waits_for has a kind: semaphore, notify, channel, timer (due_in: nanoseconds), join, descriptor, object, file (an
+    /// operation of dyntrace::fs), job, forever or unknown_leaf. If the program keeps a table of its tasks, there is a field table (file, and
+    /// how many tasks are where), and a task has one: pid, parent, tag, function, place, state, since_ns, polls, busy_ns, longest_ns,
+    /// waits_for and others. A task that is in the table only has no other field. docs/formats.md has them all. With --watch, each look is an
+    /// object on one line.
     #[arg(long)]
     json: bool,
     /// The file with the program's debug information, or with its split units (.dwp), if it is not where debuggers look

@@ -81,6 +81,7 @@ mod tests {
             ("wait.holder.place", "place"),
             ("future.holds[]", "guard"),
             ("future.awaits[]", "future"),
+            ("guard.taken", "place"),
             ("guard.unpolled.place", "place"),
             ("blockers", "*"),
             ("blockers.*[]", "blocker"),

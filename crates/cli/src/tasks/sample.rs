@@ -7,15 +7,15 @@ use dyntrace_task_table::{
     Clock, Header, Kind, Pair, Seen, State as TableState, Table, Task as Slot, Texted, Thing, Waits,
 };
 use dyntrace_tasks::listing::{
-    Await, Chain, Guard, Holder, Listing, Name, Place, Progress, Ready, Runtime, SemaphoreOf, Spawned, State, Task,
-    Unpolled, WaitsFor,
+    Await, Caller, Chain, FileOperation, Guard, Holder, Listing, Name, OperationId, Place, Progress, Ready, Runtime,
+    SemaphoreOf, Spawned, Stage, State, Task, Unpolled, WaitsFor,
 };
 
 use super::read::Look;
 use super::table::{Found, Kept};
 
 fn semaphore(address: u64, of: SemaphoreOf, free: u64, missing: u64, closed: bool) -> WaitsFor {
-    WaitsFor::Semaphore { address, of, free, missing, closed, holder: None }
+    WaitsFor::Semaphore { address, of, name: None, free, missing, closed, holder: None }
 }
 
 pub fn mutex(address: u64) -> WaitsFor {
@@ -34,6 +34,15 @@ pub fn waits() -> impl Iterator<Item = WaitsFor> {
         semaphore(0xc0, SemaphoreOf::Semaphore, 2, 3, true),
         semaphore(0xd0, SemaphoreOf::Channel, 0, 1, false),
         semaphore(0xe0, SemaphoreOf::Unknown, 0, 1, false),
+        WaitsFor::Semaphore {
+            address: 0xe8,
+            of: SemaphoreOf::Mutex,
+            name: Some("till \x1b[2J".into()),
+            free: 0,
+            missing: 1,
+            closed: false,
+            holder: None,
+        },
         WaitsFor::Notify { address: 0xf0 },
         WaitsFor::Channel { channel: "mpsc", address: Some(0x100) },
         WaitsFor::Channel { channel: "oneshot", address: None },
@@ -49,6 +58,40 @@ pub fn waits() -> impl Iterator<Item = WaitsFor> {
         WaitsFor::UnknownLeaf,
     ]
     .into_iter()
+    .chain(operations())
+}
+
+fn operations() -> impl Iterator<Item = WaitsFor> {
+    let operation = |command, thread, tag, stage| FileOperation {
+        command,
+        id: Some(OperationId { thread, tag }),
+        stage: Some(stage),
+        ..FileOperation::default()
+    };
+    let caller = |tid, name: &str, state, system_call| Caller { tid, name: name.into(), state, system_call };
+    let slow = ["dyntrace-slow-1", "dyntrace-slow-2"];
+    let jobs = [("Lookup", Stage::Running), ("", Stage::Ended)];
+    [
+        FileOperation {
+            paths: vec!["/srv/a\x1b[2J".into()],
+            user_tag: Some("req-7".into()),
+            callers: vec![caller(4711, "io\x1b[2J", 'S', "openat")],
+            ..operation(1, 1, 7, Stage::Running)
+        },
+        FileOperation { paths: vec!["a".into(), "b".into()], ..operation(12, 1, 8, Stage::Queued) },
+        FileOperation {
+            command: 9,
+            paths: vec!["/srv/log".into()],
+            descriptor: Some(9),
+            callers: slow.iter().zip(12..).map(|(name, tid)| caller(tid, name, 'D', "fsync")).collect(),
+            ..FileOperation::default()
+        },
+        FileOperation { command: 4, ..FileOperation::default() },
+        FileOperation { descriptor: Some(3), ..operation(99, 2, 1, Stage::Running) },
+    ]
+    .into_iter()
+    .map(|operation| WaitsFor::File(operation.into()))
+    .chain(jobs.into_iter().map(|(job, stage)| WaitsFor::Job { job: job.into(), stage }))
 }
 
 pub fn waiting(waits_for: WaitsFor) -> Await {
@@ -89,7 +132,7 @@ pub fn either(id: u64, waits: Vec<WaitsFor>) -> Task {
 }
 
 fn guard(variable: &str, guard: &str, semaphore: u64) -> Guard {
-    Guard { address: 0x10, variable: variable.into(), guard: guard.into(), semaphore, unpolled: None }
+    Guard { address: 0x10, variable: variable.into(), guard: guard.into(), semaphore, taken: None, unpolled: None }
 }
 
 /// Locks one account and waits for the other.
@@ -97,6 +140,10 @@ fn transfer(id: u64, holds: u64, waits: u64) -> Task {
     let mut root =
         suspended("app::transfer", 31, vec![suspended("tokio::sync::Mutex::lock", 9, vec![waiting(mutex(waits))])]);
     root.holds.push(guard("source", "MutexGuard<i64>", holds));
+    if id == 3 {
+        root.user_tag = Some("pay-3".into());
+        root.holds[0].taken = Some(Place { file: "src/main.rs".into(), line: 29 });
+    }
     read(id, root)
 }
 
@@ -217,15 +264,26 @@ fn table() -> Table {
         // Memory does not know what these wait for, nor what they are.
         slot(63, 21, &serve, Some((&lock, on(12)))),
         slot(64, 22, &serve, Some((&lock, on(12)))),
-        slot(65, 46, &serve, Some((&pair("wait", "src/main.rs:52"), named()))),
+        slot(65, 47, &serve, Some((&pair("wait", "src/main.rs:52"), named()))),
         // In the table only: one that a task polls beside others, and one that is no task of tokio's.
         slot(70, 3, &transfer, None),
         slot(71, 0, &serve, Some((&lock, on(12)))),
         slot(72, 0, &serve, None),
     ];
     tasks[10].task = Slot { state: TableState::Scheduled, polls: 0, busy: 0, longest: 0., ..tasks[10].task };
-    let header =
-        Header { process: 4711, started: 9, slots: 8192, length: 16, limit: 16, without_slot: 2, without_space: 0 };
+    let header = Header {
+        process: 4711,
+        started: 9,
+        slots: 8192,
+        length: 16,
+        limit: 16,
+        without_slot: 2,
+        without_space: 0,
+        runtimes: 0,
+        counted: 0,
+        counted_with_slot: 0,
+        counted_at: 0,
+    };
     let clock = Some(Clock { frequency: 1_000_000_000, seconds: 1_700_000_000, cycles: 0 });
     Table { header, clock, tasks, unsettled: 0, damaged_texts: 0, cut: 0 }
 }
@@ -244,13 +302,14 @@ pub fn look() -> Look {
     let waits = |pid, of| WaitsFor::Semaphore {
         address: 0xa0 + pid,
         of,
+        name: None,
         free: 0,
         missing: 1,
         closed: false,
         holder: Some(noted(pid)),
     };
-    listing.tasks.push(leaf_task(50, waits(61, SemaphoreOf::Mutex)));
-    listing.tasks.push(leaf_task(51, waits(71, SemaphoreOf::RwLock)));
+    listing.tasks.push(leaf_task(60, waits(61, SemaphoreOf::Mutex)));
+    listing.tasks.push(leaf_task(61, waits(71, SemaphoreOf::RwLock)));
     let kept = Kept::of(found(), Some(&listing));
     Look { kept: Some(kept), ..Look::of_memory(listing) }
 }

@@ -156,7 +156,10 @@ fn head(futures: &[&Await], leaf: Leaf, count: usize) -> String {
 fn guard(guard: &Guard) -> String {
     let (variable, semaphore) = (escape::name(&guard.variable), guard.semaphore);
     match &guard.unpolled {
-        None => format!("{} in {variable}, of {semaphore:#x}", words::type_name(&guard.guard)),
+        None => {
+            let taken = words::taken(guard);
+            format!("{} in {variable}, of {semaphore:#x}{taken}", words::type_name(&guard.guard))
+        }
         Some(unpolled) => {
             let held = if unpolled.granted { "the grant".to_owned() } else { words::type_name(&guard.guard) };
             format!("{held} of {semaphore:#x} in {variable}: {}", words::unpolled(unpolled))

@@ -41,9 +41,11 @@ pub fn stands(task: &Task) -> bool {
     !(task.state.running || task.state.notified || task.state.complete)
 }
 
-/// Whether `task` may wait for another task's lock or end.
+/// Whether `task` may wait for another task's lock or end, or for a job of dyntrace's pool.
 fn is_blocked(task: &Task) -> bool {
-    let blocks = |future: &&Await| matches!(future.waits_for, Some(WaitsFor::Semaphore { .. } | WaitsFor::Join { .. }));
+    use WaitsFor::{File, Job, Join, Semaphore};
+    let blocks =
+        |future: &&Await| matches!(future.waits_for, Some(Semaphore { .. } | Join { .. } | File(_) | Job { .. }));
     stands(task) && words::leaves(task).iter().any(blocks)
 }
 
@@ -125,7 +127,7 @@ fn others(listing: &Listing, blocked: &[&Task]) -> String {
     let count = listing.tasks.len() - blocked.len();
     let mut text = match (blocked.len(), count) {
         (0, 0) => return "no tasks\n".to_owned(),
-        (0, _) => "no task waits for a lock or for another task's end\n".to_owned(),
+        (0, _) => "no task waits for a lock, for another task's end or for a file operation\n".to_owned(),
         _ => String::new(),
     };
     if count > 0 {
@@ -148,7 +150,8 @@ fn others(listing: &Listing, blocked: &[&Task]) -> String {
 
 pub fn name(task: &Task) -> String {
     let bold = Style::new().bold();
-    format!("{bold}task {}{bold:#}, {}: {}", words::id(task), words::state(task), words::future(task))
+    let tag = words::user_tag(task).map_or(String::new(), |tag| format!(", user tag {tag}"));
+    format!("{bold}task {}{bold:#}, {}{tag}: {}", words::id(task), words::state(task), words::future(task))
 }
 
 /// Whether `future` waits for the lock or the end of `blocker`.
@@ -168,7 +171,10 @@ pub fn held_by(blocker: &Blocker, name: &str) -> String {
             let held = if blocker.certain { "held by" } else { "perhaps held by" };
             let variable = escape::name(&guard.variable);
             match &guard.unpolled {
-                None => format!("{held} {name} ({} in {variable})", words::type_name(&guard.guard)),
+                None => {
+                    let taken = words::taken(guard);
+                    format!("{held} {name} ({} in {variable}{taken})", words::type_name(&guard.guard))
+                }
                 Some(_) => format!("{held} {name} (a future in {variable}, which it does not poll)"),
             }
         }
@@ -201,8 +207,9 @@ impl<'l> Why<'l> {
         };
         let mut lines = vec![head];
         lines.extend(self.look.line(group));
-        self.follow(group, &mut vec![task.address], &mut HashSet::new(), "", &mut lines);
-        told.extend(group.iter().map(|task| task.address));
+        let mut seen = HashSet::new();
+        self.follow(group, &mut vec![task.address], &mut seen, "", &mut lines);
+        told.extend(group.iter().map(|task| task.address).chain(seen));
         lines.into_iter().map(|line| line + "\n").collect()
     }
 
@@ -270,6 +277,12 @@ impl<'l> Why<'l> {
             } else if let Some(unknown) = nobody(leaf).filter(|_| holders.is_empty()) {
                 lines.push(format!("{indent}└─ {unknown}"));
             }
+            let mut jobs: Vec<String> = alike.iter().filter_map(|leaf| words::job(leaf)).collect();
+            jobs.dedup();
+            let last = jobs.len().min(DIFFERENT);
+            for (number, job) in jobs.into_iter().take(DIFFERENT).enumerate() {
+                lines.push(format!("{indent}{} {job}", if number + 1 < last { "├─" } else { "└─" }));
+            }
             let more = holders.len().saturating_sub(HOLDERS);
             let shown = holders.len() - more;
             for (number, holder) in holders.into_iter().take(HOLDERS).enumerate() {
@@ -334,6 +347,8 @@ fn nobody(future: &Await) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use dyntrace_tasks::listing::Chain;
+
     use super::*;
     use crate::tasks::sample;
 
@@ -372,6 +387,30 @@ mod tests {
              waits at src/main.rs:50, each for one of 5: tcp 127.0.0.1:80 to 127.0.0.1:4005 (descriptor 5); \
              tcp 127.0.0.1:80 to 127.0.0.1:4006 (descriptor 6); tcp 127.0.0.1:80 to 127.0.0.1:4007 (descriptor 7); ...\n\n"
         );
+    }
+
+    #[test]
+    fn a_task_that_is_told_below_another_one_is_not_told_again() {
+        let file = sample::waits().find(|waits| matches!(waits, WaitsFor::File(_))).unwrap();
+        let join = WaitsFor::Join { address: 6 << 8, task: Some(6) };
+        let tasks = vec![sample::leaf_task(5, join), sample::leaf_task(6, file)];
+        let listing = Listing { tasks, ..Listing::default() };
+        assert_eq!(
+            plain(&text(&Look::of_memory(listing), &Stuck::default())),
+            "task 5, idle: app::serve\n\
+             waits at src/main.rs:50 for join of task 6\n\
+             └─ task 6, idle: app::serve\n   \
+             waits at src/main.rs:50 for OPEN of /srv/a\\x1b[2J, operation {1,7}, user tag req-7\n   \
+             └─ run by thread 4711, io\\x1b[2J: asleep in openat\n\n"
+        );
+    }
+
+    #[test]
+    fn a_task_has_the_user_tag_of_the_future_that_it_awaits() {
+        let mut task = sample::leaf_task(5, sample::mutex(0xa0));
+        let Chain::Read { root } = &mut task.chain else { unreachable!() };
+        root.awaits[0].user_tag = Some("req-7\x1b[2J".into());
+        assert_eq!(plain(&name(&task)), r"task 5, idle, user tag req-7\x1b[2J: app::serve");
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Tasks and their waits in words. Names come from the program: each is escaped here.
 
+use dyntrace::efile::Command;
 use dyntrace_tasks::listing::{
-    Await, Chain, Holder, Name, Place, Progress, Ready, SemaphoreOf, Spawned, Task, Unpolled, WaitsFor,
+    Await, Chain, FileOperation, Guard, Holder, Name, Place, Progress, Ready, SemaphoreOf, Spawned, Stage, Task,
+    Unpolled, WaitsFor,
 };
 
 use crate::escape;
@@ -18,6 +20,16 @@ pub fn future(task: &Task) -> String {
 pub fn is_named(task: &Task) -> bool {
     let in_chain = matches!(&task.chain, Chain::Read { root } if !root.future.is_empty());
     in_chain || matches!(task.future, Name::Type { .. } | Name::Symbol { .. })
+}
+
+/// The user tag of the task, if it has one of dyntrace.
+pub fn user_tag(task: &Task) -> Option<String> {
+    let Chain::Read { root } = &task.chain else { return None };
+    let path = std::iter::successors(Some(root), |future| match &future.awaits[..] {
+        [only] => Some(only),
+        _ => None,
+    });
+    path.filter_map(|future| future.user_tag.as_deref()).last().map(escape::name)
 }
 
 /// The task's id; with its runtime if another task has the same id.
@@ -175,9 +187,13 @@ pub fn leaf(future: &Await) -> String {
 
 fn waits_for(waits_for: &WaitsFor) -> String {
     match waits_for {
-        WaitsFor::Semaphore { address, of, free, missing, closed, .. } => {
+        WaitsFor::Semaphore { address, of, name, free, missing, closed, .. } => {
             let closed = if *closed { ", closed" } else { "" };
-            format!("{} {address:#x} ({free} free, {missing} missing{closed})", self::of(*of))
+            format!(
+                "{}{} {address:#x} ({free} free, {missing} missing{closed})",
+                self::of(*of),
+                quoted(name.as_deref())
+            )
         }
         WaitsFor::Notify { address } => format!("Notify {address:#x}"),
         WaitsFor::Channel { channel, address: Some(address) } => format!("{channel} channel {address:#x}"),
@@ -194,9 +210,84 @@ fn waits_for(waits_for: &WaitsFor) -> String {
             told + ready.map_or("", self::ready)
         }
         WaitsFor::Object { object, address } => format!("{object} {address:#x}"),
+        WaitsFor::File(operation) => file(operation),
+        WaitsFor::Job { job, .. } if job.is_empty() => "job of dyntrace's pool".to_owned(),
+        WaitsFor::Job { job, .. } => format!("job {} of dyntrace's pool", type_name(job)),
         WaitsFor::Forever => "nothing, forever".to_owned(),
         WaitsFor::UnknownLeaf => "unknown future".to_owned(),
     }
+}
+
+/// The command, its files, and the names that the operation has in traces.
+fn file(operation: &FileOperation) -> String {
+    let mut told = command(operation);
+    let paths: Vec<String> = operation.paths.iter().map(escape::name).collect();
+    let descriptor = operation.descriptor.map(|number| format!("descriptor {number}"));
+    match (&paths[..], descriptor) {
+        ([], None) => {}
+        ([], Some(descriptor)) => told += &format!(" of {descriptor}"),
+        (_, Some(descriptor)) => told += &format!(" of {} ({descriptor})", paths.join(" to ")),
+        (_, None) => told += &format!(" of {}", paths.join(" to ")),
+    }
+    if let Some(id) = operation.id {
+        told += &format!(", operation {{{},{}}}", id.thread, id.tag);
+    }
+    if let Some(tag) = &operation.user_tag {
+        told += &format!(", user tag {}", escape::name(tag));
+    }
+    told
+}
+
+fn command(operation: &FileOperation) -> String {
+    let known = Command::ALL.iter().find(|command| command.number() == operation.command);
+    known.map_or_else(|| format!("command {}", operation.command), |command| command.name().to_owned())
+}
+
+/// The part of the pool that has the job of a wait. `None` if the wait is for no job, or nothing says it.
+pub fn job(future: &Await) -> Option<String> {
+    let (stage, callers) = match future.waits_for.as_ref()? {
+        WaitsFor::File(operation) => (operation.stage, &operation.callers[..]),
+        WaitsFor::Job { stage, .. } => (Some(*stage), &[][..]),
+        _ => return None,
+    };
+    let told: Vec<String> = callers
+        .iter()
+        .map(|caller| {
+            let (name, state) = (escape::name(&caller.name), kernel_state(caller.state));
+            format!("thread {}, {name}: {state} in {}", caller.tid, caller.system_call)
+        })
+        .collect();
+    match (stage, &told[..]) {
+        (Some(Stage::Queued), _) => Some("in the queue: no thread of the pool has taken it".to_owned()),
+        (Some(Stage::Ended), _) => Some("it has ended, and the task has not run since".to_owned()),
+        (Some(Stage::Running), []) => Some("a thread of the pool runs it: which one is not seen".to_owned()),
+        (None, []) => None,
+        (_, [only]) => Some(format!("run by {only}")),
+        (_, several) => Some(format!("run by one of these: {}", several.join("; "))),
+    }
+}
+
+/// The kernel's letter for a thread's state, in words.
+pub fn kernel_state(letter: char) -> String {
+    match letter {
+        'R' => "on a CPU or ready for one".to_owned(),
+        'S' => "asleep".to_owned(),
+        'D' => "in uninterruptible sleep".to_owned(),
+        'T' => "stopped".to_owned(),
+        't' => "stopped by a tracer".to_owned(),
+        'Z' | 'X' => "ended".to_owned(),
+        other => format!("in state {other}"),
+    }
+}
+
+/// The name that the program gave a resource, behind the resource's kind.
+fn quoted(name: Option<&str>) -> String {
+    name.map_or(String::new(), |name| format!(" \"{}\"", escape::name(name)))
+}
+
+/// Where a guard's lock was taken, if that is known.
+pub fn taken(guard: &Guard) -> String {
+    guard.taken.as_ref().map_or(String::new(), |taken| format!(", taken at {}", place(taken)))
 }
 
 fn ready(ready: Ready) -> &'static str {
@@ -233,8 +324,11 @@ pub fn kind(future: &Await) -> String {
         Some(WaitsFor::Descriptor { describes: None, ready, .. }) => {
             format!("descriptor{}", ready.map_or("", self::ready))
         }
+        Some(WaitsFor::File(operation)) => format!("file operation {}", command(operation)),
         // Which lock it is matters more than how many of its permits are free.
-        Some(WaitsFor::Semaphore { address, of, .. }) => format!("{} {address:#x}", self::of(*of)),
+        Some(WaitsFor::Semaphore { address, of, name, .. }) => {
+            format!("{}{} {address:#x}", self::of(*of), quoted(name.as_deref()))
+        }
         _ => leaf(future),
     }
 }
@@ -284,6 +378,7 @@ mod tests {
                 "Semaphore 0xc0 (2 free, 3 missing, closed)",
                 "room in mpsc channel 0xd0 (0 free, 1 missing)",
                 "semaphore of an unknown owner 0xe0 (0 free, 1 missing)",
+                r#"Mutex "till \x1b[2J" 0xe8 (0 free, 1 missing)"#,
                 "Notify 0xf0",
                 "mpsc channel 0x100",
                 "oneshot channel, answered",
@@ -297,6 +392,30 @@ mod tests {
                 "CancellationToken 0x110",
                 "nothing, forever",
                 "unknown future lib::Leaf",
+                r"OPEN of /srv/a\x1b[2J, operation {1,7}, user tag req-7",
+                "RENAME of a to b, operation {1,8}",
+                "FSYNC of /srv/log (descriptor 9)",
+                "WRITE",
+                "command 99 of descriptor 3, operation {2,1}",
+                "job Lookup of dyntrace's pool",
+                "job of dyntrace's pool",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_job_has_the_part_of_the_pool_that_has_it() {
+        let told: Vec<_> = sample::waits().filter_map(|waits| job(&sample::waiting(waits))).collect();
+        assert_eq!(
+            told,
+            [
+                r"run by thread 4711, io\x1b[2J: asleep in openat",
+                "in the queue: no thread of the pool has taken it",
+                "run by one of these: thread 12, dyntrace-slow-1: in uninterruptible sleep in fsync; \
+                 thread 13, dyntrace-slow-2: in uninterruptible sleep in fsync",
+                "a thread of the pool runs it: which one is not seen",
+                "a thread of the pool runs it: which one is not seen",
+                "it has ended, and the task has not run since",
             ]
         );
     }

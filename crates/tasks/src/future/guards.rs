@@ -1,13 +1,26 @@
 //! Lock guards and permits: their types, and the semaphores that they point to.
 
-use super::own_locks::{self, Lock};
+use super::own_locks::Lock;
 use super::value::Value;
 use super::walk::Walk;
 use crate::dwarf::Type;
+use crate::listing::Place;
 
 /// Guards by path without parameters; the steps to the semaphore; the field that counts permits, if the guard may have none.
 #[rustfmt::skip]
 const GUARDS: &[(&str, &[&str], Option<&str>)] = &[
+    ("dyntrace::sync::mutex_guards::MutexGuard", &["__0", "held", "__0", "*", "locked", "lock", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::mutex_guards::OwnedMutexGuard", &["__0", "held", "__0", "arc", "locked", "lock", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::mutex_guards::MappedMutexGuard", &["__0", "held", "__0", "*", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::mutex_guards::OwnedMappedMutexGuard", &["__0", "held", "__0", "arc", "locked", "lock", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::rwlock_guards::RwLockReadGuard", &["__0", "held", "__0", "*", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::rwlock_guards::RwLockWriteGuard", &["__0", "held", "__0", "*", "locked", "lock", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::rwlock_guards::RwLockMappedWriteGuard", &["__0", "held", "__0", "*", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::rwlock_guards::OwnedRwLockReadGuard", &["__0", "held", "__0", "arc", "locked", "lock", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::rwlock_guards::OwnedRwLockWriteGuard", &["__0", "held", "__0", "arc", "locked", "lock", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::rwlock_guards::OwnedRwLockMappedWriteGuard", &["__0", "held", "__0", "arc", "locked", "lock", "semaphore", "ll_sem"], None),
+    ("dyntrace::sync::semaphore::SemaphorePermit", &["sem", "*", "inner", "ll_sem"], Some("permits")),
+    ("dyntrace::sync::semaphore::OwnedSemaphorePermit", &["sem", "arc", "inner", "ll_sem"], Some("permits")),
     ("tokio::sync::mutex::MutexGuard", &["lock", "*", "s"], None),
     ("tokio::sync::mutex::OwnedMutexGuard", &["lock", "arc", "s"], None),
     ("tokio::sync::mutex::MappedMutexGuard", &["s", "*"], None),
@@ -30,7 +43,7 @@ const ACQUIRE: &str = "tokio::sync::batch_semaphore::Acquire";
 /// Whether a type is a guard, or a future that may have permits.
 pub(super) fn is_guard(kind: &Type) -> bool {
     let bare = kind.bare();
-    bare == ACQUIRE || own_locks::is_guard(bare) || GUARDS.iter().any(|(path, ..)| *path == bare)
+    bare == ACQUIRE || GUARDS.iter().any(|(path, ..)| *path == bare)
 }
 
 /// The permits of a guard.
@@ -39,6 +52,8 @@ pub(super) struct Held {
     pub semaphore: u64,
     /// Whether a future has them, and has not been polled since.
     pub granted: bool,
+    /// The line that took them, of locks that keep it.
+    pub taken: Option<Place>,
 }
 
 impl Walk<'_, '_> {
@@ -50,16 +65,18 @@ impl Walk<'_, '_> {
         if bare == ACQUIRE {
             // it was queued, it misses no permits any more, and it has not been told
             let granted = number(&["queued"])? == 1 && number(&["node", "state", "only"])? == 0;
-            return granted.then_some(Held { semaphore: number(&["semaphore"])?, granted });
-        }
-        if own_locks::is_guard(bare) {
-            let semaphore = Lock::of_guard(values, guard)?.semaphore(values)?;
-            return Some(Held { semaphore, granted: false });
+            return granted.then_some(Held { semaphore: number(&["semaphore"])?, granted, taken: None });
         }
         let (_, steps, count) = GUARDS.iter().find(|(path, ..)| *path == bare)?;
         if count.is_some_and(|count| number(&[count]).is_none_or(|permits| permits == 0)) {
             return None;
         }
-        Some(Held { semaphore: values.follow(guard, steps)?.address, granted: false })
+        Some(Held { semaphore: values.follow(guard, steps)?.address, granted: false, taken: self.taken(guard, steps) })
+    }
+
+    /// Returns the line that took a lock of dyntrace for exclusive access, which it keeps beside its semaphore.
+    fn taken(&self, guard: &Value, steps: &[&str]) -> Option<Place> {
+        // other tasks read and write it, but for the place while the lock is held
+        Lock::of_guard(&self.live, guard, steps)?.holder(&self.live)?.place
     }
 }

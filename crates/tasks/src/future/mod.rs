@@ -10,6 +10,8 @@ pub(crate) mod limits;
 pub(crate) mod names;
 pub(crate) mod own_locks;
 mod steady;
+mod tags;
+mod texts;
 mod unpolled;
 mod value;
 mod walk;
@@ -18,6 +20,8 @@ use std::collections::HashMap;
 
 pub use crate::leaf::Descriptors;
 pub(crate) use collect::{is_future_object, is_owned, is_select, list};
+pub(crate) use tags::tag;
+pub(crate) use texts::{string, text};
 pub(crate) use value::{Value, Values};
 pub(crate) use walk::{Frame, Walk, is_trait_object};
 

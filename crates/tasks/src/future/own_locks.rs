@@ -1,12 +1,9 @@
-//! The locks of `dyntrace::sync`: their guards, the semaphore of each, and the holder that each notes.
+//! The locks of `dyntrace::sync`: the semaphore of each, and the holder that each notes.
 
 use super::value::{Value, Values};
 use crate::census::place_at;
 use crate::dwarf::Shape;
-use crate::listing::{Holder, SemaphoreOf};
-
-/// Where the guards are.
-const GUARDS: [&str; 2] = ["dyntrace::sync::mutex_guards::", "dyntrace::sync::rwlock_guards::"];
+use crate::listing::Holder;
 
 /// Where the functions are that wait for a lock, by a reference to it in the variable [`REFERENCE`].
 pub(crate) const WAITING: &str = "dyntrace::sync::locked::";
@@ -14,21 +11,19 @@ pub(crate) const WAITING: &str = "dyntrace::sync::locked::";
 /// The reference to the lock.
 pub(crate) const REFERENCE: &str = "of";
 
-/// Whether a type with this path, without parameters, is a guard.
-pub(super) fn is_guard(bare: &str) -> bool {
-    bare.ends_with("Guard") && GUARDS.iter().any(|module| bare.starts_with(module))
-}
+/// Where a lock has its semaphore.
+const SEMAPHORE: [&str; 2] = ["semaphore", "ll_sem"];
 
-/// A lock, and its kind if the reference says it.
+/// A lock.
 pub(crate) struct Lock {
     value: Value,
-    pub of: SemaphoreOf,
 }
 
 impl Lock {
-    /// The lock to which a guard belongs.
-    pub(super) fn of_guard(values: &Values<'_, '_>, guard: &Value) -> Option<Lock> {
-        Lock::behind(values, &values.follow(guard, &["__0", "held", "__0"])?)
+    /// The lock of a guard, by the steps to the semaphore. `None` if it is no lock of `dyntrace::sync`.
+    pub(super) fn of_guard(values: &Values<'_, '_>, guard: &Value, steps: &[&str]) -> Option<Lock> {
+        let value = values.follow(guard, steps.strip_suffix(&SEMAPHORE)?)?;
+        Some(Lock { value })
     }
 
     /// The lock to which a reference, or an `Arc`, leads: to a mutex, to a read-write lock, or to their common part.
@@ -37,18 +32,13 @@ impl Lock {
             Shape::Pointer(_) => values.target(reference)?,
             _ => values.follow(reference, &["arc"])?,
         };
-        let of = match target.kind.bare() {
-            "dyntrace::sync::mutex::Mutex" => SemaphoreOf::Mutex,
-            "dyntrace::sync::rwlock::RwLock" => SemaphoreOf::RwLock,
-            _ => SemaphoreOf::Unknown,
-        };
         let value = values.follow(&target, &["locked", "lock"]).unwrap_or(target);
-        Some(Lock { value, of })
+        Some(Lock { value })
     }
 
     /// The address of its semaphore.
     pub(crate) fn semaphore(&self, values: &Values<'_, '_>) -> Option<u64> {
-        values.follow(&self.value, &["semaphore", "ll_sem"]).map(|semaphore| semaphore.address)
+        values.follow(&self.value, &SEMAPHORE).map(|semaphore| semaphore.address)
     }
 
     /// The process that has exclusive access. `None` if the lock is free, is shared, or changes hands.

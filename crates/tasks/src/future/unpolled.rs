@@ -135,6 +135,6 @@ impl Search<'_, '_> {
         let own = || held.granted.then(|| Unpolled { future: guard.clone(), place: None, granted: true });
         let unpolled = within.map(|within| Unpolled { granted: held.granted, ..within.clone() }).or_else(own);
         let (address, variable) = (value.address, self.variable.to_owned());
-        self.found.push(Guard { address, variable, guard, semaphore: held.semaphore, unpolled });
+        self.found.push(Guard { address, variable, guard, semaphore: held.semaphore, taken: held.taken, unpolled });
     }
 }

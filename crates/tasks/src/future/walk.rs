@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::steady::Steady;
 use super::value::{Value, Values};
 use super::{Reader, limits, names};
-use crate::dwarf::{Shape, Type, TypeId};
+use crate::dwarf::{Shape, Type, TypeId, Types};
 use crate::leaf;
 use crate::listing::{Await, Chain, WaitsFor};
 
@@ -79,7 +79,7 @@ impl<'a, 't> Walk<'a, 't> {
         None
     }
 
-    /// Reads a future. `Pin`, `Box` and references are not shown themselves.
+    /// Reads a future. `Pin`, `Box`, references and [`WRAPPERS`] are not shown themselves.
     pub fn future(&self, value: &Value, frame: Option<&Frame<'_>>, depth: u32) -> Await {
         let unknown = || Await {
             future: names::of(self.reader.types, &value.kind),
@@ -94,6 +94,12 @@ impl<'a, 't> Walk<'a, 't> {
         if transparent(kind) {
             let inner = kind.members.first().and_then(|member| self.steady.member(value, member));
             return inner.map_or_else(unknown, |inner| self.future(&inner, frame, depth + 1));
+        }
+        if let Some(steps) = wrapper(kind) {
+            let inner = self.steady.follow(value, steps);
+            let mut shown = inner.map_or_else(unknown, |inner| self.future(&inner, frame, depth + 1));
+            shown.user_tag = shown.user_tag.or_else(|| self.user_tag(value).map(Arc::from));
+            return shown;
         }
         let inline = kind.is_coroutine() || kind.shape == Shape::Struct && !is_trait_object(kind);
         if self.ran() && (!inline || leaf::of(kind, true).is_some()) {
@@ -147,7 +153,7 @@ impl<'a, 't> Walk<'a, 't> {
             let inner = match kind.shape {
                 Shape::Pointer(target) => target,
                 _ if transparent(&kind) => kind.members.first().map(|member| member.kind),
-                _ => None,
+                _ => wrapper(&kind).and_then(|steps| wrapped(types, &kind, steps)),
             };
             let Some(inner) = inner else { break };
             kind = types.get(inner);
@@ -213,6 +219,38 @@ impl<'a, 't> Walk<'a, 't> {
 /// Wrappers that are the future which they contain.
 pub(super) fn transparent(kind: &Type) -> bool {
     kind.name.starts_with("Pin<") || kind.bare().starts_with("core::mem::manually_drop::")
+}
+
+/// dyntrace's wrappers of a future, by path without parameters, and the steps to the future.
+const WRAPPERS: &[(&str, &[&str])] = &[
+    ("dyntrace::efile::coop::Cooperative", &["future"]),
+    ("dyntrace::efile::process_local::ProcessLocal", &["value", "?"]),
+    ("dyntrace::process::OwnProcess", &["future"]),
+    ("dyntrace::scope::Scoped", &["future", "?"]),
+    ("dyntrace::tag::wrapped::WithTag", &["tagged"]),
+    ("dyntrace::waiting::told::Waiting", &["future"]),
+];
+
+fn wrapper(kind: &Type) -> Option<&'static [&'static str]> {
+    let bare = kind.bare();
+    WRAPPERS.iter().find(|(path, _)| *path == bare).map(|(_, steps)| *steps)
+}
+
+/// Follows steps from type to type.
+fn wrapped(types: &Types<'_>, kind: &Type, steps: &[&str]) -> Option<TypeId> {
+    let mut id = kind.id;
+    for step in steps {
+        let kind = types.get(id);
+        id = match *step {
+            "?" => {
+                let variants = &kind.variants.as_ref()?.list;
+                let (_, some) = variants.iter().find(|(_, variant)| variant.name == "Some")?;
+                types.get(some.kind).member("__0")?.kind
+            }
+            name => kind.member(name)?.kind,
+        };
+    }
+    Some(id)
 }
 
 pub(crate) fn is_trait_object(kind: &Type) -> bool {

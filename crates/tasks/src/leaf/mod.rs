@@ -3,6 +3,7 @@
 //! A field with another name means that the reader does not know this version: it says so and guesses nothing.
 
 mod broadcast;
+mod callers;
 mod copy;
 mod descriptor;
 mod futures_unordered;
@@ -15,6 +16,7 @@ mod maybe_done;
 mod mpsc;
 mod notify;
 mod oneshot;
+mod operation;
 mod pending;
 mod quiet;
 mod readiness;
@@ -49,6 +51,8 @@ pub(crate) type Read = fn(&Site<'_, '_>) -> Option<Await>;
 #[rustfmt::skip]
 const FUTURES: &[(&str, Read)] = &[
     ("core::future::pending::Pending", pending::read),
+    ("dyntrace::aio_pool::operation::Operation", operation::read),
+    ("dyntrace::aio_pool::wake_task::WakeTask", operation::read_wake_task),
     ("futures_util::future::maybe_done::MaybeDone", maybe_done::read),
     ("futures_util::future::pending::Pending", pending::read),
     ("futures_util::future::try_maybe_done::TryMaybeDone", maybe_done::read),
@@ -113,8 +117,16 @@ fn waits(waits_for: WaitsFor) -> Await {
 impl<'s> Site<'s, '_> {
     /// Returns the coroutines around the primitive, innermost first, as long as they are tokio's own.
     fn within_tokio(&self) -> impl Iterator<Item = &'s Frame<'s>> {
-        let frames = std::iter::successors(self.frame, |frame| frame.outer);
-        frames.take_while(|frame| frame.path.starts_with("tokio::"))
+        self.frames().take_while(|frame| frame.path.starts_with("tokio::"))
+    }
+
+    /// As [`within_tokio`](Site::within_tokio), and in the same shape those of dyntrace.
+    fn within_locks(&self) -> impl Iterator<Item = &'s Frame<'s>> {
+        self.frames().take_while(|frame| ["tokio::", "dyntrace::sync::"].iter().any(|own| frame.path.starts_with(own)))
+    }
+
+    fn frames(&self) -> impl Iterator<Item = &'s Frame<'s>> {
+        std::iter::successors(self.frame, |frame| frame.outer)
     }
 
     /// Follows steps from the primitive to a number in the task's own memory.

@@ -1,10 +1,10 @@
 //! `oneshot::Receiver`, and `oneshot::Sender::closed`.
 
-use super::{Site, waits};
+use super::{Site, operation, waits};
 use crate::listing::{Await, WaitsFor};
 
 pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
-    channel(site, "oneshot")
+    operation::answered(site).or_else(|| channel(site, "oneshot"))
 }
 
 pub(super) fn read_closed(site: &Site<'_, '_>) -> Option<Await> {

@@ -5,18 +5,22 @@ use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::OnceLock;
 
-/// The file descriptors of a process. The kernel's tables of sockets are read once, when the first socket is asked for.
+use super::callers::{self, Calling};
+
+/// The file descriptors of a process, and the threads in calls on them. The kernel's tables of sockets are read once, when the first
+/// socket is asked for, and so are the threads.
 #[derive(Debug)]
 pub struct Descriptors {
     pid: u32,
     sockets: OnceLock<HashMap<String, String>>,
+    calling: OnceLock<Vec<Calling>>,
 }
 
 impl Descriptors {
     /// Describes the descriptors of a process.
     #[must_use]
     pub fn of(pid: u32) -> Descriptors {
-        Descriptors { pid, sockets: OnceLock::new() }
+        Descriptors { pid, sockets: OnceLock::new(), calling: OnceLock::new() }
     }
 
     /// Returns both addresses of a socket, the path of a Unix socket, the process of a pidfd, or the path of a file. `None` if `/proc` has none.
@@ -32,6 +36,11 @@ impl Descriptors {
         };
         // a socket that is younger than the tables keeps its number
         self.sockets.get_or_init(|| self.sockets()).get(inode).cloned().or(Some(link))
+    }
+
+    /// Returns the threads that are in system calls.
+    pub(super) fn calling(&self) -> &[Calling] {
+        self.calling.get_or_init(|| callers::of(self.pid))
     }
 
     /// Names the process of a pidfd.

@@ -16,9 +16,7 @@
 mod answer;
 mod functions;
 mod hold;
-mod kernel;
 mod modules;
-mod numbers;
 mod polled;
 mod reading;
 mod roles;

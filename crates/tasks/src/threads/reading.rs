@@ -6,12 +6,12 @@ use std::ops::Range;
 use super::answer::{Activity, Ending, Frame, Role, SystemCall, Thread, Threads};
 use super::functions::Functions;
 use super::hold::NotHeld;
-use super::kernel::{self, Told};
 use super::modules::{self, Module, containing};
 use super::stack::{Copy, Heaps};
 use super::unwind::{Call, Unwinder};
-use super::{numbers, polled, roles};
+use super::{polled, roles};
 use crate::error::Error;
+use crate::kernel::{self, Told, numbers};
 use crate::program::Program;
 use crate::reading::DebugInformation;
 use crate::scan::ByAddress;
@@ -146,7 +146,7 @@ fn without_stack(tid: u32, told: Told, ending: Ending) -> Thread {
         task: None,
         job: None,
         state: told.state,
-        system_call: told.call.map(|(number, first)| system_call(number, first)),
+        system_call: told.call.map(|call| system_call(call.number, call.arguments[0])),
         kernel_function: told.function,
         cpu_time: told.cpu_time,
         frames: Vec::new(),

@@ -152,7 +152,7 @@ mod tests {
     fn tasks_are_joined_by_the_low_half_of_their_ids() {
         let mut listing = sample::listing();
         let last = listing.tasks.last_mut().unwrap();
-        (last.id, last.address) = ((1 << 32) + 46, 0xffff);
+        (last.id, last.address) = ((1 << 32) + 47, 0xffff);
         let of = |listing: &Listing| Kept::of(sample::found(), Some(listing));
         let row = |kept: &Kept, listing: &Listing, id: u64| {
             let task = listing.tasks.iter().find(|task| task.id == id).unwrap();
@@ -161,13 +161,13 @@ mod tests {
         // Two tasks have this low half: the table does not tell which one it means.
         let kept = of(&listing);
         assert_eq!(
-            (row(&kept, &listing, 46), row(&kept, &listing, 3), row(&kept, &listing, 8)),
+            (row(&kept, &listing, 47), row(&kept, &listing, 3), row(&kept, &listing, 8)),
             (None, Some(57), None)
         );
         assert_eq!(pids(kept.others()), [65, 70, 71]);
         listing.tasks.pop();
         let kept = of(&listing);
-        assert_eq!(row(&kept, &listing, 46), Some(65));
+        assert_eq!(row(&kept, &listing, 47), Some(65));
         // Task 3 polls the future 70. The future 71 has no task. The task 72 has not been polled: it is one of those in memory.
         assert_eq!((pids(kept.others()), kept.unpolled), (vec![70, 71], 1));
     }

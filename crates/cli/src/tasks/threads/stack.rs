@@ -5,8 +5,9 @@ use dyntrace_tasks::threads::{Ending, Frame, Thread};
 use crate::escape;
 use crate::tasks::words;
 
-/// Crates of the runtime and of the standard library: their functions say little of a program.
-const RUNTIME: [&str; 8] = ["alloc", "core", "mio", "parking_lot", "parking_lot_core", "std", "tokio", "__rustc"];
+/// Crates of the runtime, of the standard library and of what dyntrace puts around a task: their functions say little of a program.
+const RUNTIME: [&str; 9] =
+    ["alloc", "core", "dyntrace", "mio", "parking_lot", "parking_lot_core", "std", "tokio", "__rustc"];
 
 /// Functions that Rust's programs begin with.
 const BEGINNINGS: [&str; 4] = ["__rust_begin_short_backtrace", "__rust_try", "_start", "main"];

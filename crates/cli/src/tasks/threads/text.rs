@@ -69,15 +69,7 @@ fn does(group: &[&Thread]) -> String {
 
 /// The kernel's answer about a thread, in words.
 fn kernel(thread: &Thread) -> String {
-    let state = match thread.state {
-        'R' => "on a CPU or ready for one".to_owned(),
-        'S' => "asleep".to_owned(),
-        'D' => "in uninterruptible sleep".to_owned(),
-        'T' => "stopped".to_owned(),
-        't' => "stopped by a tracer".to_owned(),
-        'Z' | 'X' => "ended".to_owned(),
-        other => format!("in state {other}"),
-    };
+    let state = words::kernel_state(thread.state);
     let function = || thread.kernel_function.as_ref().map(|name| format!(" in the kernel's {}", escape::name(name)));
     let place = thread.system_call.as_ref().map(system_call).or_else(function);
     format!("{state}{}", place.unwrap_or_default())

@@ -1,24 +1,33 @@
 //! Facts about threads, from /proc.
 
+pub(crate) mod numbers;
+
 use std::fs;
 
 use crate::memory::live::Process;
 
 /// The kernel's answer about a thread.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Told {
+pub(crate) struct Told {
     pub name: String,
     pub state: char,
     pub cpu_time: Option<u64>,
     pub function: Option<String>,
-    /// The number of the system call, and its first argument.
-    pub call: Option<(u64, u64)>,
+    pub call: Option<Call>,
     /// The process that traces the thread; 0 without one.
     pub tracer: u32,
 }
 
+/// A system call that a thread is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub number: u64,
+    /// The first two arguments.
+    pub arguments: [u64; 2],
+}
+
 /// Returns the ids of the process's threads, in order.
-pub(super) fn threads(process: &Process) -> Vec<u32> {
+pub(crate) fn threads(process: &Process) -> Vec<u32> {
     let Ok(entries) = fs::read_dir(process.proc("task")) else { return Vec::new() };
     let mut threads: Vec<u32> = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
     threads.sort_unstable();
@@ -26,7 +35,7 @@ pub(super) fn threads(process: &Process) -> Vec<u32> {
 }
 
 /// Asks for a thread. `None` if it has ended.
-pub(super) fn ask(process: &Process, tid: u32) -> Option<Told> {
+pub(crate) fn ask(process: &Process, tid: u32) -> Option<Told> {
     let file = |name: &str| fs::read(process.proc(&format!("task/{tid}/{name}"))).ok();
     let text = |name: &str| file(name).map(|bytes| String::from_utf8_lossy(&bytes).trim_end_matches('\n').to_owned());
     let state = state(&file("stat")?)?;
@@ -52,11 +61,11 @@ fn first_number(text: &str) -> Option<u64> {
 }
 
 /// `NUMBER 0xARGUMENT ...`; `running` and -1 are no calls.
-fn call(text: &str) -> Option<(u64, u64)> {
+fn call(text: &str) -> Option<Call> {
     let mut words = text.split(' ');
     let number = words.next()?.parse().ok()?;
-    let argument = words.next()?.strip_prefix("0x")?;
-    Some((number, u64::from_str_radix(argument, 16).ok()?))
+    let mut argument = || u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok();
+    Some(Call { number, arguments: [argument()?, argument()?] })
 }
 
 fn tracer(status: &str) -> Option<u32> {
@@ -74,7 +83,8 @@ mod tests {
         assert_eq!(state(b"7 (a) S) R 1 7"), Some('R'));
         assert_eq!(state(b"7 (a)"), None);
         assert_eq!(first_number("161249 2638950 2"), Some(161_249));
-        assert_eq!(call("0 0x3 0x7f4396486000 0x20000 0x0 0x0 0x0 0x7fff47e0e688 0x7f43966002ad"), Some((0, 3)));
+        let read = Call { number: 0, arguments: [3, 0x7f43_9648_6000] };
+        assert_eq!(call("0 0x3 0x7f4396486000 0x20000 0x0 0x0 0x0 0x7fff47e0e688 0x7f43966002ad"), Some(read));
         assert_eq!(call("running"), None);
         assert_eq!(call("-1 0x7fff47e0e688 0x7f43966002ad"), None);
         assert_eq!(tracer("Name:\ta\nTracerPid:\t17\n"), Some(17));

@@ -1,13 +1,13 @@
 //! Names of system calls that threads are found in.
 
 /// Returns the name of a system call of this architecture. `None` for calls that hardly take time.
-pub(super) fn name(number: u64) -> Option<&'static str> {
+pub(crate) fn name(number: u64) -> Option<&'static str> {
     let number = libc::c_long::try_from(number).ok()?;
     NAMES.iter().chain(OLD).find(|(known, _)| *known == number).map(|(_, name)| *name)
 }
 
 /// Whether the call's first argument is a file descriptor.
-pub(super) fn works_on_descriptor(name: &str) -> bool {
+pub(crate) fn works_on_descriptor(name: &str) -> bool {
     const PREFIXES: [&str; 21] = [
         "accept",
         "close",
@@ -31,6 +31,10 @@ pub(super) fn works_on_descriptor(name: &str) -> bool {
         "sync",
         "write",
     ];
+    // The first argument of the one is a path, of the other a folder.
+    if matches!(name, "readlink" | "readlinkat") {
+        return false;
+    }
     name == "splice" || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
@@ -52,6 +56,8 @@ const NAMES: &[(libc::c_long, &str)] = names![
     exit = SYS_exit,
     exit_group = SYS_exit_group,
     fallocate = SYS_fallocate,
+    fchmodat = SYS_fchmodat,
+    fchownat = SYS_fchownat,
     fcntl = SYS_fcntl,
     fdatasync = SYS_fdatasync,
     flock = SYS_flock,
@@ -61,7 +67,9 @@ const NAMES: &[(libc::c_long, &str)] = names![
     getdents64 = SYS_getdents64,
     io_uring_enter = SYS_io_uring_enter,
     ioctl = SYS_ioctl,
+    linkat = SYS_linkat,
     madvise = SYS_madvise,
+    mkdirat = SYS_mkdirat,
     mmap = SYS_mmap,
     mprotect = SYS_mprotect,
     munmap = SYS_munmap,
@@ -74,10 +82,12 @@ const NAMES: &[(libc::c_long, &str)] = names![
     pwrite64 = SYS_pwrite64,
     pwritev = SYS_pwritev,
     read = SYS_read,
+    readlinkat = SYS_readlinkat,
     readv = SYS_readv,
     recvfrom = SYS_recvfrom,
     recvmmsg = SYS_recvmmsg,
     recvmsg = SYS_recvmsg,
+    renameat2 = SYS_renameat2,
     restart_syscall = SYS_restart_syscall,
     rt_sigsuspend = SYS_rt_sigsuspend,
     rt_sigtimedwait = SYS_rt_sigtimedwait,
@@ -87,9 +97,12 @@ const NAMES: &[(libc::c_long, &str)] = names![
     sendmsg = SYS_sendmsg,
     sendto = SYS_sendto,
     splice = SYS_splice,
+    statx = SYS_statx,
+    symlinkat = SYS_symlinkat,
     sync_file_range = SYS_sync_file_range,
     syncfs = SYS_syncfs,
     unlinkat = SYS_unlinkat,
+    utimensat = SYS_utimensat,
     wait4 = SYS_wait4,
     waitid = SYS_waitid,
     write = SYS_write,
@@ -100,15 +113,28 @@ const NAMES: &[(libc::c_long, &str)] = names![
 #[cfg(target_arch = "x86_64")]
 const OLD: &[(libc::c_long, &str)] = names![
     accept = SYS_accept,
+    chmod = SYS_chmod,
+    chown = SYS_chown,
     epoll_wait = SYS_epoll_wait,
+    link = SYS_link,
+    lstat = SYS_lstat,
+    mkdir = SYS_mkdir,
+    newfstatat = SYS_newfstatat,
+    open = SYS_open,
     pause = SYS_pause,
     poll = SYS_poll,
+    readlink = SYS_readlink,
+    rename = SYS_rename,
+    rmdir = SYS_rmdir,
     select = SYS_select,
+    stat = SYS_stat,
+    symlink = SYS_symlink,
+    truncate = SYS_truncate,
     unlink = SYS_unlink,
     vfork = SYS_vfork,
 ];
 #[cfg(target_arch = "aarch64")]
-const OLD: &[(libc::c_long, &str)] = names![accept = SYS_accept];
+const OLD: &[(libc::c_long, &str)] = names![accept = SYS_accept, newfstatat = SYS_newfstatat, renameat = SYS_renameat];
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const OLD: &[(libc::c_long, &str)] = &[];
 
@@ -123,6 +149,7 @@ mod tests {
         assert!(!works_on_descriptor(futex));
         assert!(works_on_descriptor("epoll_pwait") && works_on_descriptor("read"));
         assert!(!works_on_descriptor("clock_nanosleep") && !works_on_descriptor("restart_syscall"));
+        assert!(!works_on_descriptor("readlink") && !works_on_descriptor("readlinkat"));
         assert_eq!(name(u64::MAX), None);
     }
 }

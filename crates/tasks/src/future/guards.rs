@@ -1,6 +1,6 @@
 //! Lock guards and permits: their types, and the semaphores that they point to.
 
-use super::own_locks::{self, Lock};
+use super::own::{self, Lock};
 use super::value::Value;
 use super::walk::Walk;
 use crate::dwarf::Type;
@@ -30,7 +30,7 @@ const ACQUIRE: &str = "tokio::sync::batch_semaphore::Acquire";
 /// Whether a type is a guard, or a future that may have permits.
 pub(super) fn is_guard(kind: &Type) -> bool {
     let bare = kind.bare();
-    bare == ACQUIRE || own_locks::is_guard(bare) || GUARDS.iter().any(|(path, ..)| *path == bare)
+    bare == ACQUIRE || own::is_guard(bare) || GUARDS.iter().any(|(path, ..)| *path == bare)
 }
 
 /// The permits of a guard.
@@ -52,7 +52,7 @@ impl Walk<'_, '_> {
             let granted = number(&["queued"])? == 1 && number(&["node", "state", "only"])? == 0;
             return granted.then_some(Held { semaphore: number(&["semaphore"])?, granted });
         }
-        if own_locks::is_guard(bare) {
+        if own::is_guard(bare) {
             let semaphore = Lock::of_guard(values, guard)?.semaphore(values)?;
             return Some(Held { semaphore, granted: false });
         }

@@ -1,7 +1,7 @@
 //! `batch_semaphore::Acquire`: tokio's locks, semaphores and bounded channels wait by it.
 
 use super::{Site, waits};
-use crate::future::own_locks::{Lock, REFERENCE, WAITING};
+use crate::future::own::{Lock, REFERENCE, WAITING};
 use crate::listing::{Await, SemaphoreOf, WaitsFor};
 
 /// Modules of the functions that await it.

@@ -1,4 +1,4 @@
-//! The locks of `dyntrace::sync`: their guards, the semaphore of each, and the holder that each notes.
+//! Futures and locks of dyntrace: the pid of a process; the guards of a lock, its semaphore, and the holder that it notes.
 
 use super::value::{Value, Values};
 use crate::census::place_at;
@@ -17,6 +17,16 @@ pub(crate) const REFERENCE: &str = "of";
 /// Whether a type with this path, without parameters, is a guard.
 pub(super) fn is_guard(bare: &str) -> bool {
     bare.ends_with("Guard") && GUARDS.iter().any(|module| bare.starts_with(module))
+}
+
+/// The number in the pid of a future that `dyntrace::spawn` or `process::child` has made a process.
+pub(super) fn process(values: &Values<'_, '_>, future: &Value) -> Option<u64> {
+    let steps: &[&str] = match future.kind.bare() {
+        "dyntrace::process::OwnProcess" => &["life", "pid", "__0"],
+        "dyntrace::process::child::Child" => &["process", "life", "pid", "__0"],
+        _ => return None,
+    };
+    values.number(&values.follow(future, steps)?)
 }
 
 /// A lock, and its kind if the reference says it.

@@ -199,6 +199,9 @@ pub enum Chain {
 pub struct Await {
     /// Its type, shortened: an `async fn` by its path.
     pub future: Arc<str>,
+    /// The number in the pid, of a future that dyntrace has made a process.
+    #[serde(serialize_with = "pid_if_known")]
+    pub process: Option<u64>,
     /// The line that awaits, of a suspended `async fn` or block.
     pub place: Option<Place>,
     /// Its user tag, if it is a task that `dyntrace::spawn` has started, or a future under `with_tag`.
@@ -320,6 +323,14 @@ pub struct Holder {
     /// When, by the program's own clock; 0 if it did not read the clock.
     #[serde(skip)]
     pub since: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, clippy::ref_option)] // serde's signature
+fn pid_if_known<S: serde::Serializer>(number: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    match number {
+        Some(number) => pid(number, serializer),
+        None => serializer.serialize_none(),
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature

@@ -308,6 +308,9 @@ pub fn look() -> Look {
         closed: false,
         holder: Some(noted(pid)),
     };
+    if let Chain::Read { root } = &mut listing.tasks[0].chain {
+        root.process = Some(57);
+    }
     listing.tasks.push(leaf_task(60, waits(61, SemaphoreOf::Mutex)));
     listing.tasks.push(leaf_task(61, waits(71, SemaphoreOf::RwLock)));
     let kept = Kept::of(found(), Some(&listing));

@@ -1,6 +1,6 @@
 //! Lock guards and permits: their types, and the semaphores that they point to.
 
-use super::own_locks::Lock;
+use super::own::Lock;
 use super::value::Value;
 use super::walk::Walk;
 use crate::dwarf::Type;

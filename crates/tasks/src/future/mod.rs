@@ -8,7 +8,7 @@ mod fuzz;
 mod guards;
 pub(crate) mod limits;
 pub(crate) mod names;
-pub(crate) mod own_locks;
+pub(crate) mod own;
 mod steady;
 mod tags;
 mod texts;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::steady::Steady;
 use super::value::{Value, Values};
-use super::{Reader, limits, names};
+use super::{Reader, limits, names, own};
 use crate::dwarf::{Shape, Type, TypeId, Types};
 use crate::leaf;
 use crate::listing::{Await, Chain, WaitsFor};
@@ -126,7 +126,8 @@ impl<'a, 't> Walk<'a, 't> {
             }
             return found;
         }
-        let mut shown = Await { future: names::of(self.reader.types, kind), ..Await::default() };
+        let process = own::process(&self.steady, value);
+        let mut shown = Await { future: names::of(self.reader.types, kind), process, ..Await::default() };
         let references = follows_references(kind);
         self.inside(value, frame, references, depth, &mut shown);
         if self.ran() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Site, waits};
-use crate::future::own_locks::{Lock, REFERENCE, WAITING};
+use crate::future::own::{Lock, REFERENCE, WAITING};
 use crate::future::string;
 use crate::listing::{Await, SemaphoreOf, WaitsFor};
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use dyntrace_task_table::{Clock, Kind, Seen, State, Table};
-use dyntrace_tasks::listing::{Listing, Task};
+use dyntrace_tasks::listing::{Chain, Listing, Task};
 
 use super::find::Found;
 use super::{notes, seen};
@@ -39,9 +39,13 @@ impl Kept {
         for task in tasks {
             by_id.entry(task.id as u32).and_modify(|known| *known = None).or_insert(Some(task));
         }
+        // Memory with debug information has the pid, also of a task that has not been polled.
+        let by_pid: HashMap<u64, &Task> = tasks.iter().filter_map(|task| Some((process(task)?, task))).collect();
         let (mut of_tasks, mut others, mut unpolled) = (HashMap::new(), Vec::new(), [Vec::new(), Vec::new()]);
         for (place, seen) in table.tasks.iter().enumerate() {
-            let task = by_id.get(&seen.task.id).copied().flatten().filter(|_| seen.task.id != 0);
+            let by_id = || by_id.get(&seen.task.id).copied().flatten().filter(|_| seen.task.id != 0);
+            let task = by_pid.get(&seen.task.pid).copied();
+            let task = task.or_else(|| by_id().filter(|task| process(task).is_none()));
             match task {
                 // Of futures that one task polls, the first one in the order of pids is the task itself or nearest to it.
                 Some(task) if !of_tasks.contains_key(&task.address) => {
@@ -139,6 +143,14 @@ impl Kept {
     }
 }
 
+/// The number in the pid of a task in memory.
+fn process(task: &Task) -> Option<u64> {
+    match &task.chain {
+        Chain::Read { root } => root.process,
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,6 +182,24 @@ mod tests {
         assert_eq!(row(&kept, &listing, 47), Some(65));
         // Task 3 polls the future 70. The future 71 has no task. The task 72 has not been polled: it is one of those in memory.
         assert_eq!((pids(kept.others()), kept.unpolled), (vec![70, 71], 1));
+    }
+
+    #[test]
+    fn a_pid_in_memory_is_better_than_an_id() {
+        let mut listing = sample::listing();
+        for (id, pid) in [(19, 72), (3, 70)] {
+            let task = listing.tasks.iter_mut().find(|task| task.id == id).unwrap();
+            let Chain::Read { root } = &mut task.chain else { unreachable!() };
+            root.process = Some(pid);
+        }
+        let kept = Kept::of(sample::found(), Some(&listing));
+        let row = |id: u64| {
+            let task = listing.tasks.iter().find(|task| task.id == id).unwrap();
+            kept.of_task(task).map(|seen| seen.task.pid)
+        };
+        // The task 72 has not been polled. Of the two futures in task 3, the later one is the task itself.
+        assert_eq!((row(19), row(3), row(9)), (Some(72), Some(70), Some(60)));
+        assert_eq!((pids(kept.others()), kept.unpolled), (vec![57, 71], 0));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The locks of `dyntrace::sync`: the semaphore of each, and the holder that each notes.
+//! Futures and locks of dyntrace: the pid of a process; the semaphore of a lock, and the holder that it notes.
 
 use super::value::{Value, Values};
 use crate::census::place_at;
@@ -13,6 +13,16 @@ pub(crate) const REFERENCE: &str = "of";
 
 /// Where a lock has its semaphore.
 const SEMAPHORE: [&str; 2] = ["semaphore", "ll_sem"];
+
+/// The number in the pid of a future that `dyntrace::spawn` or `process::child` has made a process.
+pub(super) fn process(values: &Values<'_, '_>, future: &Value) -> Option<u64> {
+    let steps: &[&str] = match future.kind.bare() {
+        "dyntrace::process::OwnProcess" => &["life", "pid", "__0"],
+        "dyntrace::process::child::Child" => &["process", "life", "pid", "__0"],
+        _ => return None,
+    };
+    values.number(&values.follow(future, steps)?)
+}
 
 /// A lock.
 pub(crate) struct Lock {

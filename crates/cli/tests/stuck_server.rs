@@ -211,6 +211,7 @@ fn threads_shows_the_report_that_keeps_its_thread() {
     let Printed::Text(tasks) = server.dyntrace("ps -p PID --all", |_| true) else { panic!("it was permitted before") };
     let line = tasks.lines().find(|line| line.split_whitespace().next() == Some(task)).unwrap();
     assert!(line.contains("running") && line.contains("stuck_server::report::sealed"), "{tasks}");
+    assert!(line.ends_with(&format!(" {}?", place("main.rs", "dyntrace::spawn("))), "{tasks}");
     the_chapter_shows(1, "threads -p PID", thread);
 }
 

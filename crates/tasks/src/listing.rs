@@ -1,6 +1,7 @@
 //! The answer: tasks, the futures that each awaits, and counts. Plain data, as `--json` prints it.
 
 use std::fmt;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -201,7 +202,7 @@ pub struct Await {
     pub future: Arc<str>,
     /// The number in the pid, of a future that dyntrace has made a process.
     #[serde(serialize_with = "pid_if_known")]
-    pub process: Option<u64>,
+    pub process: Option<NonZeroU64>,
     /// The line that awaits, of a suspended `async fn` or block.
     pub place: Option<Place>,
     /// Its user tag, if it is a task that `dyntrace::spawn` has started, or a future under `with_tag`.
@@ -254,7 +255,7 @@ pub enum WaitsFor {
         /// Whether it is closed.
         closed: bool,
         /// The holder that the lock itself notes, if it is one of `dyntrace::sync`.
-        holder: Option<Holder>,
+        holder: Option<Box<Holder>>,
     },
     /// `Notify::notified`.
     Notify {
@@ -326,9 +327,9 @@ pub struct Holder {
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, clippy::ref_option)] // serde's signature
-fn pid_if_known<S: serde::Serializer>(number: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+fn pid_if_known<S: serde::Serializer>(number: &Option<NonZeroU64>, serializer: S) -> Result<S::Ok, S::Error> {
     match number {
-        Some(number) => pid(number, serializer),
+        Some(number) => pid(&number.get(), serializer),
         None => serializer.serialize_none(),
     }
 }

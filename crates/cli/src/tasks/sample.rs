@@ -1,5 +1,6 @@
 //! A listing made by hand, with each variant of the answer.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use dyntrace_task_table::layout::{self, Resource};
@@ -306,10 +307,10 @@ pub fn look() -> Look {
         free: 0,
         missing: 1,
         closed: false,
-        holder: Some(noted(pid)),
+        holder: Some(noted(pid).into()),
     };
     if let Chain::Read { root } = &mut listing.tasks[0].chain {
-        root.process = Some(57);
+        root.process = NonZeroU64::new(57);
     }
     listing.tasks.push(leaf_task(60, waits(61, SemaphoreOf::Mutex)));
     listing.tasks.push(leaf_task(61, waits(71, SemaphoreOf::RwLock)));

@@ -155,7 +155,7 @@ pub fn is_told(task: &Task) -> bool {
 /// The holder that the lock itself notes.
 pub fn holder(future: &Await) -> Option<&Holder> {
     match &future.waits_for {
-        Some(WaitsFor::Semaphore { holder, .. }) => holder.as_ref(),
+        Some(WaitsFor::Semaphore { holder, .. }) => holder.as_deref(),
         _ => None,
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct Index<'a> {
     pub cores: Vec<usize>,
     /// Functions that resume coroutines: names and entries, by path.
     pub resumes: HashMap<PathId, Vec<(&'a [u8], usize)>>,
-    /// tokio's functions that spawn.
+    /// Functions of tokio and of dyntrace that spawn.
     pub spawners: Vec<usize>,
     /// Functions that are copies of others, by their entries.
     pub copies: HashMap<usize, usize>,
@@ -117,7 +117,7 @@ impl<'a> Index<'a> {
             constants::DW_TAG_namespace => {}
             constants::DW_TAG_subprogram => {
                 self.functions.extend(at.low_pc(entry).map(|address| (address, offset)));
-                if name.starts_with(b"spawn") && self.paths.first(parent) == b"tokio" {
+                if name.starts_with(b"spawn") && matches!(self.paths.first(parent), b"tokio" | b"dyntrace") {
                     self.spawners.push(offset);
                 }
                 if name.is_empty()

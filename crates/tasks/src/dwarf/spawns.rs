@@ -1,4 +1,4 @@
-//! Places that may have spawned a task: calls of tokio's `spawn` functions with its future's type.
+//! Places that may have spawned a task: calls of the `spawn` functions of tokio or dyntrace with its future's type.
 //!
 //! An optimised program has most of these calls inlined, with the line of the call. The others are found in the code:
 //! direct calls, whose lines the line table has.
@@ -15,14 +15,14 @@ use crate::listing::Place;
 /// Places, by the path of the future's type that is spawned there.
 pub(crate) type Spawns = HashMap<String, Vec<Place>>;
 
-/// The functions of tokio's that spawn, and their type parameters.
+/// The functions that spawn, and their type parameters.
 struct Spawners {
     /// By the offsets of their entries.
     parameters: HashMap<usize, Vec<String>>,
     /// By their addresses: the linker may have merged several.
     addresses: HashMap<u64, Vec<usize>>,
-    /// Whether a function that calls one of them is tokio's.
-    of_tokio: HashMap<usize, bool>,
+    /// Whether a function that calls one of them is of the same crates.
+    of_spawners: HashMap<usize, bool>,
 }
 
 impl Types<'_> {
@@ -55,11 +55,16 @@ impl Types<'_> {
     pub(crate) fn spawned(&self, spawns: &Spawns, future: TypeId) -> Vec<Place> {
         let mut places = Vec::new();
         let mut next = Some(self.get(future));
-        // tokio boxes large futures, and wraps the functions of blocking jobs
-        for _ in 0..3 {
+        // tokio boxes large futures, and wraps the functions of blocking jobs; dyntrace wraps the futures that it spawns
+        for _ in 0..4 {
             let Some(kind) = next else { break };
             places.extend(spawns.get(&kind.path).into_iter().flatten().cloned());
-            let wraps = ["core::pin::Pin<", "alloc::boxed::Box<", "tokio::runtime::blocking::task::BlockingTask<"];
+            let wraps = [
+                "core::pin::Pin<",
+                "alloc::boxed::Box<",
+                "tokio::runtime::blocking::task::BlockingTask<",
+                "dyntrace::process::OwnProcess<",
+            ];
             let wraps = wraps.iter().any(|wrapper| kind.path.starts_with(wrapper));
             next = kind.parameters.first().filter(|_| wraps).map(|(_, inner)| self.get(*inner));
         }
@@ -69,7 +74,8 @@ impl Types<'_> {
     }
 
     fn spawners(&self) -> Spawners {
-        let mut spawners = Spawners { parameters: HashMap::new(), addresses: HashMap::new(), of_tokio: HashMap::new() };
+        let mut spawners =
+            Spawners { parameters: HashMap::new(), addresses: HashMap::new(), of_spawners: HashMap::new() };
         for offset in self.index.spawners.iter().take(limits::SPAWNS) {
             let Some(function) = self.function(*offset) else { continue };
             let parameters = function.parameters.iter().map(|(_, kind)| self.get(*kind).path.clone());
@@ -84,18 +90,18 @@ impl Types<'_> {
         spawners
     }
 
-    /// Whether the function at `offset`, or its origin, is tokio's.
-    fn is_of_tokio(&self, offset: usize, spawners: &mut Spawners) -> bool {
-        *spawners.of_tokio.entry(offset).or_insert_with(|| self.has_name_of_tokio(offset))
+    /// Whether the function at `offset`, or its origin, is of tokio or dyntrace.
+    fn is_of_spawners(&self, offset: usize, spawners: &mut Spawners) -> bool {
+        *spawners.of_spawners.entry(offset).or_insert_with(|| self.has_name_of_spawners(offset))
     }
 
-    fn has_name_of_tokio(&self, offset: usize) -> bool {
+    fn has_name_of_spawners(&self, offset: usize) -> bool {
         let name = self.function(offset).map(|function| function.linkage_name).unwrap_or_default();
         let name = format!("{:#}", rustc_demangle::demangle(&name));
-        name.trim_start_matches('<').starts_with("tokio::")
+        ["tokio::", "dyntrace::"].iter().any(|own| name.trim_start_matches('<').starts_with(own))
     }
 
-    /// Adds the inlined calls of spawners in a unit, unless tokio calls.
+    /// Adds the inlined calls of spawners in a unit, unless one of their crates calls.
     fn inlined(&self, at: At<'_, '_>, spawners: &mut Spawners, found: &mut Vec<(usize, Place)>) {
         let wanted = |tag, _| tag == constants::DW_TAG_subprogram || tag == constants::DW_TAG_inlined_subroutine;
         at.walk(wanted, |entry, offset, caller: Option<&mut usize>| {
@@ -104,7 +110,7 @@ impl Types<'_> {
                 && let Some(origin) = origin.filter(|origin| spawners.parameters.contains_key(origin))
                 && let Some(caller) = caller.copied()
                 && found.len() < limits::SPAWNS
-                && !self.is_of_tokio(caller, spawners)
+                && !self.is_of_spawners(caller, spawners)
                 && let Some(place) = self.call_of(at, entry)
             {
                 found.push((origin, place));
@@ -120,7 +126,7 @@ impl Types<'_> {
         self.place(at, number, line)
     }
 
-    /// Adds the direct calls of spawners, unless tokio calls.
+    /// Adds the direct calls of spawners, unless one of their crates calls.
     fn called(&self, sites: Vec<(u64, u64)>, spawners: &mut Spawners, found: &mut Vec<(usize, Place)>) {
         // by unit, so that each line table is read once
         let mut units: BTreeMap<usize, Vec<(u64, u64)>> = BTreeMap::new();
@@ -131,7 +137,7 @@ impl Types<'_> {
             };
             let Some(number) = self.units.number_of(*function) else { continue };
             let Some(at) = self.units.get(number) else { continue };
-            if self.innermost(at, *function, site).is_some_and(|innermost| !self.is_of_tokio(innermost, spawners)) {
+            if self.innermost(at, *function, site).is_some_and(|innermost| !self.is_of_spawners(innermost, spawners)) {
                 units.entry(number).or_default().push((site, target));
             }
         }

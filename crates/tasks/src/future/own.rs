@@ -1,5 +1,7 @@
 //! Futures and locks of dyntrace: the pid of a process; the semaphore of a lock, and the holder that it notes.
 
+use std::num::NonZeroU64;
+
 use super::value::{Value, Values};
 use crate::census::place_at;
 use crate::dwarf::Shape;
@@ -15,13 +17,13 @@ pub(crate) const REFERENCE: &str = "of";
 const SEMAPHORE: [&str; 2] = ["semaphore", "ll_sem"];
 
 /// The number in the pid of a future that `dyntrace::spawn` or `process::child` has made a process.
-pub(super) fn process(values: &Values<'_, '_>, future: &Value) -> Option<u64> {
+pub(super) fn process(values: &Values<'_, '_>, future: &Value) -> Option<NonZeroU64> {
     let steps: &[&str] = match future.kind.bare() {
         "dyntrace::process::OwnProcess" => &["life", "pid", "__0"],
         "dyntrace::process::child::Child" => &["process", "life", "pid", "__0"],
         _ => return None,
     };
-    values.number(&values.follow(future, steps)?)
+    values.number(&values.follow(future, steps)?).and_then(NonZeroU64::new)
 }
 
 /// A lock.

@@ -33,7 +33,7 @@ pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
         free: permits >> 1,
         missing,
         closed: permits & 1 == 1,
-        holder: own_lock(site, semaphore.address).and_then(|lock| lock.holder(live)),
+        holder: own_lock(site, semaphore.address).and_then(|lock| lock.holder(live)).map(Box::new),
     }))
 }
 

@@ -1,6 +1,7 @@
 //! The table of tasks of a running process, beside the tasks that were read from its memory.
 
 use std::collections::HashMap;
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use dyntrace_task_table::{Clock, Kind, Seen, State, Table};
@@ -146,7 +147,7 @@ impl Kept {
 /// The number in the pid of a task in memory.
 fn process(task: &Task) -> Option<u64> {
     match &task.chain {
-        Chain::Read { root } => root.process,
+        Chain::Read { root } => root.process.map(NonZeroU64::get),
         _ => None,
     }
 }
@@ -190,7 +191,7 @@ mod tests {
         for (id, pid) in [(19, 72), (3, 70)] {
             let task = listing.tasks.iter_mut().find(|task| task.id == id).unwrap();
             let Chain::Read { root } = &mut task.chain else { unreachable!() };
-            root.process = Some(pid);
+            root.process = NonZeroU64::new(pid);
         }
         let kept = Kept::of(sample::found(), Some(&listing));
         let row = |id: u64| {

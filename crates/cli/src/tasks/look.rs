@@ -127,6 +127,26 @@ pub fn explain(common: &Common, task: Option<u64>, only_deadlocks: bool) -> Outc
     })
 }
 
+/// The waits of a process's tasks with futures of this name, or part of one: of at most this many.
+pub fn waits_of(pid: u32, name: &str, most: usize) -> Result<String, Failure> {
+    let mut text = String::new();
+    let target = Target::Process(pid);
+    read::with(&target, Options { debug_file: None, stop: false }, |look| {
+        let listing = look()?;
+        let chosen = Chosen::Named(name.to_owned(), None);
+        chosen.check(&target, &listing)?;
+        let mut kept = listing.clone();
+        chosen.keep(&mut kept);
+        text = kept.tasks.iter().take(most).map(|task| why::text_of(&listing, task.id)).collect();
+        if kept.tasks.len() > most {
+            text += &format!("and {} more tasks\n", kept.tasks.len() - most);
+        }
+        text += &ps::notes(&listing);
+        Ok(ExitCode::SUCCESS)
+    })?;
+    Ok(text)
+}
+
 fn target(common: &Common) -> Target<'_> {
     match (&common.core, &common.exe) {
         (Some(core), Some(exe)) => Target::Core { core, exe },

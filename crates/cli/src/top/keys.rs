@@ -45,7 +45,7 @@ pub fn press(view: &mut View, picture: &Picture, key: KeyEvent) -> Asked {
     }
     match &mut view.over {
         Over::Filter => write(view, key.code),
-        Over::Help | Over::Details { .. } => read(view, key.code),
+        Over::Details { .. } => read(view, key.code),
         Over::Nothing => choose(view, picture, key.code),
     }
 }
@@ -98,7 +98,7 @@ fn choose(view: &mut View, picture: &Picture, code: KeyCode) -> Asked {
         KeyCode::Char('r') => view.reverse(),
         KeyCode::Char('w') => view.of = if view.of == Of::All { Of::Recent } else { Of::All },
         KeyCode::Char('/') => view.over = Over::Filter,
-        KeyCode::Char('?') => view.over = Over::Help,
+        KeyCode::Char('?') => view.over = Over::Details { title: "Keys".to_owned(), text: HELP.to_owned(), from: 0 },
         KeyCode::Char('p' | ' ') => {
             view.paused = !view.paused;
             return Asked::Pause;

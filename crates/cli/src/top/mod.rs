@@ -4,6 +4,8 @@ mod keys;
 mod listing;
 mod model;
 mod output;
+#[cfg(test)]
+mod sample;
 mod screen;
 mod source;
 mod tab;
@@ -22,7 +24,7 @@ use crate::{escape, losses, recording, stdout};
 
 use output::Shown;
 use source::{Played, Source, State};
-use view::View;
+use view::{Picture, View};
 
 pub const HELP: &str = "\
 Examples:
@@ -131,7 +133,8 @@ fn snapshot(source: &mut dyn Source, arguments: &Arguments) -> Result<(), Failur
     }
     source.stop()?;
     let ended = source.pid().is_some() && state == State::Ended;
-    let shown = Shown { model: source.model(), pid: source.pid(), ended, filter: &arguments.filter };
+    let picture = Picture::of(source.model());
+    let shown = Shown { picture: &picture, pid: source.pid(), ended, filter: &arguments.filter };
     let text = if arguments.json { format!("{:#}\n", shown.json()) } else { shown.text() };
     Ok(stdout::write(&text)?)
 }

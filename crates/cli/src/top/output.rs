@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::listing::{Listing, Of, Row, shown};
-use super::model::Model;
 use super::tab::Tab;
+use super::view::Picture;
 use crate::columns::aligned;
 
 /// The version of the JSON's shape.
@@ -12,9 +12,9 @@ const VERSION: u32 = 1;
 /// The most rows of a table for people.
 const ROWS: usize = 20;
 
-/// What is shown of the model.
+/// The figures that are printed, and of what they are.
 pub struct Shown<'a> {
-    pub model: &'a Model,
+    pub picture: &'a Picture,
     /// The process; none for a trace.
     pub pid: Option<u32>,
     pub ended: bool,
@@ -24,23 +24,20 @@ pub struct Shown<'a> {
 impl Shown<'_> {
     /// The sorted rows that pass the filter.
     fn listing(&self, tab: Tab, of: Of) -> Listing {
-        let mut listing = self.model.listing(tab);
+        let mut listing = self.picture.listings[tab as usize].clone();
         listing.filter(self.filter);
         listing.sort(tab.first_sort(), of, false);
         listing
     }
 
     pub fn json(&self) -> Value {
-        let (model, seconds) = (self.model, self.model.seconds());
-        let losses = &model.losses;
+        let picture = self.picture;
         let mut object = json!({
             "version": VERSION, "pid": self.pid, "process_ended": self.ended,
-            "from_ns": model.start, "to_ns": model.start.map(|_| model.now),
-            "all_seconds": seconds.all, "recent_seconds": seconds.recent,
-            "events": model.events, "not_followed": model.not_followed(),
-            "lost_events": losses.events(),
-            "overwritten_packets": losses.overwritten.iter().map(|ring| ring.packets).fold(0, u64::saturating_add),
-            "damaged_places": losses.damaged.len(),
+            "from_ns": picture.start, "to_ns": picture.start.map(|_| picture.now),
+            "all_seconds": picture.seconds.all, "recent_seconds": picture.seconds.recent,
+            "events": picture.events, "not_followed": picture.not_followed, "lost_events": picture.lost_events,
+            "overwritten_packets": picture.overwritten_packets, "damaged_places": picture.damaged_places,
         });
         for tab in Tab::ALL {
             let listing = self.listing(tab, Of::All);
@@ -55,22 +52,22 @@ impl Shown<'_> {
 
     /// Tables of the tabs with rows. Rates are of the whole time.
     pub fn text(&self) -> String {
-        let seconds = self.model.seconds().all;
+        let seconds = self.picture.seconds.all;
         let head = match self.pid {
             Some(pid) if self.ended => format!("process {pid}, which has ended"),
             Some(pid) => format!("process {pid}"),
             None => "trace".to_owned(),
         };
-        let mut text = format!("{head}: {} events in {seconds:.3} s\n", self.model.events);
+        let mut text = format!("{head}: {} events in {seconds:.3} s\n", self.picture.events);
         for tab in Tab::ALL {
             let listing = self.listing(tab, Of::All);
             if !listing.rows.is_empty() || listing.others.is_some() {
                 text += &table(&listing, seconds);
             }
         }
-        if self.model.not_followed() > 0 {
+        if self.picture.not_followed > 0 {
             text +=
-                &format!("\n{} tasks, waits and jobs were not followed: too many at once\n", self.model.not_followed());
+                &format!("\n{} tasks, waits and jobs were not followed: too many at once\n", self.picture.not_followed);
         }
         text
     }
@@ -101,9 +98,99 @@ fn table(listing: &Listing, seconds: f64) -> String {
     names[0] = "(others)".to_owned();
     cells.extend(listing.others.iter().map(|row| line(row, names.clone())));
     let mut text = format!("\n{}\n", tab.name());
-    aligned(&cells, |column| column < columns.len()).into_iter().for_each(|line| text += &format!("{line}\n"));
+    aligned(&cells, |column| column < columns.len())
+        .into_iter()
+        .for_each(|line| text += &format!("{}\n", line.trim_end()));
     if listing.rows.len() > ROWS {
         text += &format!("and {} more rows: --json has them\n", listing.rows.len() - ROWS);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::top::sample;
+
+    fn shown(picture: &Picture, filter: &str) -> (String, Value) {
+        let shown = Shown { picture, pid: Some(4711), ended: true, filter };
+        (shown.text(), shown.json())
+    }
+
+    #[test]
+    fn tables_of_all_tabs_with_rows() {
+        let (text, _) = shown(&sample::picture(), "");
+        sample::is_golden("once.txt", &text);
+    }
+
+    #[test]
+    fn a_filter_holds_for_all_tabs() {
+        let (text, json) = shown(&sample::picture(), "slow");
+        assert_eq!(json["pools"]["rows"].as_array().unwrap().len(), 1);
+        assert_eq!(json["tasks"]["rows"].as_array().unwrap().len(), 0);
+        assert!(text.contains("slow") && !text.contains("fast") && !text.contains("/srv/data"), "{text}");
+    }
+
+    #[test]
+    fn each_row_has_both_times() {
+        let (_, json) = shown(&sample::picture(), "");
+        let row = &json["operations"]["rows"][0];
+        assert_eq!(
+            (&row["command"], &row["all"]["count"], &row["recent"]["count"]),
+            (&"READ".into(), &14400.into(), &4800.into())
+        );
+        assert_eq!(json["operations"]["others"]["recent"]["count"], 7);
+        assert_eq!(
+            (&json["tasks"]["rows"][1]["alive"], &json["tasks"]["rows"][1]["recent"]["max_ns"]),
+            (&3.into(), &Value::Null)
+        );
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_page_has_the_fields() {
+        let mut fields = crate::page::Fields::new(&[
+            ("operations.rows[]", "operation"),
+            ("operations.others", "operation"),
+            ("tags.rows[]", "tag"),
+            ("tags.others", "tag"),
+            ("tasks.rows[]", "task"),
+            ("tasks.others", "task"),
+            ("waits.rows[]", "wait"),
+            ("waits.others", "wait"),
+            ("messages.rows[]", "messages row"),
+            ("messages.others", "messages row"),
+            ("pools.rows[]", "pool"),
+            ("pools.others", "pool"),
+            ("operation.all", "operation figures"),
+            ("operation.recent", "operation figures"),
+            ("tag.all", "operation figures"),
+            ("tag.recent", "operation figures"),
+            ("task.all", "task figures"),
+            ("task.recent", "task figures"),
+            ("wait.all", "wait figures"),
+            ("wait.recent", "wait figures"),
+            ("messages row.all", "message figures"),
+            ("messages row.recent", "message figures"),
+            ("pool.all", "pool figures"),
+            ("pool.recent", "pool figures"),
+        ]);
+        // All that may be null is null in one, and is not in another.
+        let mut picture = sample::picture();
+        fields.add(&shown(&picture, "").1);
+        picture.listings[0].others = None;
+        fields.add(&shown(&picture, "").1);
+        let may_be_null = ["p50_ns", "p99_ns", "max_ns", "threads", "not_polled"];
+        for (tab, listing) in Tab::ALL.into_iter().zip(&mut picture.listings) {
+            let full = vec![Some(1); tab.columns().len()];
+            let is_null = tab.columns().iter().map(|column| may_be_null.contains(&column.name));
+            let part: Vec<_> = is_null.map(|null| (!null).then_some(1)).collect();
+            let keys = vec!["x".to_owned(); tab.keys().len()];
+            listing.rows = vec![Row { keys: keys.clone(), all: part.clone(), recent: part }];
+            listing.others = Some(Row { keys, all: full.clone(), recent: full });
+        }
+        picture.start = None;
+        fields.add(&Shown { picture: &picture, pid: None, ended: false, filter: "" }.json());
+        fields.are_those_below("dyntrace top --json");
+    }
 }

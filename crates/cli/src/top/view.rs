@@ -9,8 +9,10 @@ use super::tab::Tab;
 pub struct Picture {
     pub listings: Vec<Listing>,
     pub seconds: Seconds,
-    /// The instant, after the beginning, in nanoseconds.
-    pub at: i64,
+    /// When the recording began, in nanoseconds since 1970; `None` before the first event of a trace.
+    pub start: Option<i64>,
+    /// The instant.
+    pub now: i64,
     pub events: u64,
     pub lost_events: u64,
     pub overwritten_packets: u64,
@@ -23,7 +25,8 @@ impl Picture {
         Picture {
             listings: Tab::ALL.into_iter().map(|tab| model.listing(tab)).collect(),
             seconds: model.seconds(),
-            at: model.now.saturating_sub(model.start.unwrap_or(model.now)),
+            start: model.start,
+            now: model.now,
             events: model.events,
             lost_events: model.losses.events(),
             overwritten_packets: model.losses.overwritten.iter().map(|ring| ring.packets).fold(0, u64::saturating_add),
@@ -39,8 +42,7 @@ pub enum Over {
     Nothing,
     /// The filter is being written.
     Filter,
-    Help,
-    /// Details of a row, from this line on.
+    /// A text, from this line on.
     Details {
         title: String,
         text: String,

@@ -99,7 +99,7 @@ pub fn top(arguments: &Arguments) -> Outcome {
     let trace = recording::open(&arguments.trace)?;
     let mut played = Played::new(&trace)?;
     if let Some(at) = arguments.at {
-        played.to(at.at(played.model().start.unwrap_or(0)));
+        played.to(at.at(played.first()));
     }
     show(&mut played, arguments)
 }

@@ -70,11 +70,15 @@ pub fn show(source: &mut dyn Source, view: &mut View) -> Result<(), Failure> {
             }
             Asked::Details => why = explain(source.pid(), view, &picture),
         }
-        if let (Some(told), Over::Details { text, .. }) = (&why, &mut view.over)
-            && let Ok(more) = told.try_recv()
-        {
-            text.push_str(&more);
-            (why, is_new) = (None, true);
+        match (&why, &mut view.over) {
+            (Some(told), Over::Details { text, .. }) => {
+                if let Ok(more) = told.try_recv() {
+                    text.push_str(&more);
+                    (why, is_new) = (None, true);
+                }
+            }
+            // They were closed.
+            _ => why = None,
         }
         match source.look(Duration::ZERO)? {
             State::Interrupted => return Ok(()),
@@ -119,12 +123,12 @@ fn explain(pid: Option<u32>, view: &mut View, picture: &Picture) -> Option<Recei
     if let Some(pid) = pid {
         text += &format!("\ndyntrace why -p {pid}, of these tasks:\n\n");
     }
-    let title = row.keys.join("  ");
-    view.over = Over::Details { title, text, from: 0 };
+    view.over = Over::Details { title: row.keys.join("  "), text, from: 0 };
+    let (pid, function) = (pid?, row.keys.into_iter().next()?);
     let (sender, told) = mpsc::channel();
-    let function = row.keys.into_iter().next().unwrap_or_default();
-    thread::spawn(move || sender.send(waits(pid?, &function)).ok());
-    pid.map(|_| told)
+    // The user may have closed the details meanwhile.
+    thread::spawn(move || sender.send(waits(pid, &function)).is_ok());
+    Some(told)
 }
 
 /// What `dyntrace why` says about the tasks of a function.

@@ -108,9 +108,11 @@ impl Screen {
                     _ => 4,
                 };
                 let text = str::from_utf8(bytes.get(..length)?).unwrap();
-                for char in text.chars().filter(|_| self.column < COLUMNS) {
-                    self.cells[self.row][self.column] = char;
-                    self.column += 1;
+                for char in text.chars() {
+                    if let Some(cell) = self.cells[self.row].get_mut(self.column) {
+                        *cell = char;
+                        self.column += 1;
+                    }
                 }
                 Some(length)
             }

@@ -4,11 +4,11 @@ use std::future::pending;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use dyntrace::sync::Mutex;
 use nix::sys::signal::Signal;
 use nix::sys::termios::{LocalFlags, Termios};
 use serde_json::Value;
 use tokio::runtime::Runtime;
+use tokio::sync::Mutex;
 use tokio::task::yield_now;
 
 use crate::place::{Firing, Place, Ran, send, wait_for_session};
@@ -27,7 +27,7 @@ async fn stays() {
 }
 
 async fn locks(mutex: Arc<Mutex<()>>) {
-    let _guard = mutex.lock().await;
+    let _guard = dyntrace::wait("cache", mutex.lock()).await;
 }
 
 fn job() {}
@@ -106,8 +106,8 @@ fn is_everything(top: &Value, times: u64) {
         ("tasks", "stays", "/all/polls", times),
         ("tasks", "locks", "/all/spawned", 2 * times),
         ("tasks", "locks", "/all/ended", times),
-        ("waits", "Mutex::lock", "/all/waits", 2 * times),
-        ("waits", "Mutex::lock", "/waiting", times),
+        ("waits", "wait", "/all/waits", 2 * times),
+        ("waits", "wait", "/waiting", times),
         ("messages", "", "/all/sent", times),
         ("messages", "", "/all/received", times),
         ("messages", "", "/queue", 0),
@@ -247,13 +247,11 @@ fn keys_on_a_terminal_while_the_process_runs_and_after_it_was_killed() {
     screen.press("3");
     screen.until(|text| text.contains("POLLS/S") && text.contains("turns"));
     screen.press("\t");
-    screen.until(|text| text.contains("WAITING") && text.contains("Mutex::lock"));
+    screen.until(|text| text.contains("WAITING") && text.contains("top.rs:"));
     screen.press("2/nothing like it");
-    screen.until(|text| text.contains("no row passes the filter"));
+    screen.until(|text| text.contains("no row passes the filter") && text.contains("like it"));
     screen.press("\x7f\x7f\r");
-    screen.until(|text| {
-        text.contains("hidden by the filter nothing like\u{20}") || text.contains("hidden by the filter nothing like")
-    });
+    screen.until(|text| text.contains("hidden by the filter nothing like") && !text.contains("like it"));
     screen.press("/");
     screen.until(|text| text.contains("Enter: keep"));
     screen.press("\r");

@@ -15,6 +15,7 @@ use crate::escape;
 use crate::figures::Row;
 use crate::operation::name_of;
 use crate::render::operation::{number, text};
+use crate::view::is_own;
 
 use figures::Messages;
 pub use pools::Counted;
@@ -49,8 +50,11 @@ impl Model {
         Model { start: Some(start), now: start, ..Model::default() }
     }
 
-    /// Takes the next event, about in the order of time.
+    /// Takes the next event, about in the order of time. The recorder's own are left out, as in `view`.
     pub fn event(&mut self, event: &Event<'_>) {
+        if is_own(event.class) {
+            return;
+        }
         self.events += 1;
         self.start.get_or_insert(event.time);
         self.now = self.now.max(event.time);

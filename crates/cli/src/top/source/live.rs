@@ -100,6 +100,8 @@ impl Source for Live {
 
     fn stop(&mut self) -> Result<(), Failure> {
         if !std::mem::replace(&mut self.is_over, true) {
+            self.counted = None;
+            self.count();
             self.session.stop()?;
             self.take(|follower, each| follower.drain_all(each))?;
         }

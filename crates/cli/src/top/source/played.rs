@@ -10,9 +10,12 @@ use super::{Source, State};
 use crate::exit::Failure;
 use crate::signals::{self, Notice, Signal};
 use crate::top::model::Model;
+use crate::view::is_own;
 
 pub struct Played<'t> {
     trace: &'t Trace,
+    /// The time of its first event; `None` if it has none.
+    first: Option<i64>,
     events: Events<'t>,
     operations: FileOperations<'t>,
     model: Model,
@@ -34,6 +37,7 @@ impl<'t> Played<'t> {
         signals::receive(tell).context("cannot receive signals")?;
         let mut played = Played {
             trace,
+            first: trace.events().find(|event| !is_own(event.class)).map(|event| event.time),
             events: trace.events(),
             operations: FileOperations::default(),
             model: Model::default(),
@@ -43,6 +47,11 @@ impl<'t> Played<'t> {
         };
         played.to(i64::MAX);
         Ok(played)
+    }
+
+    /// The time to which users refer.
+    pub fn first(&self) -> i64 {
+        self.first.unwrap_or(0)
     }
 
     /// Moves the end of the window to a time.
@@ -62,8 +71,8 @@ impl<'t> Played<'t> {
         if self.events.peek().is_none() {
             self.last.get_or_insert(self.model.now);
         }
-        let first = self.trace.events().peek().map_or(0, |first| first.time);
-        self.model.start = Some(first);
+        self.model.start = self.first;
+        let first = self.first();
         self.model.now = time.clamp(first, self.last.unwrap_or(i64::MAX).max(first));
         self.model.given_up = self.operations.given_up();
         self.model.losses = self.trace.losses();

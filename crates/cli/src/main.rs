@@ -55,6 +55,7 @@ mod system;
 mod tasks;
 mod temporary;
 mod token;
+mod top;
 #[cfg(target_os = "linux")]
 mod trace;
 mod tracer;
@@ -196,6 +197,11 @@ enum Command {
     ///
     /// A process that has no control socket is asked to open one, as by dyntrace record -p.
     Export(export::Arguments),
+    #[command(after_long_help = top::HELP)]
+    /// Watch a process: operations, user tags, tasks, waits, messages and pools, live or in a trace
+    ///
+    /// A process that has no control socket is asked to open one, as by dyntrace record -p.
+    Top(top::Arguments),
     #[command(after_long_help = report::HELP)]
     /// Write a trace as one self-contained HTML page
     Report(report::Arguments),
@@ -363,6 +369,7 @@ fn perform(command: Command) -> Outcome {
         Command::Metrics(arguments) => metrics::metrics(&arguments),
         #[cfg(target_os = "linux")]
         Command::Export(arguments) => export::export(&arguments),
+        Command::Top(arguments) => top::top(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Diff(arguments) => diff::diff(&arguments),
         Command::Convert(arguments) => convert::convert(&arguments),

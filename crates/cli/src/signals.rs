@@ -17,6 +17,13 @@ pub struct Signal {
     pub is_from_terminal: bool,
 }
 
+impl Signal {
+    /// Whether it asks a command that only watches to end.
+    pub fn ends_command(self) -> bool {
+        !matches!(self.number, SIGUSR1 | SIGUSR2)
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub enum Notice {
     /// A signal for this process, or for the command.

@@ -9,7 +9,7 @@ mod operations;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-pub use operations::OperationFollower;
+pub use operations::{Followed, OperationFollower};
 
 use crate::error::Error;
 use crate::event::{Event, Value};

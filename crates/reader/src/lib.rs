@@ -74,7 +74,7 @@ pub use dyntrace_metadata::{FieldKind, Format};
 pub use error::Error;
 pub use event::{Event, Value};
 pub use filter::Selection;
-pub use follow::{Follower, OperationFollower};
+pub use follow::{Followed, Follower, OperationFollower};
 pub use losses::{Damage, Discarded, Losses, Lost, Overwritten};
 pub use merge::Events;
 pub use operations::{Completion, FileOperation, FileOperations, MAX_IN_FLIGHT, QueueStep};

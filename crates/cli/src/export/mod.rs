@@ -16,9 +16,13 @@ use crate::exit::{self, Failure, Outcome};
 use crate::otlp::{Endpoint, Sampling, Spans};
 use crate::record;
 
-use place::Place;
+pub use place::Place;
 use queue::Queue;
-use session::Session;
+pub use session::{Session, State};
+
+/// The probes of operations, of all drivers, and of the queues and tokens that belong to them.
+pub const PROBES: [&str; 7] =
+    ["*-entry", "*-int_entry", "*-int_return", "*-return", "aio_pool-add", "aio_pool-get", "seq_trace-operation"];
 
 pub const HELP: &str = "\
 Examples:
@@ -78,7 +82,7 @@ pub fn export(Arguments { pid, to, size, folder, sampling }: &Arguments) -> Outc
     })?;
     // Dropped last, when nothing reads its files.
     let place = Place::choose(*pid, folder.as_deref())?;
-    let mut session = Session::start(*pid, place.directory(), *size)?;
+    let mut session = Session::start(*pid, place.directory(), *size, &PROBES)?;
     let mut live = Live::new(place.directory(), Spans::new(Queue::start(endpoint), sampling));
     say!("exporting the spans of process {pid} to {shown}; an interrupt ends it");
     while session.goes_on()? {

@@ -2,21 +2,30 @@
 
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use dyntrace::recorder::control::protocol::Request;
 use dyntrace::recorder::control::{Connection, ControlError};
 use dyntrace::recorder::{Mode, Options};
+use dyntrace_metrics::Figures;
 
 use crate::escape;
 use crate::exit::Failure;
+use crate::metrics;
 use crate::record::process::{connect, is_for_others, number, refusal};
 use crate::signals::{self, Notice};
 use crate::view::PAUSE;
 
-/// The probes of operations, of all drivers, and of the queues and tokens that belong to them.
-const PROBES: [&str; 7] =
-    ["*-entry", "*-int_entry", "*-int_return", "*-return", "aio_pool-add", "aio_pool-get", "seq_trace-operation"];
+/// How it stands with a recorded process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Runs,
+    /// It has ended.
+    Ended,
+    /// A signal asks the command to end.
+    Interrupted,
+}
 
 /// A session that ends with this value: the process ends sessions whose connection is closed.
 pub struct Session {
@@ -28,14 +37,15 @@ pub struct Session {
 }
 
 impl Session {
-    pub fn start(pid: u32, directory: &Path, size: u64) -> Result<Session, Failure> {
+    /// Starts a recording of these probes into circular files in `directory`, of `size` bytes for each thread.
+    pub fn start(pid: u32, directory: &Path, size: u64, probes: &[&str]) -> Result<Session, Failure> {
         let mut connection = connect(pid)?;
         let (sender, notices) = mpsc::channel();
         signals::receive(move |notice| sender.send(notice).is_ok()).context("cannot receive signals")?;
         let mut options = Options::new(directory);
         options.mode = Mode::Overwrite;
         options.size = Some(size);
-        options.probes = PROBES.iter().map(|&probe| probe.into()).collect();
+        options.probes = probes.iter().map(|&probe| probe.into()).collect();
         let started = connection.request(&Request::Start(options)).map_err(refusal)?;
         if !directory.exists() {
             let directory = escape::path(directory);
@@ -50,14 +60,24 @@ impl Session {
 
     /// Waits until it is time for the next look. Returns false after a signal that ends the command, and when the process has ended.
     pub fn goes_on(&mut self) -> anyhow::Result<bool> {
-        match self.notices.recv_timeout(PAUSE) {
-            Ok(Notice::Signal(signal)) if !is_for_others(signal.number) => return Ok(false),
+        Ok(self.wait(PAUSE)? == State::Runs)
+    }
+
+    /// Waits that long, or until a signal arrives.
+    pub fn wait(&mut self, pause: Duration) -> anyhow::Result<State> {
+        match self.notices.recv_timeout(pause) {
+            Ok(Notice::Signal(signal)) if !is_for_others(signal.number) => return Ok(State::Interrupted),
             Ok(_) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(anyhow!("the thread that receives signals has ended"));
             }
         }
-        Ok(self.is_open())
+        Ok(if self.is_open() { State::Runs } else { State::Ended })
+    }
+
+    /// The counts of the process.
+    pub fn metrics(&mut self) -> Result<Figures, Failure> {
+        metrics::of(&mut self.connection)
     }
 
     /// Ends the recording. Its files are complete then.

@@ -12,6 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
+use dyntrace::recorder::control::Connection;
 use dyntrace::recorder::control::protocol::Request;
 use dyntrace_metrics::Figures;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -73,7 +74,11 @@ pub fn metrics(arguments: &Arguments) -> Outcome {
 }
 
 fn ask(pid: u32) -> Result<Figures, Failure> {
-    let mut connection = connect(pid)?;
+    of(&mut connect(pid)?)
+}
+
+/// The counts of the process behind the connection.
+pub fn of(connection: &mut Connection) -> Result<Figures, Failure> {
     let records = connection.request_within(&Request::Metrics, PATIENCE).map_err(refusal)?;
     Ok(read::figures(&records))
 }

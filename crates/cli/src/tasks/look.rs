@@ -105,6 +105,26 @@ pub fn explain(common: &Common, chosen: Option<&Chosen>, only_deadlocks: bool) -
     })
 }
 
+/// The waits of a process's tasks with futures of this name, or part of one: of at most this many.
+pub fn waits_of(pid: u32, name: &str, most: usize) -> Result<String, Failure> {
+    let mut text = String::new();
+    let target = Target::Process(pid);
+    read::with(&target, Options { debug_file: None, stop: false }, |look| {
+        let shown = look()?;
+        let chosen = Chosen::Named(name.to_owned(), None);
+        chosen.check(&target, &shown)?;
+        let tasks = shown.listing.tasks.iter().filter(|task| chosen.has(task, shown.row(task)));
+        let ids: Vec<u64> = tasks.map(|task| task.id).collect();
+        text = ids.iter().take(most).map(|id| why::text_of(&shown, &Chosen::Task(*id))).collect();
+        if ids.len() > most {
+            text += &format!("and {} more tasks\n", ids.len() - most);
+        }
+        text += &ps::notes(&shown);
+        Ok(ExitCode::SUCCESS)
+    })?;
+    Ok(text)
+}
+
 fn target(common: &Common) -> Target<'_> {
     match (&common.core, &common.exe) {
         (Some(core), Some(exe)) => Target::Core { core, exe },

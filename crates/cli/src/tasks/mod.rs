@@ -186,3 +186,13 @@ pub fn tree(arguments: &Tree) -> Outcome {
 pub fn why(arguments: &Why) -> Outcome {
     look::explain(&arguments.common, arguments.chosen.as_ref(), arguments.cycles)
 }
+
+/// The most tasks whose waits are told by [`why_of`].
+const TOLD: usize = 20;
+
+/// What `why` says about a process's tasks of a function, named as probes name it.
+pub fn why_of(pid: u32, function: &str) -> Result<String, crate::exit::Failure> {
+    // Debug information has other words for the closures and async blocks in a function.
+    let name = function.split("::{{closure}}").next().unwrap_or(function);
+    look::waits_of(pid, name, TOLD)
+}

@@ -27,7 +27,7 @@ use crate::{losses, recording, stdout};
 pub use arguments::{Arguments, HELP};
 pub use code::Code;
 pub use csv::Csv;
-pub use event::process_name;
+pub use event::{is_own, process_name};
 pub use format::Format;
 pub use live::{Live, PAUSE};
 pub use tag::OfTag;

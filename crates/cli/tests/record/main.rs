@@ -15,6 +15,8 @@ mod others;
 mod page;
 mod place;
 mod running;
+mod screen;
+mod top;
 
 use std::env;
 use std::fs;
@@ -75,6 +77,7 @@ fn role() {
             serve(|runtime| runtime.block_on(async { (sender.send(1).unwrap(), receiver.recv().await) }).0);
         }
         "poll" => serve(|runtime| runtime.block_on(async { dyntrace::spawn(async {}).await.unwrap() })),
+        "everything" => serve(top::everything),
         "leave" => {
             let child = program("serve").stdin(Stdio::inherit()).stderr(Stdio::null()).spawn().unwrap();
             let is_childs = |folder: &Path| folder.to_str().unwrap().ends_with(&format!("-{}", child.id()));

@@ -1,10 +1,22 @@
 //! Operations of a recording that goes on.
 
 use crate::error::Error;
+use crate::event::Event;
 use crate::losses::Losses;
 use crate::operations::{FileOperation, FileOperations, Kept};
 
 use super::{Follower, Look};
+
+/// An event of a recording, or an operation that the event just before completed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Followed<'a, 't> {
+    /// The next event, in the order of [`Follower::poll`].
+    Event(&'a Event<'t>),
+    /// The operation whose last event was the one before. [`OperationFollower::drain_all`] also delivers those in flight, which have no
+    /// [`completion`](FileOperation::completion).
+    Operation(&'a FileOperation<'t>),
+}
 
 /// Follows a recording: delivers its operations as they complete, each once, whole.
 ///
@@ -39,6 +51,15 @@ impl OperationFollower {
     ///
     /// Those of [`Follower::poll`].
     pub fn poll(&mut self, each: impl FnMut(&FileOperation<'_>)) -> Result<bool, Error> {
+        self.poll_all(only_operations(each))
+    }
+
+    /// The same, and calls `each` also for the events.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Follower::poll`].
+    pub fn poll_all(&mut self, each: impl FnMut(Followed<'_, '_>)) -> Result<bool, Error> {
         let look = self.events.look()?;
         self.deliver(&look, each, false);
         Ok(!look.ended)
@@ -51,6 +72,15 @@ impl OperationFollower {
     ///
     /// Those of [`Follower::drain`].
     pub fn drain(&mut self, each: impl FnMut(&FileOperation<'_>)) -> Result<(), Error> {
+        self.drain_all(only_operations(each))
+    }
+
+    /// The same, and calls `each` also for the events.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Follower::drain`].
+    pub fn drain_all(&mut self, each: impl FnMut(Followed<'_, '_>)) -> Result<(), Error> {
         let look = self.events.last_look()?;
         self.deliver(&look, each, true);
         Ok(())
@@ -71,23 +101,32 @@ impl OperationFollower {
         self.kept.unmatched()
     }
 
-    fn deliver(&mut self, look: &Look, mut each: impl FnMut(&FileOperation<'_>), is_last: bool) {
+    fn deliver(&mut self, look: &Look, mut each: impl FnMut(Followed<'_, '_>), is_last: bool) {
         let Self { events, kept } = self;
         // Of a poll without events, nothing is copied.
         let mut resumed: Option<FileOperations<'_>> = None;
         events.deliver(look, |event| {
             let operations = resumed.get_or_insert_with(|| kept.resume(&look.trace));
+            each(Followed::Event(event));
             if let Some(operation) = operations.push(event) {
-                each(&operation);
+                each(Followed::Operation(&operation));
             }
         });
         if is_last {
             let operations = resumed.get_or_insert_with(|| kept.resume(&look.trace));
-            operations.in_flight().for_each(&mut each);
+            operations.in_flight().for_each(|operation| each(Followed::Operation(operation)));
             operations.forget_in_flight();
         }
         if let Some(operations) = resumed {
             *kept = operations.suspend(&look.trace);
+        }
+    }
+}
+
+fn only_operations(mut each: impl FnMut(&FileOperation<'_>)) -> impl FnMut(Followed<'_, '_>) {
+    move |followed| {
+        if let Followed::Operation(operation) = followed {
+            each(operation);
         }
     }
 }

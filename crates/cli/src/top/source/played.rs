@@ -1,0 +1,118 @@
+//! A trace, with a window that moves through its time.
+
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, anyhow};
+use dyntrace_reader::{Events, FileOperations, Trace};
+
+use super::{Source, State};
+use crate::exit::Failure;
+use crate::signals::{self, Notice, Signal};
+use crate::top::model::Model;
+use crate::view::is_own;
+
+pub struct Played<'t> {
+    trace: &'t Trace,
+    /// The time of its first event; `None` if it has none.
+    first: Option<i64>,
+    events: Events<'t>,
+    operations: FileOperations<'t>,
+    model: Model,
+    /// The time of the trace's last event, once it was read.
+    last: Option<i64>,
+    /// The time of the last look, while the window moves with the time.
+    plays: Option<Instant>,
+    signals: Receiver<Signal>,
+}
+
+impl<'t> Played<'t> {
+    /// The trace up to its end.
+    pub fn new(trace: &'t Trace) -> Result<Played<'t>, Failure> {
+        let (sender, signals) = mpsc::channel();
+        let tell = move |notice| match notice {
+            Notice::Signal(signal) if signal.ends_command() => sender.send(signal).is_ok(),
+            _ => true,
+        };
+        signals::receive(tell).context("cannot receive signals")?;
+        let mut played = Played {
+            trace,
+            first: trace.events().find(|event| !is_own(event.class)).map(|event| event.time),
+            events: trace.events(),
+            operations: FileOperations::default(),
+            model: Model::default(),
+            last: None,
+            plays: None,
+            signals,
+        };
+        played.to(i64::MAX);
+        Ok(played)
+    }
+
+    /// The time to which users refer.
+    pub fn first(&self) -> i64 {
+        self.first.unwrap_or(0)
+    }
+
+    /// Moves the end of the window to a time.
+    pub fn to(&mut self, time: i64) {
+        if time < self.model.now {
+            self.events = self.trace.events();
+            self.operations = FileOperations::default();
+            self.model = Model::default();
+        }
+        while self.events.peek().is_some_and(|next| next.time <= time) {
+            let Some(event) = self.events.next() else { break };
+            self.model.event(&event);
+            if let Some(operation) = self.operations.push(&event) {
+                self.model.operation(&operation);
+            }
+        }
+        if self.events.peek().is_none() {
+            self.last.get_or_insert(self.model.now);
+        }
+        self.model.start = self.first;
+        let first = self.first();
+        self.model.now = time.clamp(first, self.last.unwrap_or(i64::MAX).max(first));
+        self.model.given_up = self.operations.given_up();
+        self.model.losses = self.trace.losses();
+    }
+}
+
+impl Source for Played<'_> {
+    fn look(&mut self, pause: Duration) -> Result<State, Failure> {
+        match self.signals.recv_timeout(pause) {
+            Ok(_) => return Ok(State::Interrupted),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(anyhow!("the thread that receives signals has ended").into());
+            }
+        }
+        if let Some(before) = self.plays {
+            let now = Instant::now();
+            self.plays = Some(now);
+            self.seek((now - before).as_nanos() as i64);
+        }
+        Ok(if self.last.is_some_and(|last| last <= self.model.now) { State::Ended } else { State::Runs })
+    }
+
+    fn model(&self) -> &Model {
+        &self.model
+    }
+
+    fn stop(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn seek(&mut self, by: i64) {
+        self.to(self.model.now.saturating_add(by));
+    }
+
+    fn play(&mut self, plays: bool) {
+        self.plays = plays.then(Instant::now);
+    }
+
+    fn pid(&self) -> Option<u32> {
+        None
+    }
+}

@@ -66,8 +66,9 @@ async fn standing(number: u64) {
 /// Tasks that stand, while others come and go.
 fn storm() {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
-    let standing: Vec<_> =
-        (0..STANDING).map(|number| runtime.block_on(async { dyntrace::spawn(standing(number)) })).collect();
+    let entered = runtime.enter();
+    let standing: Vec<_> = (0..STANDING).map(|number| dyntrace::spawn(standing(number))).collect();
+    drop(entered);
     for _ in 0..4 {
         runtime.spawn(async {
             loop {
@@ -425,7 +426,7 @@ fn locks_tell_their_holders() {
     assert!(reads.contains("for timer in "), "{reads}");
 }
 
-/// A program that keeps no table is shown as before.
+/// Its memory is shown as that of a program without a table.
 #[test]
 fn a_table_that_cannot_be_read_is_a_note() {
     let program = Program::start(&env::current_exe().unwrap(), "tasks");

@@ -32,7 +32,7 @@ fn victim() {
             tokio::spawn(pending::<()>());
         }
         // In the table, and no task of the runtime.
-        dyntrace::spawn_blocking(|| std::thread::park());
+        dyntrace::spawn_blocking(std::thread::park);
         let part = dyntrace::process::child(pending::<()>());
         for _ in 0..OWN {
             dyntrace::spawn(pending::<()>());

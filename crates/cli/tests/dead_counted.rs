@@ -17,16 +17,18 @@ const OWN: u64 = 5;
 /// The program to kill.
 #[test]
 fn victim() {
-    if env::var_os(VICTIM).is_none() {
-        return;
-    }
+    let Some(kept_by) = env::var_os(VICTIM) else { return };
     // Runtimes that have ended do not count.
     for _ in 0..3 {
         let ended = Builder::new_multi_thread().worker_threads(2).build().unwrap();
         ended.spawn(pending::<()>());
         ended.block_on(async { dyntrace::spawn(async {}).await.unwrap() });
     }
-    let runtime = Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    let mut builder = match kept_by.to_str() {
+        Some("environment") => Builder::new_multi_thread(),
+        _ => Builder::new_current_thread(),
+    };
+    let runtime = builder.tasks(kept_by == "builder").build().unwrap();
     runtime.block_on(async {
         for _ in 0..OTHERS {
             tokio::spawn(pending::<()>());
@@ -38,6 +40,10 @@ fn victim() {
             dyntrace::spawn(pending::<()>());
         }
         println!("ready");
+        if kept_by == "builder" {
+            // The runtime's only thread never sleeps in the runtime.
+            std::thread::park();
+        }
         part.await;
     });
 }
@@ -51,9 +57,21 @@ fn dead(table: &Path, arguments: &[&str]) -> String {
 
 #[test]
 fn others_are_counted() {
+    others_are_counted_in("environment");
+}
+
+#[test]
+fn others_of_a_blocked_runtime_are_counted() {
+    others_are_counted_in("builder");
+}
+
+fn others_are_counted_in(kept_by: &str) {
     let folder = tempfile::tempdir().unwrap();
     let mut victim = Command::new(env::current_exe().unwrap());
-    victim.args(["--exact", "victim", "--nocapture"]).env(VICTIM, "1").env("DYNTRACE", "tasks");
+    victim.args(["--exact", "victim", "--nocapture"]).env(VICTIM, kept_by);
+    if kept_by == "environment" {
+        victim.env("DYNTRACE", "tasks");
+    }
     let mut program = victim.env("XDG_RUNTIME_DIR", folder.path()).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
     let is_ready = lines.any(|line| line.unwrap().contains("ready"));

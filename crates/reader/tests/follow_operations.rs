@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Arg, Fired, START, SUB_BUFFER, Writer, entry, fired, returned};
-use dyntrace_reader::{FileOperation, Follower, OperationFollower, Trace};
+use dyntrace_reader::{FileOperation, Followed, Follower, OperationFollower, Trace};
 
 const OPEN: i64 = 1;
 const READ: i64 = 2;
@@ -119,4 +119,31 @@ fn operations_of_a_process_that_is_gone_are_given_up() {
     std::fs::remove_dir_all(&writer.folder).expect("a folder");
     follow.drain(|operation| panic!("{operation:?}")).expect("the other process");
     assert_eq!(follow.given_up(), 1);
+}
+
+#[test]
+fn events_come_with_the_operations_that_they_complete() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let writer = Writer::new(folder.path().join("shop-12"));
+    write_upto(&writer, u64::MAX);
+    let trace = Trace::open(folder.path()).expect("a trace");
+    let mut operations = dyntrace_reader::FileOperations::default();
+    let mut expected = Vec::new();
+    for event in trace.events() {
+        expected.push(format!("{event:?}"));
+        expected.extend(operations.push(&event).as_ref().map(shown));
+    }
+    expected.extend(operations.in_flight().map(shown));
+    let mut follow = OperationFollower::new(Follower::new([folder.path()]));
+    let mut delivered = Vec::new();
+    let mut each = |followed: Followed<'_, '_>| match followed {
+        Followed::Event(event) => delivered.push(format!("{event:?}")),
+        Followed::Operation(operation) => delivered.push(shown(operation)),
+        other => panic!("{other:?}"),
+    };
+    for _ in 0..3 {
+        follow.poll_all(&mut each).expect("a trace");
+    }
+    follow.drain_all(&mut each).expect("a trace");
+    assert_eq!(delivered, expected);
 }

@@ -6,6 +6,8 @@ mod pools;
 pub mod sliding;
 mod table;
 mod tasks;
+#[cfg(test)]
+mod tests;
 mod waits;
 
 use dyntrace_reader::{Event, FileOperation, Losses};

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 
 use dyntrace_task_table::layout::{self, Slot, State, slot};
 
-use super::id::low_bits;
+use super::id::of_current;
 use super::table::Table;
 use super::{Begun, Resource, Spawned};
 use crate::clock;
@@ -148,7 +148,7 @@ impl Seat {
         }
         self.0 &= !UNPOLLED;
         let slot = table.slot(self.number(), pid)?;
-        let id = tokio::task::try_id().map_or(0, low_bits);
+        let id = of_current();
         slot.change(|words| words.set_beside(id));
         Some(slot)
     }
@@ -295,31 +295,3 @@ fn set_tag(pid: u64, tag: Option<&str>) {
 }
 
 const _: () = assert!(layout::SLOT == size_of::<Slot>());
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_id_of_a_task_is_the_number_that_tokio_displays() {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(async {
-            assert_eq!(runtime_id(), 0, "this is no task");
-            let tasks: Vec<_> = (0..20).map(|_| tokio::spawn(async { runtime_id() })).collect();
-            for task in tasks {
-                let id = task.id().to_string();
-                assert_eq!(task.await.unwrap().to_string(), id);
-            }
-            let job = tokio::task::spawn_blocking(runtime_id);
-            let id = job.id().to_string();
-            assert_eq!(job.await.unwrap().to_string(), id);
-        });
-    }
-
-    #[test]
-    fn ids_beyond_32_bits_keep_their_low_half() {
-        let mut id = Digits(0);
-        write!(id, "{}", (7_u64 << 32) + 12).unwrap();
-        assert_eq!((id.0, id.0 as u32), ((7 << 32) + 12, 12));
-    }
-}

@@ -176,9 +176,10 @@ impl<R: Waited> Wait<R> {
     #[inline(never)]
     fn tell_end(&mut self, outcome: &'static str) {
         task_table::wait_ends(self.process.number(), self.began);
-        let waited = clock::took(clock::now().wrapping_sub(self.began)).as_nanos();
-        self.began = 0;
-        if probes::resume::is_enabled() && !is_only_kept!(probes::resume) {
+        let began = mem::replace(&mut self.began, 0);
+        // The table alone does not need the rest.
+        if probes::resume::is_enabled() {
+            let waited = clock::took(clock::now().wrapping_sub(began)).as_nanos();
             let (place, waited) = (Place::new(self.place), u64::try_from(waited).unwrap_or(u64::MAX));
             let resource = &self.resource;
             probes::resume(|| (self.process, resource.resource(), waited, outcome, resource.kind(), place.text()));

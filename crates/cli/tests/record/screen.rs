@@ -103,8 +103,8 @@ impl Screen {
             [first, ..] => {
                 let length = match first {
                     0..0x80 => 1,
-                    0..0xe0 => 2,
-                    0..0xf0 => 3,
+                    0x80..0xe0 => 2,
+                    0xe0..0xf0 => 3,
                     _ => 4,
                 };
                 let text = str::from_utf8(bytes.get(..length)?).unwrap();

@@ -32,15 +32,16 @@ Examples:
   dyntrace top -r trace --at 12.5s
   dyntrace top -p 4711 --for 5s --json
 
-Keys: Tab and 1 to 6 choose a tab, the arrows a row and, in a trace, the time. s: sort by the next column,
-r: reverse, w: the last 10 s or all the time, /: filter, p: pause, Enter: details, ?: all keys, q: leave.
+Keys: Tab and 1 to 6 choose a tab, the arrows a row and, in a trace, the time. s: sort by the next
+column, r: reverse, w: the last 10 s or all the time, /: filter, p: pause, Enter: details, of a task
+what dyntrace why says, ?: all keys, q: leave.
 
-Without a terminal, and with --once, --for or --json, it prints all tabs once, as tables or JSON: of a
-process after 1 s or --for, of a trace up to its end or --at.
+Without a terminal, and with --once, --for or --json, it prints all tabs once, as tables or JSON: of
+a process after 1 s or --for, of a trace up to its end or --at.
 
-The process records its operations, tasks, waits and messages into circular files in TMPDIR, which are
-removed at the end. They take the bytes of --size for each thread, and for 16 threads more. Tasks are
-those that dyntrace's functions started, waits those of dyntrace::sync, time and wait.
+The process records its operations, tasks, waits and messages into circular files in TMPDIR, which
+are removed at the end. They take the bytes of --size for each thread, and for 16 threads more.
+Tasks are those that dyntrace's functions started, waits those of dyntrace::sync, time and wait.
 
 Exit status:
    0  the figures are whole
@@ -55,17 +56,19 @@ Exit status:
 const ONCE: Duration = Duration::from_secs(1);
 
 #[derive(clap::Args)]
+#[cfg_attr(target_os = "linux", command(group(clap::ArgGroup::new("subject").required(true).args(["pid", "trace"]))))]
 pub struct Arguments {
     /// The process
     #[cfg(target_os = "linux")]
-    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..), required_unless_present = "trace", conflicts_with = "trace")]
+    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
     pid: Option<u32>,
     /// The folder of a recording, or of one process in it; several are shown as one
     #[arg(short = 'r', long, value_name = "TRACE", num_args = 1..)]
     #[cfg_attr(not(target_os = "linux"), arg(required = true))]
     trace: Vec<PathBuf>,
     /// Begin at this time of the trace: 1.5s, or 2026-11-21T10:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = time::instant, requires = "trace")]
+    #[arg(long, value_name = "TIME", value_parser = time::instant)]
+    #[cfg_attr(target_os = "linux", arg(conflicts_with = "pid"))]
     at: Option<time::Instant>,
     /// Print all tabs once, and end
     #[arg(long)]

@@ -167,6 +167,19 @@ fn a_process_that_does_not_exist() {
     ran.says(65, "4194304");
 }
 
+#[test]
+fn wrong_use() {
+    let place = Place::new();
+    for (arguments, what) in [
+        (&["top"][..], "<--pid <PID>|--trace <TRACE>...>"),
+        (&["top", "-p", "1", "-r", "trace"], "cannot be used with"),
+        (&["top", "-p", "1", "--at", "1s"], "cannot be used with"),
+        (&["top", "-r", "trace", "--for", "1s"], "cannot be used with"),
+    ] {
+        place.run(arguments).says(2, what);
+    }
+}
+
 /// A recording of the role, which was fired that many times.
 fn recorded(place: &Place, times: usize) {
     let mut firing = start(place, "everything");

@@ -89,7 +89,7 @@ fn sum(top: &Value, tab: &str, text: &str, number: &str) -> u64 {
     rows.iter().filter(|row| has_text(row)).map(of).sum()
 }
 
-/// What the role did that many times.
+/// What the role did that many times. Threads of the pools may not have put down their last job when the program says that it has fired.
 #[track_caller]
 fn is_everything(top: &Value, times: u64) {
     for (tab, text, number, expected) in [
@@ -112,9 +112,7 @@ fn is_everything(top: &Value, times: u64) {
         ("messages", "", "/all/received", times),
         ("messages", "", "/queue", 0),
         ("pools", "I/O", "/all/jobs", 2 * times),
-        ("pools", "I/O", "/busy", 0),
         ("pools", "blocking", "/all/jobs", times),
-        ("pools", "blocking", "/busy", 0),
     ] {
         assert_eq!(sum(top, tab, text, number), expected, "{number} of {text} in {tab}: {:#}", top[tab]);
     }

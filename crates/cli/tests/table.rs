@@ -215,7 +215,7 @@ impl Program {
             assert!(wait["place"].as_str().unwrap().contains("tests/table.rs:"));
             let chain = &task["chain"];
             match chain["known_by"].as_str().unwrap() {
-                "read" => assert_eq!(chain["root"]["awaits"][0]["future"], "table::request", "{task}"),
+                "read" => assert_eq!(chain["root"]["future"], "table::request", "{task}"),
                 known_by => assert_eq!(known_by, "no_types", "{task}"),
             }
         }

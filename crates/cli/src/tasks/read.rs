@@ -81,11 +81,19 @@ impl Look {
 
     /// A holder as its lock notes it, with the time if the table's clock tells it.
     pub fn holder(&self, holder: &Holder) -> String {
-        let since = self.kept.as_ref().filter(|_| holder.since != 0).and_then(|kept| kept.age(holder.since));
-        let since = since.map(|since| format!(" for {}", words::duration(since))).unwrap_or_default();
+        let since = self.held(holder).map(|since| format!(" for {}", words::duration(since))).unwrap_or_default();
         let place =
             holder.place.as_ref().map(|place| format!(", taken at {}", words::place(place))).unwrap_or_default();
         format!("held by {}{since}{place}", pid(holder.pid))
+    }
+
+    /// The same, if the time is known: the rest is also told with the holder's guard.
+    pub fn holder_since(&self, holder: &Holder) -> Option<String> {
+        self.held(holder).map(|_| self.holder(holder))
+    }
+
+    fn held(&self, holder: &Holder) -> Option<u64> {
+        self.kept.as_ref().filter(|_| holder.since != 0)?.age(holder.since)
     }
 
     /// Gaps of both sources.

@@ -75,7 +75,7 @@ fn deadlock(cycle: &Cycle, look: &Look) -> String {
         let waits = words::leaves(task).into_iter().filter(|future| is_through(future, &step.blocker));
         for future in waits {
             text += &format!("  waits at {} for {}\n", words::at(task), words::leaf(future));
-            let noted = words::holder(future).map(|holder| look.holder(holder));
+            let noted = words::holder(future).and_then(|holder| look.holder_since(holder));
             text += &noted.map(|noted| format!("  the lock says: {noted}\n")).unwrap_or_default();
         }
         let blocker =

@@ -272,8 +272,8 @@ impl<'l> Why<'l> {
             let noted = words::holder(leaf);
             if let Some(noted) = noted.filter(|_| holders.is_empty()) {
                 self.follow_noted(noted, path, seen, indent, lines);
-            } else if let Some(noted) = noted {
-                lines.push(format!("{indent}│  the lock says: {}", self.look.holder(noted)));
+            } else if let Some(noted) = noted.and_then(|noted| self.look.holder_since(noted)) {
+                lines.push(format!("{indent}│  the lock says: {noted}"));
             } else if let Some(unknown) = nobody(leaf).filter(|_| holders.is_empty()) {
                 lines.push(format!("{indent}└─ {unknown}"));
             }

@@ -99,6 +99,7 @@ impl<'a, 't> Walk<'a, 't> {
             let inner = self.steady.follow(value, steps);
             let mut shown = inner.map_or_else(unknown, |inner| self.future(&inner, frame, depth + 1));
             shown.user_tag = shown.user_tag.or_else(|| self.user_tag(value).map(Arc::from));
+            shown.process = own::process(&self.steady, value).or(shown.process);
             return shown;
         }
         let inline = kind.is_coroutine() || kind.shape == Shape::Struct && !is_trait_object(kind);

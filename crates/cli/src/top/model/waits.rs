@@ -46,7 +46,7 @@ impl Waits {
                         line
                     }
                     // It began before the recording, or was not followed.
-                    None => self.by_place.line([b"", b""]),
+                    None => self.by_place.line([plain_text(event, "kind"), plain_text(event, "place")]),
                 };
                 line.add(time, |of| of.times.count(waited));
             }

@@ -1,0 +1,105 @@
+//! The file of the table, and those of ended processes.
+
+use std::mem;
+use std::os::fd::AsRawFd as _;
+use std::process;
+use std::time::SystemTime;
+
+use dyntrace_folders::{Folder, NewFile};
+
+use super::super::directory::{Directory, is_alive};
+use super::super::error::ControlError;
+use crate::probes::process::{scheduled, spawn, wait};
+use crate::recorder::children;
+use crate::recorder::closed_in_children::ClosedInChildren;
+use crate::recorder::sessions::sessions;
+use crate::task_table;
+use crate::thread_progress::os::without_file_size_signal;
+
+/// Tables of ended processes that are left.
+const LEFT: usize = 8;
+
+/// Creates the file, fills it, and has the probes keep it.
+pub(super) fn keep() -> Result<(), ControlError> {
+    children::begin_anew().map_err(ControlError::system("prepare for forks"))?;
+    // The lock: another thread may start it, too.
+    let _sessions = sessions();
+    if task_table::is_kept() {
+        return Ok(());
+    }
+    let directory = Directory::own()?;
+    remove_old(&directory.folder);
+    let name = name(process::id());
+    // Of an ended process with this number.
+    let _ = directory.folder.remove_file(&name);
+    let doing = |doing| {
+        let path = directory.folder.path().join(&name);
+        ControlError::system(format!("{doing} the table of tasks {path:?}"))
+    };
+    let file = directory.folder.create_file(&name, NewFile::Plain).map_err(doing("create"))?;
+    let descriptor = file.as_raw_fd();
+    without_file_size_signal(|| task_table::start(file)).map_err(|error| {
+        let _ = directory.folder.remove_file(&name);
+        doing("fill")(error)
+    })?;
+    // It is open as long as the process.
+    mem::forget(ClosedInChildren::new(&descriptor));
+    for probe in [&spawn::__DESCRIPTOR, &scheduled::__DESCRIPTOR, &wait::__DESCRIPTOR] {
+        probe.keep();
+    }
+    Ok(())
+}
+
+/// Removes tables of ended processes, the oldest first.
+fn remove_old(folder: &Folder) {
+    let changed = |name: &str| folder.open_file(name).and_then(|file| file.metadata()?.modified());
+    let mut dead: Vec<(SystemTime, String)> = Vec::new();
+    for name in folder.names().unwrap_or_default() {
+        let Some(name) = name.to_str() else { continue };
+        if process_of(name).is_some_and(|pid| !is_alive(pid)) {
+            dead.push((changed(name).unwrap_or(SystemTime::UNIX_EPOCH), name.to_owned()));
+        }
+    }
+    dead.sort_unstable();
+    for (_, name) in &dead[..dead.len().saturating_sub(LEFT)] {
+        // A file that cannot be removed only takes space.
+        let _ = folder.remove_file(name);
+    }
+}
+
+fn name(pid: u32) -> String {
+    format!("{pid}.tasks")
+}
+
+fn process_of(name: &str) -> Option<u32> {
+    name.strip_suffix(".tasks")?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_tables_of_ended_processes_stay() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::make_private(&place.path().join("dyntrace")).unwrap();
+        // No process has these numbers: the kernel's largest is 4194304.
+        for number in 0..LEFT as u32 + 3 {
+            let file = folder.create_file(name(5_000_000 + number), NewFile::Plain).unwrap();
+            let changed = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1000 - u64::from(number));
+            file.set_modified(changed).unwrap();
+        }
+        let others = [name(process::id()), "5000000.sock".to_owned(), "x.tasks".to_owned()];
+        for other in &others {
+            folder.create_file(other, NewFile::Plain).unwrap();
+        }
+        remove_old(&folder);
+        let mut left: Vec<String> =
+            folder.names().unwrap().into_iter().map(|name| name.into_string().unwrap()).collect();
+        left.sort_unstable();
+        let mut expected: Vec<String> = (0..LEFT as u32).map(|number| name(5_000_000 + number)).collect();
+        expected.extend(others);
+        expected.sort_unstable();
+        assert_eq!(left, expected);
+    }
+}

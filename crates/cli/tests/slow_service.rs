@@ -10,6 +10,8 @@ use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -66,12 +68,26 @@ impl Place {
         BufReader::new(record.stdout.take().unwrap()).read_line(&mut said).unwrap();
         assert!(said.starts_with("serves public on http://127.0.0.1:"), "{said}");
         self.sh(load);
+        // The last client has its answer before the service has closed the file.
+        for _ in 0..500 {
+            if self.has_answers(name) {
+                break;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
         // As Ctrl-C does, to both.
         let service = fs::read_to_string(format!("/proc/{0}/task/{0}/children", record.id())).unwrap();
         for process in service.split_whitespace().map(|pid| pid.parse().unwrap()).chain([record.id().cast_signed()]) {
             kill(Pid::from_raw(process), Signal::SIGINT).unwrap();
         }
         record.wait().unwrap();
+    }
+
+    /// Whether all operations in the trace have ended.
+    fn has_answers(&self, name: &str) -> bool {
+        let events = self.dyntrace(&format!("view {name} --json"));
+        let count = |probe: &str| events.matches(&format!("\"dyntrace:efile_drv-{probe}\"")).count();
+        count("entry") == count("return")
     }
 
     /// Runs a command of the chapter.

@@ -31,7 +31,7 @@
 //! | [`user_trace`] | your program's own events, [`p!`] |
 //! | [`trace`] | calls of functions with the attribute [`traced`], traced by pattern while the program runs |
 //! | [`alloc`] | an allocator that counts, so that traces show how much memory functions allocate |
-//! | `runtime` (feature `runtime`) | tokio's runtimes, built so that their tasks are seen; [`main`](macro@main), [`test`](macro@test) |
+//! | `runtime` (feature `runtime`) | tokio's runtimes, built so that their tasks are seen; the attributes `main` and `test` |
 //! | [`recorder`] | recording of all probes into files, without a tracer; on Unix |
 //! | [`code`] | modules: libraries that a running program loads, upgrades and purges; on Linux |
 //! | [`probes`] | the probe functions, made from `provider.d` |

@@ -31,7 +31,7 @@ mod texts;
 
 use std::panic::Location;
 
-#[cfg(feature = "runtime")]
+#[cfg(all(feature = "runtime", not(loom)))]
 pub(crate) use counting::Counter;
 pub(crate) use counting::{count, is_counted};
 #[cfg(all(tokio_unstable, feature = "runtime"))]

@@ -219,6 +219,16 @@ pub struct Await {
     pub more: u64,
 }
 
+impl Await {
+    /// Adds a future that it awaits. Most await one: a vector takes space for several at the first push.
+    pub(crate) fn add(&mut self, inner: Await) {
+        if self.awaits.is_empty() {
+            self.awaits.reserve_exact(1);
+        }
+        self.awaits.push(inner);
+    }
+}
+
 /// How far a future is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

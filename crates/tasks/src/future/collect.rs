@@ -50,12 +50,12 @@ impl Walk<'_, '_> {
             if !self.ran() && leaf::is_quiet(self, value) {
                 return;
             }
-            shown.awaits.push(self.future(value, frame, depth + 1));
+            shown.add(self.future(value, frame, depth + 1));
         } else if leaf::of(kind, true).is_some() {
             // a stream or channel that this future need not poll
         } else if is_trait_object(kind) {
             if is_future_object(kind, references) {
-                shown.awaits.push(self.future(value, frame, depth + 1));
+                shown.add(self.future(value, frame, depth + 1));
             }
         } else {
             self.inside(value, frame, references, depth, shown);
@@ -123,7 +123,7 @@ impl Walk<'_, '_> {
                 .and_then(|number| disabled.checked_shr(number))
                 .is_some_and(|bits| bits & 1 == 0);
             if polled && let Some(branch) = values.member(&branches, member) {
-                shown.awaits.push(self.future(&branch, frame, depth + 1));
+                shown.add(self.future(&branch, frame, depth + 1));
             }
         }
         Some(())

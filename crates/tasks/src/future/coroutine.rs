@@ -37,7 +37,7 @@ impl Walk<'_, '_> {
         match self.steady.field(&variables, "__awaitee") {
             Some(awaited) => {
                 let here = Frame { outer: frame, path: &value.kind.path, variables: &variables };
-                shown.awaits.push(self.future(&awaited, Some(&here), depth + 1));
+                shown.add(self.future(&awaited, Some(&here), depth + 1));
             }
             None => shown.waits_for = Some(WaitsFor::UnknownLeaf),
         }

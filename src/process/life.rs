@@ -25,7 +25,7 @@ pub(super) struct Life {
     seat: Seat,
 }
 
-/// What a process is.
+/// A kind of process.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     /// A task of the current runtime.

@@ -122,7 +122,7 @@ pub enum State {
     Idle = 3,
 }
 
-/// What a task is.
+/// A kind of task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A future.

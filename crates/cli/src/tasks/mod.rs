@@ -187,10 +187,10 @@ pub fn why(arguments: &Why) -> Outcome {
     look::explain(&arguments.common, arguments.chosen.as_ref(), arguments.cycles)
 }
 
-/// The most tasks whose waits are told by [`why_of`].
+/// [`why_of`] tells the waits of at most so many tasks.
 const TOLD: usize = 20;
 
-/// What `why` says about a process's tasks of a function, named as probes name it.
+/// The text of `why` about a process's tasks of a function, named as probes name it.
 pub fn why_of(pid: u32, function: &str) -> Result<String, crate::exit::Failure> {
     // Debug information has other words for the closures and async blocks in a function.
     let name = function.split("::{{closure}}").next().unwrap_or(function);

@@ -73,7 +73,7 @@ impl Look {
         self.kept.iter().flat_map(|kept| kept.others().map(move |seen| (kept, seen)))
     }
 
-    /// What the table knows of tasks in memory that are alike. `None` if none of them is in it.
+    /// The table's facts about tasks in memory that are alike. `None` if none of them is in it.
     pub fn line(&self, group: &[&Task]) -> Option<String> {
         let rows: Vec<&Seen> = group.iter().filter_map(|task| self.row(task)).collect();
         if rows.is_empty() { None } else { Some(table::line(self.kept.as_ref()?, &rows)) }

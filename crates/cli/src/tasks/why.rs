@@ -93,7 +93,8 @@ pub fn text_of(look: &Look, only: &Chosen) -> String {
     text + &of_table(look, Some(only))
 }
 
-/// Tasks whose waits only the table knows, those together that wait for the same resource. `only`: of those that are in the table only.
+/// Lists tasks whose waits only the table tells; tasks that wait for the same resource stand together. With `only`, it lists those of
+/// the chosen tasks that are in the table only.
 fn of_table(look: &Look, only: Option<&Chosen>) -> String {
     let Some(kept) = &look.kept else { return String::new() };
     let in_memory = look.listing.tasks.iter().filter(|task| only.is_none() && stands(task) && !words::is_told(task));

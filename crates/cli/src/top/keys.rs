@@ -1,4 +1,4 @@
-//! What keys do to the view.
+//! Keys, and how each changes the view.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -26,7 +26,7 @@ const PAGE: isize = 20;
 /// The longest filter.
 const FILTER: usize = 200;
 
-/// What the view cannot do itself.
+/// A request that the view leaves to its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     Nothing,

@@ -122,7 +122,7 @@ fn keys(head: Vec<String>, rows: &[&listing::Row]) -> (String, Vec<String>) {
     (text(&head), rows.iter().map(|row| text(&row.keys)).collect())
 }
 
-/// What is missing from the figures: always there.
+/// The line about events that the figures lack. It is always there.
 fn losses(picture: &Picture) -> Line<'static> {
     let mut parts = vec![format!("{} events lost", picture.lost_events)];
     if picture.overwritten_packets > 0 {

@@ -143,7 +143,7 @@ impl Tab {
         }
     }
 
-    /// What the screen says of a tab without rows.
+    /// The text in place of a tab's rows if it has none.
     pub fn nothing(self) -> &'static str {
         match self {
             Tab::Operations => "no operation has ended",

@@ -131,7 +131,7 @@ fn explain(pid: Option<u32>, view: &mut View, picture: &Picture) -> Option<Recei
     Some(told)
 }
 
-/// What `dyntrace why` says about the tasks of a function.
+/// The text of `dyntrace why` about the tasks of a function.
 #[cfg(target_os = "linux")]
 fn waits(pid: u32, function: &str) -> String {
     let told = crate::tasks::why_of(pid, function).unwrap_or_else(|failure| format!("{:#}\n", failure.error));

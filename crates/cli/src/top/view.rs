@@ -1,4 +1,4 @@
-//! What the user has chosen to see: the tab, the row, the order, the filter, the times.
+//! The user's choices: the tab, the row, the order, the filter, the times.
 
 use super::listing::{Listing, Of, Row, Seconds};
 use super::model::Model;
@@ -36,7 +36,7 @@ impl Picture {
     }
 }
 
-/// What covers the table.
+/// A page that covers the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Over {
     Nothing,

@@ -89,7 +89,8 @@ fn sum(top: &Value, tab: &str, text: &str, number: &str) -> u64 {
     rows.iter().filter(|row| has_text(row)).map(of).sum()
 }
 
-/// What the role did that many times. Threads of the pools may not have put down their last job when the program says that it has fired.
+/// Compares the figures with a role that ran so many times. A thread of the pool may still hold its last job when the program says
+/// that it has fired.
 #[track_caller]
 fn is_everything(top: &Value, times: u64) {
     for (tab, text, number, expected) in [

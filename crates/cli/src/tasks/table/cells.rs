@@ -1,4 +1,4 @@
-//! What a table knows of tasks, in words.
+//! A table's facts about tasks, in words.
 
 use dyntrace_task_table::Seen;
 
@@ -12,7 +12,7 @@ pub fn since(kept: &Kept, group: &[&Seen]) -> String {
     range(kept, group.iter().map(|seen| seen::since(seen))).unwrap_or_else(missing)
 }
 
-/// What the tasks of a group wait for, which wait in one operation at one place. `None` if they do not wait.
+/// The wait of a group, whose tasks wait in one operation at one place. `None` if they do not wait.
 pub fn wait(kept: &Kept, group: &[&Seen]) -> Option<String> {
     let (operation, _) = texts(group.first()?.wait.as_ref()?.site.as_ref());
     let since = range(kept, group.iter().filter_map(|seen| Some(seen.task.wait?.since)));

@@ -98,7 +98,7 @@ fn jobs(line: &Line<Jobs>, of: &Jobs) -> Numbers {
     vec![Some(line.gauge), now(line), None, Some(of.jobs), Some(of.jobs), Some(of.queue_max), p50, p99, max]
 }
 
-/// What is now. What began before the recording may end in it.
+/// The number that is there now. Things that began before the recording may end in it.
 fn now<S>(line: &Line<S>) -> Option<u64> {
     Some(line.now.try_into().unwrap_or(0))
 }

@@ -13,7 +13,7 @@ const KEPT: usize = 384;
 pub struct Line<S> {
     pub all: S,
     pub recent: Sliding<S>,
-    /// What counts up and down: such as tasks that are alive.
+    /// A number that goes up and down, as that of living tasks.
     pub now: i64,
     /// A last length or the like.
     pub gauge: u64,

@@ -63,7 +63,10 @@ fn row(argument: &Arg) -> String {
         let values: Vec<String> = values.iter().map(|value| format!("`{}`", value.get_name())).collect();
         let _ = write!(help, ": {}", values.join(", "));
     }
-    format!("| `{shown}` | {} |\n", help.replace('|', "\\|").replace('<', "&lt;").replace('\n', " "))
+    format!(
+        "| `{shown}` | {} |\n",
+        help.replace('|', "\\|").replace('*', "\\*").replace('<', "&lt;").replace('\n', " ")
+    )
 }
 
 #[test]
@@ -128,29 +131,36 @@ fn each_command_line_of_the_pages_is_accepted() {
     let mut pages: Vec<PathBuf> = fs::read_dir(root().join("docs")).unwrap().map(|page| page.unwrap().path()).collect();
     pages.push(root().join("README.md"));
     let mut lines = 0;
+    let mut wrong = Vec::new();
     for page in pages.iter().filter(|page| page.extension().is_some_and(|extension| extension == "md")) {
         let text = fs::read_to_string(page).unwrap();
-        for block in text.split("```").skip(1).step_by(2) {
-            for line in block.lines().filter_map(|line| line.strip_prefix("$ ").or(line.strip_prefix("# "))) {
-                // A variable may come first.
-                let Some((_, arguments)) = line.split_once("dyntrace ") else { continue };
-                let before = line.split("dyntrace ").next().unwrap();
-                if !before.split(' ').all(|word| word.is_empty() || word.contains('=')) {
-                    continue;
-                }
-                let number = |word: String| {
-                    if word == "N" || word == "ID" { "1".to_owned() } else { word.replace("PID", "4711") }
-                };
-                let words = ["dyntrace".to_owned()].into_iter().chain(words(arguments).into_iter().map(number));
-                if let Err(error) = Arguments::try_parse_from(words) {
-                    let is_asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-                    assert!(is_asked, "{}: {line}\n{error}", page.display());
-                }
-                lines += 1;
+        let blocks = text.split("```").skip(1).step_by(2).flat_map(str::lines);
+        for line in blocks.filter_map(|line| line.strip_prefix("$ ").or(line.strip_prefix("# "))) {
+            let Some((before, arguments)) = line.split_once("dyntrace ") else { continue };
+            // Variables may come first.
+            if !before.split(' ').all(|word| word.is_empty() || word.contains('=')) {
+                continue;
             }
+            let arguments = words(arguments).into_iter().map(argument);
+            if let Err(error) = Arguments::try_parse_from(["dyntrace".to_owned()].into_iter().chain(arguments))
+                && !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
+            {
+                wrong.push(format!("{}: {line}\n{error}", page.display()));
+            }
+            lines += 1;
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(lines > 100, "only {lines} lines");
+}
+
+/// A word of a page with a number in place of a name for one.
+fn argument(word: String) -> String {
+    match &*word {
+        "N" | "ID" => "1".to_owned(),
+        _ if word.starts_with("PID_") => "4711".to_owned(),
+        _ => word.replace("PID", "4711"),
+    }
 }
 
 /// Names of variables that a text reads: the literals behind these calls.

@@ -101,7 +101,7 @@ impl Place {
 
     /// Runs a command until it prints the lines. Returns whether this user may.
     fn run(&self, command: &str, shown: &str) -> bool {
-        let shown: Vec<String> = shown.lines().filter(|line| !line.is_empty() && *line != "...").map(general).collect();
+        let shown: Vec<String> = shown.lines().filter(|line| !matches!(line.trim(), "" | "...")).map(general).collect();
         let mut tries = 0;
         loop {
             let Output { status, stdout, stderr } = self.shell(command).output().unwrap();
@@ -129,7 +129,7 @@ impl Place {
 /// A line without what differs from run to run.
 fn general(line: &str) -> String {
     let word = |word: &str| match word {
-        _ if word.starts_with("/tmp/") => "path".to_owned(),
+        _ if word.starts_with('/') => "path".to_owned(),
         _ => word.replace(|character: char| character.is_ascii_digit(), ""),
     };
     line.split_whitespace().map(word).collect::<Vec<_>>().join(" ")

@@ -50,7 +50,7 @@
 //! | `runtime` | no | `runtime`, `main`, `test` |
 //! | `code` | no | `code`, on Linux; includes `trace` |
 //! | `dist`, `dist-tls` | no | `dist`; the same under TLS |
-//! | `nop5`, `dof` | no | other sites on x86_64 Linux, as README says |
+//! | `nop5`, `dof` | no | other sites on x86_64 Linux, as `docs/visible.md` says |
 //! | `scripts` | no | the shipped scripts as text |
 //!
 //! Everything else is in every build, and so are the probes. To leave them out, build the program with
@@ -58,8 +58,9 @@
 //!
 //! # More
 //!
-//! Two chapters: [`writing_a_driver`] puts your own blocking work on the pool, with probes. [`unsafe_argument`] lists the facts
-//! that make this crate sound for safe code.
+//! The package has a book in its folder `docs`, which begins with `docs/first_operation.md`. Two of its chapters are here, too:
+//! [`writing_a_driver`] puts your own blocking work on the pool, with probes. [`unsafe_argument`] lists the facts that make this crate
+//! sound for safe code.
 #![cfg_attr(not(unix), allow(unused))]
 // Lower rooms have items that only gated rooms use. The build with all features on Linux finds those that are unused.
 #![cfg_attr(

@@ -1,7 +1,7 @@
 //! The recorder: writes the events of probes into per-thread files, without a tracer and without root.
 //!
-//! [`Session`] and `DYNTRACE=record:DIRECTORY` exist on Linux, FreeBSD, macOS, illumos, Solaris and NetBSD, `control` on Linux only. README
-//! lists under *Platforms* the systems that it has run on.
+//! [`Session`] and `DYNTRACE=record:DIRECTORY` exist on Linux, FreeBSD, macOS, illumos, Solaris and NetBSD, `control` on Linux only.
+//! `docs/platforms.md` lists the systems that it has run on.
 
 mod cause;
 mod channel;

@@ -5,6 +5,8 @@
 #[macro_use]
 mod stdout;
 
+#[cfg(all(test, target_os = "linux"))]
+mod book;
 mod caller;
 #[cfg(target_os = "linux")]
 mod code;

@@ -144,13 +144,14 @@ fn example(name: &str) -> PathBuf {
 
 /// Its program has neither file operations nor messages.
 #[test]
-fn the_example_in_the_readme() {
+fn the_example_of_the_chapter() {
     if !may_ask() {
         return;
     }
-    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")).unwrap();
-    let mut lines = readme.lines().skip_while(|line| !line.starts_with("$ target/release/examples/traced_shop 60 &"));
-    assert!(lines.next().is_some(), "the README starts the example without preparation");
+    let chapter = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/traced_functions.md");
+    let chapter = fs::read_to_string(chapter).unwrap();
+    let mut lines = chapter.lines().skip_while(|line| !line.starts_with("$ target/release/examples/traced_shop 60 &"));
+    assert!(lines.next().is_some(), "the chapter starts the example without preparation");
     let trace = lines.next().unwrap().strip_prefix("$ dyntrace ").unwrap();
     assert!(trace.starts_with("trace -p PID '**::price(_, quantity) if quantity > 197' --return"), "{trace}");
 

@@ -2,7 +2,7 @@
 
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::blocking;
+use super::{Pid, blocking};
 use super::child::task;
 use super::others::SpawnsOwn;
 use crate::task_table;
@@ -70,6 +70,6 @@ impl<T: 'static> JoinSetExt<T> for JoinSet<T> {
         F: FnOnce() -> T + Send + 'static,
         T: Send,
     {
-        self.spawn_blocking(blocking(closure))
+        self.spawn_blocking(blocking(Pid::next(), closure))
     }
 }

@@ -57,7 +57,7 @@ pub fn explain(common: &Common, chosen: Option<&Chosen>, only_deadlocks: bool) -
     let target = target(common);
     read::with(&target, options(common), |look| {
         let mut shown = look()?;
-        let mut before = Stuck::of(&shown.listing);
+        let mut before = Stuck::of_look(&shown);
         // A core file stays as it is.
         if target.runs() {
             if let Some(status) = wait(&interrupts, BETWEEN) {
@@ -66,7 +66,7 @@ pub fn explain(common: &Common, chosen: Option<&Chosen>, only_deadlocks: bool) -
             shown = look()?;
         }
         chosen.map_or(Ok(()), |chosen| chosen.check(&target, &shown))?;
-        let mut stuck = Stuck::of(&shown.listing).also_in(&before);
+        let mut stuck = Stuck::of_look(&shown).also_in(&before);
         let as_json = |look: &Look, stuck: &Stuck| {
             let blockers = why::blockers(look, chosen);
             json(common, look, Some(Waits { stuck: stuck.clone(), blockers }))
@@ -81,12 +81,12 @@ pub fn explain(common: &Common, chosen: Option<&Chosen>, only_deadlocks: bool) -
         print(&text)?;
         let Some(every) = common.watch else { return Ok(ended(&interrupts)) };
         loop {
-            before = Stuck::of(&shown.listing);
+            before = Stuck::of_look(&shown);
             if let Some(status) = wait(&interrupts, every) {
                 return Ok(status);
             }
             let mut now = look()?;
-            let found = Stuck::of(&now.listing).also_in(&before);
+            let found = Stuck::of_look(&now).also_in(&before);
             if common.json {
                 print(&as_json(&now, &found)?)?;
             } else {

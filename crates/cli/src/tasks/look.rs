@@ -1,5 +1,6 @@
 //! Looks at a program's tasks, once or again and again, and prints.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -52,13 +53,13 @@ pub fn show(common: &Common, view: &View<'_>) -> Outcome {
 }
 
 /// Prints the waits of tasks, then changes and new deadlocks if the user watches.
-pub fn explain(common: &Common, chosen: Option<&Chosen>, only_deadlocks: bool) -> Outcome {
+pub fn explain(common: &Common, table: Option<&Path>, chosen: Option<&Chosen>, only_deadlocks: bool) -> Outcome {
     let interrupts = interrupts(common)?;
-    let target = target(common);
+    let target = table.map_or_else(|| target(common), Target::Table);
     read::with(&target, options(common), |look| {
         let mut shown = look()?;
         let mut before = Stuck::of_look(&shown);
-        // A core file stays as it is.
+        // A file stays as it is.
         if target.runs() {
             if let Some(status) = wait(&interrupts, BETWEEN) {
                 return Ok(status);

@@ -197,17 +197,20 @@ struct Why<'l> {
     look: &'l Look,
     locks: Locks<'l>,
     by_address: HashMap<u64, &'l Task>,
-    /// Tasks that are told already, by their addresses.
+    /// Tasks in deadlocks, which are told already, by their addresses.
     deadlocked: HashSet<u64>,
-    /// The same of those in deadlocks of the table, by their pids.
+    /// Those in deadlocks of the table, by their pids.
     stuck: HashSet<u64>,
 }
 
 impl<'l> Why<'l> {
     fn of(look: &'l Look, stuck: &Stuck) -> Why<'l> {
-        let deadlocked = stuck.deadlocks.iter().flat_map(|cycle| &cycle.steps).map(|step| step.address).collect();
-        let (locks, by_address) = (Locks::of(&look.listing), by_address(&look.listing));
-        Why { look, locks, by_address, deadlocked, stuck: pids(stuck) }
+        let mut deadlocked: HashSet<u64> =
+            stuck.deadlocks.iter().flat_map(|cycle| &cycle.steps).map(|step| step.address).collect();
+        let stuck = pids(stuck);
+        let is_stuck = |task: &&Task| look.row(task).is_some_and(|seen| stuck.contains(&seen.task.pid));
+        deadlocked.extend(look.listing.tasks.iter().filter(is_stuck).map(|task| task.address));
+        Why { look, locks: Locks::of(&look.listing), by_address: by_address(&look.listing), deadlocked, stuck }
     }
 
     /// The lines of tasks that wait for the same. Adds all tasks in them to `told`.
@@ -283,10 +286,17 @@ impl<'l> Why<'l> {
         indent: &str,
         lines: &mut Vec<String>,
     ) {
-        lines.push(format!("{before}: {}", name(task)));
-        if seen.contains(&task.address) || path.len() == DEPTH {
+        let told = match task.address {
+            address if path.contains(&address) => ", see above: they wait for each other",
+            address if self.deadlocked.contains(&address) => ", in the deadlock above",
+            address if seen.contains(&address) => ", see above",
+            _ => "",
+        };
+        lines.push(format!("{before}: {}{told}", name(task)));
+        if !told.is_empty() || path.len() == DEPTH {
             return;
         }
+        lines.extend(self.look.line(&[task]).map(|row| format!("{indent}   {row}")));
         path.push(task.address);
         self.follow(&[task], path, seen, &format!("{indent}   "), lines);
         path.pop();

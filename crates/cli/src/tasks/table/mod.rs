@@ -18,7 +18,7 @@ use dyntrace_task_table::Table;
 pub use cells::{facts, function, line, place, since, wait};
 #[cfg(test)]
 pub use find::Found;
-pub use find::read;
+pub use find::{read, read_file};
 pub use kept::Kept;
 pub use object::Task;
 pub use summary::Summary;

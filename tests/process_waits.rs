@@ -52,7 +52,10 @@ fn a_handle_waits_for_its_process() {
             &format!("process-resume A B TIME ready task::JoinHandle tests/process_waits.rs:{line}"),
         )
     );
-    assert_eq!(without_places(&lines[1..3]), ["process-wait B in the task wait", "process-resume B in the task TIME ready wait"]);
+    assert_eq!(
+        without_places(&lines[1..3]),
+        ["process-wait B in the task wait", "process-resume B in the task TIME ready wait"]
+    );
 }
 
 #[test]
@@ -87,7 +90,10 @@ fn all_handles_wait_and_end_in_their_ways() {
     let expected: Vec<String> = ('B'..)
         .zip(ends)
         .flat_map(|(of, end)| {
-            [format!("process-wait A {of} task::JoinHandle"), format!("process-resume A {of} TIME {end} task::JoinHandle")]
+            [
+                format!("process-wait A {of} task::JoinHandle"),
+                format!("process-resume A {of} TIME {end} task::JoinHandle"),
+            ]
         })
         .collect();
     assert_eq!(without_places(&lines), expected);
@@ -130,7 +136,10 @@ fn a_wait_keeps_its_process_when_the_mailbox_moves() {
             shows("in the sender").await;
             address.send(2).await.unwrap();
         });
-        while !sends.is_finished() && mailbox.capacity() == 0 && !yields(5).await {}
+        // The sender runs until it waits.
+        for _ in 0..5 {
+            yield_now().await;
+        }
         // Another process takes the messages.
         let receives = dyntrace::spawn(async move {
             assert_eq!(mailbox.recv().await, Some(1));
@@ -143,17 +152,13 @@ fn a_wait_keeps_its_process_when_the_mailbox_moves() {
     let lines = without_places(&lines);
     let own: Vec<_> = lines.iter().filter(|line| line.ends_with("mailbox::Sender::send")).collect();
     let [wait, resume] = own[..] else { panic!("{lines:?}") };
-    // The process that made the mailbox is not among the others.
-    assert_eq!((*wait, *resume), ("process-wait A B mailbox::Sender::send", "process-resume A B TIME ready mailbox::Sender::send"));
+    // B is the thread that has made the mailbox.
+    assert_eq!(
+        (*wait, *resume),
+        ("process-wait A B mailbox::Sender::send", "process-resume A B TIME ready mailbox::Sender::send")
+    );
     assert!(lines.contains(&"process-wait A in the sender wait"), "{lines:?}");
     assert!(lines.iter().filter(|line| line.contains("::recv")).all(|line| line.contains(" C C ")), "{lines:?}");
-}
-
-async fn yields(count: usize) -> bool {
-    for _ in 0..count {
-        yield_now().await;
-    }
-    true
 }
 
 #[test]
@@ -177,11 +182,8 @@ fn each_operation_of_a_mailbox_has_its_kind() {
         let (unbounded, _receiver) = mailbox::unbounded_channel::<u32>();
         assert!(!poll(pin!(unbounded.closed())));
     });
-    let kinds = [
-        ["mailbox::Receiver::recv"; 4].as_slice(),
-        &["mailbox::Sender::send"; 5],
-        &["mailbox::Sender::closed"; 2],
-    ];
+    let kinds =
+        [["mailbox::Receiver::recv"; 4].as_slice(), &["mailbox::Sender::send"; 5], &["mailbox::Sender::closed"; 2]];
     let expected: Vec<String> = kinds
         .concat()
         .iter()

@@ -90,11 +90,7 @@ impl<T> Sender<T> {
     ///
     /// Panics outside of a tokio runtime with an enabled timer, as tokio's does.
     #[track_caller]
-    pub fn send_timeout(
-        &self,
-        message: T,
-        timeout: Duration,
-    ) -> impl Future<Output = Result<(), SendTimeoutError<T>>> {
+    pub fn send_timeout(&self, message: T, timeout: Duration) -> impl Future<Output = Result<(), SendTimeoutError<T>>> {
         let place = Location::caller();
         async move {
             match tokio::time::timeout(timeout, self.reserve_at(place)).await {
@@ -161,10 +157,7 @@ impl<T> Sender<T> {
     ///
     /// A dropped future loses its turn in the queue of waiting senders.
     #[track_caller]
-    pub fn reserve_many(
-        &self,
-        places: usize,
-    ) -> impl Future<Output = Result<PermitIterator<'_, T>, SendError<()>>> {
+    pub fn reserve_many(&self, places: usize) -> impl Future<Output = Result<PermitIterator<'_, T>, SendError<()>>> {
         let waits = self.waits(SEND, Location::caller(), self.sender.reserve_many(places));
         async move { Ok(PermitIterator { permits: waits.await?, sender: self }) }
     }

@@ -2,9 +2,9 @@
 
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::{Pid, blocking};
 use super::child::task;
 use super::others::SpawnsOwn;
+use super::{Pid, blocking};
 use crate::task_table;
 
 /// Starts processes in a [`JoinSet`], the only type that implements it.

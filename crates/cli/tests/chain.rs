@@ -134,7 +134,9 @@ fn why(arguments: &[&str]) -> (String, String) {
 fn circles(json: &str) -> Vec<Vec<String>> {
     let listed: Value = serde_json::from_str(json).unwrap();
     let circles = listed["table_deadlocks"].as_array().unwrap();
-    let pids = |circle: &Value| circle["pids"].as_array().unwrap().iter().map(|pid| pid.as_str().unwrap().to_owned()).collect();
+    let pids = |circle: &Value| {
+        circle["pids"].as_array().unwrap().iter().map(|pid| pid.as_str().unwrap().to_owned()).collect()
+    };
     circles.iter().map(pids).collect()
 }
 
@@ -172,7 +174,8 @@ fn a_chain_is_followed_from_task_to_task_after_the_end_of_the_program() {
     assert_eq!(behind.last().unwrap(), &format!("└─ {}, in the deadlock above", pid("left")));
 
     for [one, other] in [["one", "other"], ["left", "right"]] {
-        let head = "deadlock: 2 tasks wait for each other, by the table, unless one of them waits also for something else\n";
+        let head =
+            "deadlock: 2 tasks wait for each other, by the table, unless one of them waits also for something else\n";
         assert_eq!(told.matches(head).count(), 2, "{told}");
         let circle = told.split(head).find(|part| part.starts_with(&format!("{}, ", pid(one)))).unwrap();
         assert!(circle.contains(&format!("\n{}, ", pid(other))), "{told}");

@@ -39,10 +39,10 @@ impl Waited for OfProcess {
 }
 
 /// The mailbox of the process that waits.
-#[cfg(feature = "mailbox")]
+#[cfg(any(feature = "mailbox", feature = "dist"))]
 pub(crate) struct OwnMailbox(OfProcess);
 
-#[cfg(feature = "mailbox")]
+#[cfg(any(feature = "mailbox", feature = "dist"))]
 impl OwnMailbox {
     /// `kind`: the operation, for tracers.
     #[inline(always)]
@@ -51,7 +51,7 @@ impl OwnMailbox {
     }
 }
 
-#[cfg(feature = "mailbox")]
+#[cfg(any(feature = "mailbox", feature = "dist"))]
 impl Waited for OwnMailbox {
     fn begins(&mut self, process: Pid) {
         self.0.pid = process;

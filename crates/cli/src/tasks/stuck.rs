@@ -123,7 +123,8 @@ fn of_table(circle: &Circle, look: &Look) -> String {
     let end = if circle.may_end { ", unless one of them waits also for something else" } else { "" };
     let mut text = format!("{red}deadlock:{red:#} {count} wait for each other, by the table{end}\n");
     let kept = look.kept.iter();
-    for (kept, seen) in kept.flat_map(|kept| circle.pids.iter().filter_map(|pid| Some((kept, kept.by_pid(pid)?)))) {
+    for (kept, seen) in kept.flat_map(|kept| circle.pids.iter().filter_map(move |pid| Some((kept, kept.by_pid(pid)?))))
+    {
         text += &format!("{}\n  {}\n", table::facts(kept, &[seen]), table::waits(kept, seen));
     }
     text

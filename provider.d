@@ -285,7 +285,8 @@ provider dyntrace {
 
     /**
      * A process begins to wait: the first poll of a future of dyntrace::wait, sync, time, mailbox or dist, or of a task::JoinHandle,
-     * returned pending. If neither this probe nor process-resume was traced then, fires at the first later poll that returns pending while it is.
+     * returned pending. If neither this probe nor process-resume was traced then, fires at the first later poll that returns pending while
+     * it is.
      *
      * @param proc pid of the waiting process, as "<0.N.0>"
      * @param resource the resource that it waits for, as "#Ref<0.N>"; the name given to dyntrace::wait; timer; or the pid of the

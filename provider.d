@@ -284,13 +284,17 @@ provider dyntrace {
     /* What processes wait for */
 
     /**
-     * A process begins to wait: the first poll of a future of dyntrace::wait, sync or time returned pending. If neither this
-     * probe nor process-resume was traced then, fires at the first later poll that returns pending while it is.
+     * A process begins to wait: the first poll of a future of dyntrace::wait, sync, time, mailbox or dist, or of a task::JoinHandle,
+     * returned pending. If neither this probe nor process-resume was traced then, fires at the first later poll that returns pending while
+     * it is.
      *
      * @param proc pid of the waiting process, as "<0.N.0>"
-     * @param resource the resource that it waits for, as "#Ref<0.N>"; the name given to dyntrace::wait; or timer
-     * @param kind what it waits for: wait for dyntrace::wait, else type and operation, as Mutex::lock or mpsc::Receiver::recv
-     * @param place call that made the future, as file:line; for a oneshot::Receiver, the call that made the channel
+     * @param resource the resource that it waits for, as "#Ref<0.N>"; the name given to dyntrace::wait; timer; or the pid of the
+     * process for whose end, or for room in whose mailbox, it waits, as "<0.N.0>": its own pid if it waits for a message
+     * @param kind what it waits for: wait for dyntrace::wait, else type and operation, as Mutex::lock, mailbox::Sender::send or
+     * task::JoinHandle
+     * @param place call that made the future, as file:line; for a oneshot::Receiver, the call that made the channel; for a
+     * task::JoinHandle, the call that started the process
      */
     probe process__wait(char *proc, char *resource, char *kind, char *place);
 

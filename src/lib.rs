@@ -20,7 +20,8 @@
 //! | [`fs`] | file operations with the signatures of `tokio::fs` |
 //! | [`efile`] | the file driver below `fs`: all operations and their probes |
 //! | [`aio_pool`] | the pool of I/O threads below `efile`, for blocking work of your own as well |
-//! | [`process`] | pids, and tasks that have one |
+//! | [`process`] | pids, and the processes that have one |
+//! | [`task`] | [`spawn()`] and its kin, with the names of `tokio::task`: tasks that are processes |
 //! | `sync` (feature `sync`) | locks, semaphores, barriers, cells and channels with the names of `tokio::sync`, whose waits are seen |
 //! | `time` (feature `time`) | sleeps, timeouts and intervals with the names of `tokio::time`, likewise |
 //! | [`waiting`] | what processes wait for, [`wait()`] |
@@ -117,6 +118,7 @@ mod sources;
 #[cfg(all(feature = "sync", not(loom)))]
 pub mod sync;
 pub mod tag;
+pub mod task;
 mod task_table;
 mod text;
 mod thread_progress;
@@ -278,11 +280,13 @@ pub use dyntrace_macros::traced;
 #[doc(no_inline)]
 pub use probe::probe;
 #[doc(no_inline)]
-pub use process::{JoinSetExt, spawn, spawn_blocking, spawn_local};
+pub use process::JoinSetExt;
 #[doc(no_inline)]
 pub use tag::{
     EnteredTag, Tag, TagError, Tagged, enter_tag, get_tag, get_tag_data, put_tag, restore_tag, spread_tag, take_tag,
     with_tag,
 };
+#[doc(no_inline)]
+pub use task::{spawn, spawn_blocking, spawn_local};
 #[doc(no_inline)]
 pub use waiting::wait;

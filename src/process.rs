@@ -1,6 +1,7 @@
 //! The current process: pids, thread numbers, operation numbers.
 //!
-//! A *process* is a task or closure started with [`spawn`], [`spawn_local`], [`spawn_blocking`] or [`JoinSetExt`], a future of
+//! A *process* is a task or closure started with [`spawn`](crate::task::spawn), [`spawn_local`](crate::task::spawn_local),
+//! [`spawn_blocking`](crate::task::spawn_blocking) or [`JoinSetExt`], a future of
 //! [`child`], or, outside of these, the thread. A task started by another `spawn` is not a process: its operations count as those of the
 //! thread that polls it. Where its runtime tells of it (`dyntrace::runtime`, with `tokio_unstable`), it has a pid, and its operations are
 //! its own; tag and token it has none, except under [`with_tag`](crate::with_tag).
@@ -206,45 +207,7 @@ fn of_thread() -> Pid {
 pub(crate) static DOOR: Door =
     Door { next: Pid::next, of_thread: outside, runs, sequence_of_thread, thread_number, next_operation };
 
-/// Starts a tokio task that is a process: [`tokio::spawn`] with a pid and user tags of its own.
-///
-/// Under [`with_tag`](crate::with_tag) the new process has the tag of the current one. Elsewhere it receives that tag if the tag
-/// [spreads](crate::spread_tag), else it has none. It inherits the sequential trace token, see [`seq_trace`](crate::seq_trace).
-///
-/// [`JoinSetExt`] does the same for a `JoinSet`, [`child`] for anything else that takes a future.
-///
-/// # Panics
-///
-/// Panics outside of a tokio runtime, as [`tokio::spawn`] does.
-///
-/// # Cancellation
-///
-/// As for [`tokio::spawn`]: dropping the handle leaves the task running, [`JoinHandle::abort`] drops the future. The future sees
-/// its own pid and tags while it is dropped. If no caller takes the task's output, it is dropped outside of the process.
-///
-/// ```
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let child = dyntrace::spawn(async {
-///     dyntrace::put_tag("child")?;
-///     tokio::task::yield_now().await;
-///     Ok::<_, dyntrace::TagError>(dyntrace::get_tag())
-/// });
-/// assert_eq!(child.await??.as_deref(), Some("child"));
-/// assert_eq!(dyntrace::get_tag(), None);
-/// # Ok(())
-/// # }
-/// ```
-#[track_caller]
-pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
-where
-    F: Future + Send + 'static,
-    F::Output: Send + 'static,
-{
-    spawn_as(Pid::next(), future)
-}
-
-/// [`spawn`] with a pid that is allocated already.
+/// [`spawn`](crate::task::spawn) as process `pid`.
 #[track_caller]
 pub(crate) fn spawn_as<F>(pid: Pid, future: F) -> JoinHandle<F::Output>
 where
@@ -260,60 +223,29 @@ where
     task
 }
 
-/// [`spawn`] for a future that must stay on its thread: [`tokio::task::spawn_local`] with a pid and user tags of its own.
-///
-/// # Panics
-///
-/// Panics outside of a [`LocalSet`](tokio::task::LocalSet), as [`tokio::task::spawn_local`] does.
+/// [`spawn_local`](crate::task::spawn_local) as process `pid`.
 #[track_caller]
-pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
+pub(crate) fn spawn_local_as<F>(pid: Pid, future: F) -> JoinHandle<F::Output>
 where
     F: Future + 'static,
     F::Output: 'static,
 {
-    tokio::task::spawn_local(process(Pid::next(), Kind::Future, future))
+    tokio::task::spawn_local(process(pid, Kind::Future, future))
 }
 
-/// Runs a blocking closure as a process: [`tokio::task::spawn_blocking`] with a pid of its own, and with the tag and token of the
-/// current process.
-///
-/// The closure has the tag that operations of the caller carry now, also one that does not [spread](crate::spread_tag): it does a
-/// part of what the caller does. It inherits the sequential trace token like a process started with [`spawn`].
-///
-/// # Panics
-///
-/// Panics outside of a tokio runtime, as [`tokio::task::spawn_blocking`] does.
-///
-/// # Cancellation
-///
-/// As for [`tokio::task::spawn_blocking`]: a closure that runs cannot be cancelled. A closure that never runs sees its own tag while
-/// it is dropped.
-///
-/// ```
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// dyntrace::put_tag("import")?;
-/// let tag = dyntrace::spawn_blocking(|| {
-///     dyntrace::p!("parses");
-///     dyntrace::get_tag()
-/// });
-/// assert_eq!(tag.await?.as_deref(), Some("import"));
-/// # Ok(())
-/// # }
-/// ```
+/// [`spawn_blocking`](crate::task::spawn_blocking) as process `pid`.
 #[track_caller]
-pub fn spawn_blocking<F, R>(closure: F) -> JoinHandle<R>
+pub(crate) fn spawn_blocking_as<F, R>(pid: Pid, closure: F) -> JoinHandle<R>
 where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    tokio::task::spawn_blocking(blocking(closure))
+    tokio::task::spawn_blocking(blocking(pid, closure))
 }
 
 /// Makes a process of a closure.
 #[track_caller]
-fn blocking<F: FnOnce() -> R, R>(closure: F) -> impl FnOnce() -> R {
-    let pid = Pid::next();
+fn blocking<F: FnOnce() -> R, R>(pid: Pid, closure: F) -> impl FnOnce() -> R {
     let tagged = tag::of_current(closure);
     let life = Life::begin::<F>(pid, Kind::Blocking, || tagged.tag());
     let closure = Scoped::new(&PROCESS, Some(Process::begin(pid)), tagged);

@@ -83,4 +83,6 @@ pub(crate) enum Resource {
     Numbered(u64),
     /// A thing with a name.
     Named(&'static str),
+    /// A process, by the number in its pid.
+    Process(u64),
 }

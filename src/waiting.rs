@@ -1,10 +1,14 @@
 //! What processes wait for: futures that fire `process-wait` and `process-resume`.
 //!
-//! [`wait`] gives any future a name.
+//! [`wait`] gives any future a name. Futures of `sync`, `time`, `mailbox` and `dist`, and [`JoinHandle`](crate::task::JoinHandle)s, have theirs.
+//!
+//! A wait that another process ends has that process as its resource: the end of a task, or room in its mailbox. A process that waits for
+//! a message has itself. So tracers, and `dyntrace why` for a program that keeps a table of its tasks, follow a chain from task to task.
 #![cfg_attr(loom, allow(dead_code, unused_imports, reason = "without `sync`, only the numbers of resources are used"))]
 
 #[cfg(feature = "sync")]
 mod kind;
+mod of_process;
 #[cfg(feature = "sync")]
 mod resource;
 mod told;
@@ -15,6 +19,9 @@ use std::task::{Context, Poll};
 
 #[cfg(feature = "sync")]
 pub(crate) use kind::{Kind, Operation};
+pub(crate) use of_process::OfProcess;
+#[cfg(any(feature = "mailbox", feature = "dist"))]
+pub(crate) use of_process::OwnMailbox;
 #[cfg(feature = "sync")]
 pub(crate) use resource::{Half, On, Resource};
 use told::Named;

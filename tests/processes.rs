@@ -33,11 +33,13 @@ fn from_the_spawn_to_the_exit() {
         lines,
         [
             &*format!("spawn A processes::turns B tests/processes.rs:{line} request 7"),
+            &*format!("wait B A task::JoinHandle tests/processes.rs:{line}"),
             "scheduled A processes::turns",
             "unscheduled A TIME pending",
             "scheduled A processes::turns",
             "unscheduled A TIME ready",
             "exit A normal",
+            &*format!("resume B A TIME ready task::JoinHandle tests/processes.rs:{line}"),
         ]
     );
 }
@@ -79,7 +81,7 @@ fn polls_are_recorded_if_they_are_asked_for() {
         lines.dedup();
         lines.join(" ")
     };
-    assert_eq!(probes(&[]), "spawn exit");
+    assert_eq!(probes(&[]), "spawn wait exit resume");
     assert_eq!(probes(&["process-unscheduled"]), "unscheduled");
 }
 
@@ -102,5 +104,5 @@ fn the_exit_comes_last() {
         task.await.unwrap_err();
     });
     let order: Vec<_> = lines.iter().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect();
-    assert_eq!(order, ["spawn A", "spawn C", "exit C", "exit A"]);
+    assert_eq!(order, ["spawn A", "wait B", "spawn C", "exit C", "exit A", "resume B"]);
 }

@@ -89,7 +89,9 @@ fn operations_of_a_task_of_tokio_are_its_own() {
                 dyntrace::wait("turns", turns(1)).await;
                 let child = tokio::spawn(async { (current(), dyntrace::wait("turns", turns(1)).await) });
                 let (child, ()) = child.await.unwrap();
-                let process = dyntrace::spawn(async { (current(), yield_now().await, current()) }).await.unwrap();
+                let process = dyntrace::spawn(async { (current(), yield_now().await, current()) });
+                // The handle may have to wait.
+                let process = process.into_inner().await.unwrap();
                 assert_eq!((own, process.0), (current(), process.2));
                 [own, child, process.0]
             });
@@ -123,11 +125,11 @@ fn no_task_is_told_twice_and_each_ends() {
                 }
                 let mut set = JoinSet::new();
                 for number in 0..10 {
-                    dyntrace::spawn(turns(number)).await.unwrap();
+                    dyntrace::spawn(turns(number)).into_inner().await.unwrap();
                     set.spawn_process(turns(number));
                 }
                 set.join_all().await;
-                dyntrace::spawn_blocking(|| ()).await.unwrap();
+                dyntrace::spawn_blocking(|| ()).into_inner().await.unwrap();
                 tokio::task::spawn_blocking(|| ()).await.unwrap();
             });
             // Two that the end of the runtime cancels, and one that is spawned when it has ended.

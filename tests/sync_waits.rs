@@ -73,7 +73,9 @@ fn a_mutex_tells_its_life_and_its_waits() {
             format!("process-wait A #1 Mutex::lock tests/sync_waits.rs:{}", made + 6),
             format!("process-wait B #1 Mutex::lock tests/sync_waits.rs:{}", made + 4),
             format!("process-resume A #1 TIME cancelled Mutex::lock tests/sync_waits.rs:{}", made + 6),
+            format!("process-wait A B task::JoinHandle tests/sync_waits.rs:{}", made + 2),
             format!("process-resume B #1 TIME ready Mutex::lock tests/sync_waits.rs:{}", made + 4),
+            format!("process-resume A B TIME ready task::JoinHandle tests/sync_waits.rs:{}", made + 2),
             "resource-drop #1 Mutex".to_owned(),
         ]
     );

@@ -75,7 +75,7 @@ fn a_wait_that_is_given_up_or_panics_ends() {
             let task = dyntrace::spawn(wait("aborted", pending::<()>()));
             yield_now().await;
             task.abort();
-            task.await.unwrap_err();
+            task.into_inner().await.unwrap_err();
             let mut polls = 0;
             let panics = poll_fn(move |_| {
                 polls += 1;

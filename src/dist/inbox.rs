@@ -1,5 +1,6 @@
 //! Inboxes: processes of this node, as other nodes see them.
 
+use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -17,6 +18,7 @@ use super::processes::{Door, Link, Queued, State, Watcher, bond_bytes};
 use super::received::{Message, Received};
 use super::term::{IntoTerm, term};
 use crate::process;
+use crate::waiting::{OwnMailbox, Waiting};
 use crate::{seq_trace, tag};
 
 /// A process of this node to other nodes: it has a pid, and a name if it was [registered](Node::register). Other nodes can send to
@@ -77,9 +79,14 @@ impl Inbox {
     /// The current process takes on the token and the user tag of a message, see [`seq_trace`] and [`spread_tag`](crate::spread_tag).
     ///
     /// Cancellation loses nothing.
-    pub async fn recv(&mut self) -> Received {
+    #[track_caller]
+    pub fn recv(&mut self) -> impl Future<Output = Received> {
+        self.recv_at(Location::caller())
+    }
+
+    async fn recv_at(&mut self, place: &'static Location<'static>) -> Received {
         self.shown();
-        match self.queue.recv().await {
+        match Waiting::new(OwnMailbox::new("dist::Inbox::recv"), place, self.queue.recv()).await {
             Some(queued) => self.taken(queued),
             // The queue closes only with the inbox.
             None => std::future::pending().await,
@@ -87,10 +94,14 @@ impl Inbox {
     }
 
     /// Receives the next message. Waits for one if there is none. Drops signals that come before it.
-    pub async fn recv_message(&mut self) -> Message {
-        loop {
-            if let Received::Message(message) = self.recv().await {
-                return message;
+    #[track_caller]
+    pub fn recv_message(&mut self) -> impl Future<Output = Message> {
+        let place = Location::caller();
+        async move {
+            loop {
+                if let Received::Message(message) = self.recv_at(place).await {
+                    return message;
+                }
             }
         }
     }

@@ -44,6 +44,9 @@
 //! | `message-queued` | right after `message-send`, before the receiver can see the message; not if a process sends to itself |
 //! | `message-receive` | when the receiver takes the message out |
 //!
+//! A receiver that waits for a message fires `process-wait` and `process-resume` as well, with its own pid as the resource. So does a
+//! sender that waits for a place in a full mailbox, with the pid of the receiver: `dyntrace why` follows it to that process.
+//!
 //! Until its first wait, the receiver in the probes is the process that made the mailbox. Then it is the process that waits.
 //!
 //! A task started by [`tokio::spawn`] is not a process: tracers see the thread that polls it. Between two such tasks of one

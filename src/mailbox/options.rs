@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use tokio::sync::{Semaphore, mpsc};
-use tokio::task::JoinHandle;
 
 use super::receiver::Receiver;
 use super::sender::Sender;
 use super::shared::Shared;
 use super::size::{Size, shallow};
 use crate::process::{self, Pid};
+use crate::task::{self, JoinHandle};
 
 /// Options of a mailbox. By default it has no bound, and a message's size is that of its type.
 ///
@@ -75,7 +75,7 @@ impl<T> Options<T> {
     {
         let pid = Pid::next();
         let (sender, receiver) = self.channel_of(pid);
-        (sender, process::spawn_as(pid, async move { body(receiver).await }))
+        (sender, task::spawn_as(pid, async move { body(receiver).await }))
     }
 
     fn channel_of(self, owner: Pid) -> (Sender<T>, Receiver<T>) {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
+use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
@@ -14,6 +15,7 @@ use super::patience::Patience;
 use super::registry;
 use super::sender::Sender;
 use super::shared::{OWN, Shared};
+use crate::waiting::{OwnMailbox, Waiting};
 
 /// Receives the messages of one mailbox. It has the methods of `tokio::sync::mpsc::Receiver`, and a
 /// [selective receive](Receiver::recv_matching).
@@ -38,8 +40,9 @@ impl<T> Receiver<T> {
     /// senders.
     ///
     /// Cancellation loses no message.
-    pub async fn recv(&mut self) -> Option<T> {
-        poll_fn(|context| self.poll_recv(context)).await
+    #[track_caller]
+    pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
+        waits(Location::caller(), move |context| self.poll_recv(context))
     }
 
     /// Receives the first message that `matches`. Waits for one if there is none. The others keep their order. Returns `None` if
@@ -62,13 +65,22 @@ impl<T> Receiver<T> {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn recv_matching(&mut self, mut matches: impl FnMut(&T) -> bool) -> Option<T> {
+    #[track_caller]
+    pub fn recv_matching(&mut self, matches: impl FnMut(&T) -> bool) -> impl Future<Output = Option<T>> {
+        self.recv_matching_at(Location::caller(), matches)
+    }
+
+    async fn recv_matching_at(
+        &mut self,
+        place: &'static Location<'static>,
+        mut matches: impl FnMut(&T) -> bool,
+    ) -> Option<T> {
         let at = self.passed_over().iter().position(|envelope| matches(&envelope.message));
         if let Some(at) = at {
             return self.take(|passed_over| passed_over.remove(at));
         }
         loop {
-            let envelope = poll_fn(|context| self.poll_channel(context)).await?;
+            let envelope = waits(place, |context| self.poll_channel(context)).await?;
             // Kept before `matches` sees it, which may panic.
             let passed_over = self.passed_over();
             passed_over.push_back(envelope);
@@ -84,8 +96,9 @@ impl<T> Receiver<T> {
     /// if `limit` is 0, and where [`recv`](Receiver::recv) returns `None`.
     ///
     /// Cancellation loses no message.
-    pub async fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
-        poll_fn(|context| self.poll_recv_many(context, buffer, limit)).await
+    #[track_caller]
+    pub fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> impl Future<Output = usize> {
+        waits(Location::caller(), move |context| self.poll_recv_many(context, buffer, limit))
     }
 
     /// Receives the next message if there is one.
@@ -125,7 +138,7 @@ impl<T> Receiver<T> {
         first.map_or(0, |first| self.gather(first, buffer, limit))
     }
 
-    /// [`recv`](Receiver::recv), for futures written by hand.
+    /// [`recv`](Receiver::recv), for futures written by hand. Fires no probes of a wait.
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
         if let Some(message) = self.take_first() {
             return Poll::Ready(Some(message));
@@ -137,7 +150,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// [`recv_many`](Receiver::recv_many), for futures written by hand.
+    /// [`recv_many`](Receiver::recv_many), for futures written by hand. Fires no probes of a wait.
     pub fn poll_recv_many(&mut self, context: &mut Context<'_>, buffer: &mut Vec<T>, limit: usize) -> Poll<usize> {
         if limit == 0 {
             return Poll::Ready(0);
@@ -244,6 +257,14 @@ impl<T> Receiver<T> {
         carried.on_receive();
         message
     }
+}
+
+/// A future that waits for a message.
+fn waits<R>(
+    place: &'static Location<'static>,
+    poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
+) -> impl Future<Output = R> {
+    Waiting::new(OwnMailbox::new("mailbox::Receiver::recv"), place, poll_fn(poll))
 }
 
 /// No message is pinned in it, as in tokio's.

@@ -1,6 +1,7 @@
 //! The sending end of a mailbox.
 
 use std::fmt;
+use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +13,10 @@ use super::envelope::Envelope;
 use super::permit::{OwnedPermit, Permit, PermitIterator};
 use super::shared::{OWN, Shared};
 use crate::process;
+use crate::waiting::{OfProcess, Waiting};
+
+/// The operation of a wait for a place.
+const SEND: &str = "mailbox::Sender::send";
 
 /// Sends messages to one mailbox. It has the methods of `tokio::sync::mpsc::Sender`.
 ///
@@ -35,7 +40,12 @@ impl<T> Sender<T> {
     /// # Cancellation
     ///
     /// A future that is dropped while it waits drops its message unsent.
-    pub async fn send(&self, message: T) -> Result<(), SendError<T>> {
+    #[track_caller]
+    pub fn send(&self, message: T) -> impl Future<Output = Result<(), SendError<T>>> {
+        self.send_at(Location::caller(), message)
+    }
+
+    async fn send_at(&self, place: &'static Location<'static>, message: T) -> Result<(), SendError<T>> {
         // As tokio's: a task that sends in a loop must yield to others.
         coop::consume_budget().await;
         // Usually there is a place, and no future that waits for one is needed.
@@ -44,7 +54,7 @@ impl<T> Sender<T> {
             Err(TrySendError::Closed(message)) => return Err(SendError(message)),
             Ok(()) => return Ok(()),
         };
-        match self.reserve().await {
+        match self.reserve_at(place).await {
             Ok(permit) => {
                 permit.send(message);
                 Ok(())
@@ -79,14 +89,18 @@ impl<T> Sender<T> {
     /// # Panics
     ///
     /// Panics outside of a tokio runtime with an enabled timer, as tokio's does.
-    pub async fn send_timeout(&self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
-        match tokio::time::timeout(timeout, self.reserve()).await {
-            Ok(Ok(permit)) => {
-                permit.send(message);
-                Ok(())
+    #[track_caller]
+    pub fn send_timeout(&self, message: T, timeout: Duration) -> impl Future<Output = Result<(), SendTimeoutError<T>>> {
+        let place = Location::caller();
+        async move {
+            match tokio::time::timeout(timeout, self.reserve_at(place)).await {
+                Ok(Ok(permit)) => {
+                    permit.send(message);
+                    Ok(())
+                }
+                Ok(Err(SendError(()))) => Err(SendTimeoutError::Closed(message)),
+                Err(_) => Err(SendTimeoutError::Timeout(message)),
             }
-            Ok(Err(SendError(()))) => Err(SendTimeoutError::Closed(message)),
-            Err(_) => Err(SendTimeoutError::Timeout(message)),
         }
     }
 
@@ -114,8 +128,13 @@ impl<T> Sender<T> {
     /// # Cancellation
     ///
     /// A dropped future loses its turn in the queue of waiting senders.
-    pub async fn reserve(&self) -> Result<Permit<'_, T>, SendError<()>> {
-        Ok(Permit { permit: self.sender.reserve().await?, sender: self })
+    #[track_caller]
+    pub fn reserve(&self) -> impl Future<Output = Result<Permit<'_, T>, SendError<()>>> {
+        self.reserve_at(Location::caller())
+    }
+
+    async fn reserve_at(&self, place: &'static Location<'static>) -> Result<Permit<'_, T>, SendError<()>> {
+        Ok(Permit { permit: self.waits(SEND, place, self.sender.reserve()).await?, sender: self })
     }
 
     /// Reserves a place for one message if there is one now.
@@ -137,8 +156,10 @@ impl<T> Sender<T> {
     /// # Cancellation
     ///
     /// A dropped future loses its turn in the queue of waiting senders.
-    pub async fn reserve_many(&self, places: usize) -> Result<PermitIterator<'_, T>, SendError<()>> {
-        Ok(PermitIterator { permits: self.sender.reserve_many(places).await?, sender: self })
+    #[track_caller]
+    pub fn reserve_many(&self, places: usize) -> impl Future<Output = Result<PermitIterator<'_, T>, SendError<()>>> {
+        let waits = self.waits(SEND, Location::caller(), self.sender.reserve_many(places));
+        async move { Ok(PermitIterator { permits: waits.await?, sender: self }) }
     }
 
     /// Reserves `places` places if there are as many now.
@@ -159,9 +180,14 @@ impl<T> Sender<T> {
     /// # Cancellation
     ///
     /// A dropped future loses its turn in the queue of waiting senders, and drops the sender.
-    pub async fn reserve_owned(self) -> Result<OwnedPermit<T>, SendError<()>> {
-        let Sender { sender, shared } = self;
-        Ok(OwnedPermit::new(sender.reserve_owned().await?, shared))
+    #[track_caller]
+    pub fn reserve_owned(self) -> impl Future<Output = Result<OwnedPermit<T>, SendError<()>>> {
+        let place = Location::caller();
+        async move {
+            let Sender { sender, shared } = self;
+            let waits = Waiting::new(OfProcess::new(shared.owner(), SEND), place, sender.reserve_owned());
+            Ok(OwnedPermit::new(waits.await?, shared))
+        }
     }
 
     /// Like [`try_reserve`](Sender::try_reserve), for a permit that owns this sender.
@@ -179,8 +205,14 @@ impl<T> Sender<T> {
     }
 
     /// Waits until the mailbox is closed.
-    pub async fn closed(&self) {
-        self.sender.closed().await;
+    #[track_caller]
+    pub fn closed(&self) -> impl Future<Output = ()> {
+        self.waits("mailbox::Sender::closed", Location::caller(), self.sender.closed())
+    }
+
+    /// A future that waits for the process of the mailbox, which is the present one also if the mailbox goes to another meanwhile.
+    fn waits<F>(&self, kind: &'static str, place: &'static Location<'static>, future: F) -> Waiting<F, OfProcess> {
+        Waiting::new(OfProcess::new(self.id(), kind), place, future)
     }
 
     /// Returns whether the mailbox is closed: its process has ended, or has closed it.

@@ -49,8 +49,9 @@ impl<T> UnboundedSender<T> {
     }
 
     /// Waits until the mailbox is closed.
-    pub async fn closed(&self) {
-        self.sender.closed().await;
+    #[track_caller]
+    pub fn closed(&self) -> impl Future<Output = ()> {
+        self.sender.closed()
     }
 
     /// Returns whether the mailbox is closed: its process has ended, or has closed it.

@@ -1978,8 +1978,9 @@ pub mod process {
         }
     }
 
-    /// A process begins to wait: the first poll of a future of dyntrace::wait, sync or time returned pending. If neither this
-    /// probe nor process-resume was traced then, fires at the first later poll that returns pending while it is.
+    /// A process begins to wait: the first poll of a future of dyntrace::wait, sync, time, mailbox or dist, or of a task::JoinHandle,
+    /// returned pending. If neither this probe nor process-resume was traced then, fires at the first later poll that returns pending while
+    /// it is.
     ///
     /// The probe `process-wait` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -1987,9 +1988,9 @@ pub mod process {
     /// | argument | in D | in Rust | meaning |
     /// |---|---|---|---|
     /// | `proc` | `char *` | `Into<Text>` | pid of the waiting process, as "\<0.N.0\>" |
-    /// | `resource` | `char *` | `Into<Text>` | the resource that it waits for, as "#Ref\<0.N\>"; the name given to dyntrace::wait; or timer |
-    /// | `kind` | `char *` | `Into<Text>` | what it waits for: wait for dyntrace::wait, else type and operation, as Mutex::lock or mpsc::Receiver::recv |
-    /// | `place` | `char *` | `Into<Text>` | call that made the future, as file:line; for a oneshot::Receiver, the call that made the channel |
+    /// | `resource` | `char *` | `Into<Text>` | the resource that it waits for, as "#Ref\<0.N\>"; the name given to dyntrace::wait; timer; or the pid of the process for whose end, or for room in whose mailbox, it waits, as "\<0.N.0\>": its own pid if it waits for a message |
+    /// | `kind` | `char *` | `Into<Text>` | what it waits for: wait for dyntrace::wait, else type and operation, as Mutex::lock, mailbox::Sender::send or task::JoinHandle |
+    /// | `place` | `char *` | `Into<Text>` | call that made the future, as file:line; for a oneshot::Receiver, the call that made the channel; for a task::JoinHandle, the call that started the process |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn wait<'a, Proc, Resource, Kind, Place>(

@@ -8,7 +8,7 @@ use super::{OwnProcess, Pid, process};
 
 /// Makes a process of a future, for whatever runs it: `JoinSet::spawn_on`, another runtime, the branch of a `join!`.
 ///
-/// It is the process that [`spawn`](super::spawn) starts: it has a pid of its own, and inherits tag and sequential trace token of the
+/// It is the process that [`spawn`](crate::task::spawn) starts: it has a pid of its own, and inherits tag and sequential trace token of the
 /// process that calls `child`, as they are now.
 ///
 /// ```

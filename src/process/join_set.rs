@@ -2,9 +2,9 @@
 
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::blocking;
 use super::child::task;
 use super::others::SpawnsOwn;
+use super::{Pid, blocking};
 use crate::task_table;
 
 /// Starts processes in a [`JoinSet`], the only type that implements it.
@@ -70,6 +70,6 @@ impl<T: 'static> JoinSetExt<T> for JoinSet<T> {
         F: FnOnce() -> T + Send + 'static,
         T: Send,
     {
-        self.spawn_blocking(blocking(closure))
+        self.spawn_blocking(blocking(Pid::next(), closure))
     }
 }

@@ -95,7 +95,10 @@ mod tests {
             process::current()
         };
         let outer = tokio::task::LocalSet::new();
-        let task = outer.run_until(async { process::spawn_local(polls).await }).await.expect("the assertions hold");
+        let task = outer
+            .run_until(async { process::spawn_local_as(Pid::next(), polls).await })
+            .await
+            .expect("the assertions hold");
         assert_ne!(task, thread);
         assert_eq!(alone(), Some(thread));
         assert!(may_be(thread) && (may_be(task) == (task.0 % 64 == thread.0 % 64)));

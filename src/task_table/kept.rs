@@ -257,6 +257,7 @@ pub(crate) fn wait_begins(begun: &Begun) {
     let resource = match begun.resource {
         Resource::Numbered(number) => layout::Resource::Numbered(number),
         Resource::Named(name) => layout::Resource::Named(table.name(name)),
+        Resource::Process(pid) => layout::Resource::Process(pid),
     };
     let site = table.site(begun.kind, begun.place);
     slot.change(|words| {

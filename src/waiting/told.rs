@@ -15,6 +15,8 @@ use crate::text::Place;
 
 /// A thing that can be waited for.
 pub(crate) trait Waited {
+    /// Notes that this process begins to wait for it.
+    fn begins(&mut self, _process: Pid) {}
     /// Its name, for tracers.
     fn resource(&self) -> Text<'static>;
     /// The same for the table of tasks.
@@ -82,6 +84,11 @@ impl<F, R: Waited> Waiting<F, R> {
     allow(dead_code, reason = "the futures of one of them need it")
 )]
 impl<F, R: Waited> Waiting<F, R> {
+    /// The thing that it waits for.
+    pub(crate) fn resource(&self) -> &R {
+        &self.wait.resource
+    }
+
     /// The future itself.
     pub(crate) fn inner(self: Pin<&mut Self>) -> Pin<&mut F> {
         self.project().future
@@ -149,6 +156,7 @@ impl<R: Waited> Wait<R> {
         if self.began == 0 {
             clock::prepare_once();
             self.process = process::current();
+            self.resource.begins(self.process);
             if !is_only_kept!(probes::wait) {
                 let place = Place::new(self.place);
                 probes::wait(|| (self.process, self.resource.resource(), self.resource.kind(), place.text()));

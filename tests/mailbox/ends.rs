@@ -10,7 +10,7 @@ use tokio::task::yield_now;
 use crate::runtime;
 
 /// Starts a process whose mailbox is full. It ends in the way that `end` names.
-async fn full(end: &'static str) -> (Address<u32>, tokio::sync::oneshot::Sender<()>, tokio::task::JoinHandle<()>) {
+async fn full(end: &'static str) -> (Address<u32>, tokio::sync::oneshot::Sender<()>, dyntrace::task::JoinHandle<()>) {
     let (go, told) = tokio::sync::oneshot::channel::<()>();
     let (pid, task) = Options::new().bounded(1).spawn(async move |mut mailbox: Mailbox<u32>| {
         let _ = told.await;

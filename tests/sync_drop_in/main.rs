@@ -1,24 +1,26 @@
-//! The same source compiles with tokio's locks, channels and timers and with dyntrace's, and behaves the same. Channels of `mpsc` are in
+//! The same source compiles with tokio's locks, channels, timers and tasks and with dyntrace's, and behaves the same. Channels of `mpsc` are in
 //! `tests/mailbox/drop_in.rs`.
 
 mod of_tokio {
-    use tokio::{sync, time};
+    use tokio::{sync, task, time};
 
     include!("signatures.rs");
     include!("behaviour.rs");
     include!("rwlock.rs");
     include!("cells.rs");
     include!("channels.rs");
+    include!("tasks.rs");
 }
 
 mod of_dyntrace {
-    use dyntrace::{sync, time};
+    use dyntrace::{sync, task, time};
 
     include!("signatures.rs");
     include!("behaviour.rs");
     include!("rwlock.rs");
     include!("cells.rs");
     include!("channels.rs");
+    include!("tasks.rs");
 }
 
 mod names;
@@ -73,4 +75,12 @@ alike! {
     texts_of_channels_are_alike
     a_task_that_never_waits_lets_others_run
     timers_are_reset_and_given_up
+    every_item_of_a_handle_is_there
+    an_aborted_task_drops_its_future
+    a_panic_reaches_the_handle
+    a_dropped_handle_leaves_its_task_running
+    a_handle_keeps_the_value
+    a_handle_is_awaited_by_reference
+    closures_and_local_tasks_have_handles
+    the_end_of_a_runtime_ends_its_tasks
 }

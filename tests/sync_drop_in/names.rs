@@ -12,7 +12,8 @@ fn every_public_name_is_used() {
         include_str!("behaviour.rs"),
         include_str!("rwlock.rs"),
         include_str!("cells.rs"),
-        include_str!("channels.rs")
+        include_str!("channels.rs"),
+        include_str!("tasks.rs")
     );
     let source = source_of_tokio().join("src");
     let mut names = 0;
@@ -25,6 +26,7 @@ fn every_public_name_is_used() {
         .map(|name| format!("sync/{name}.rs"))
         .chain(guards)
         .chain(["sleep", "timeout", "interval"].map(|name| format!("time/{name}.rs")))
+        .chain(["runtime/task/join.rs".to_owned()])
     {
         for name in public_names(&source.join(&file)) {
             names += 1;

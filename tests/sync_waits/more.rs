@@ -76,15 +76,17 @@ fn a_barrier_tells_all_waits_but_the_last() {
         });
     });
     // In either order.
-    lines[3..5].sort();
+    lines[4..6].sort();
     assert_eq!(
         lines,
         [
             format!("resource-new #1 Barrier kneaded tests/sync_waits/more.rs:{made}"),
             format!("process-wait A #1 Barrier::wait tests/sync_waits/more.rs:{}", made + 3),
             format!("process-wait B #1 Barrier::wait tests/sync_waits/more.rs:{}", made + 3),
+            format!("process-wait C A task::JoinHandle tests/sync_waits/more.rs:{}", made + 3),
             format!("process-resume A #1 TIME ready Barrier::wait tests/sync_waits/more.rs:{}", made + 3),
             format!("process-resume B #1 TIME ready Barrier::wait tests/sync_waits/more.rs:{}", made + 3),
+            format!("process-resume C A TIME ready task::JoinHandle tests/sync_waits/more.rs:{}", made + 3),
             "resource-drop #1 Barrier".to_owned(),
         ]
     );
@@ -120,8 +122,10 @@ fn a_cell_tells_the_waits_for_values_of_others() {
             format!("resource-new #1 OnceCell config tests/sync_waits/more.rs:{made}"),
             format!("process-wait A disk wait tests/sync_waits/more.rs:{}", made + 4),
             format!("process-wait B #1 OnceCell::get_or_init tests/sync_waits/more.rs:{}", made + 9),
+            format!("process-wait C A task::JoinHandle tests/sync_waits/more.rs:{}", made + 2),
             format!("process-resume A disk TIME ready wait tests/sync_waits/more.rs:{}", made + 4),
             format!("process-resume B #1 TIME ready OnceCell::get_or_init tests/sync_waits/more.rs:{}", made + 9),
+            format!("process-resume C A TIME ready task::JoinHandle tests/sync_waits/more.rs:{}", made + 2),
             "resource-drop #1 OnceCell".to_owned(),
         ]
     );

@@ -30,8 +30,10 @@ fn a_lock_for_readers_and_writers_tells_both_waits() {
             format!("resource-new #1 RwLock prices tests/sync_waits/rwlock.rs:{made}"),
             format!("process-wait A #1 RwLock::write tests/sync_waits/rwlock.rs:{}", made + 4),
             format!("process-wait B #1 RwLock::read tests/sync_waits/rwlock.rs:{}", made + 7),
+            format!("process-wait C A task::JoinHandle tests/sync_waits/rwlock.rs:{}", made + 2),
             format!("process-resume A #1 TIME ready RwLock::write tests/sync_waits/rwlock.rs:{}", made + 4),
             format!("process-resume B #1 TIME ready RwLock::read tests/sync_waits/rwlock.rs:{}", made + 7),
+            format!("process-resume C A TIME ready task::JoinHandle tests/sync_waits/rwlock.rs:{}", made + 2),
             "resource-drop #1 RwLock".to_owned(),
         ]
     );

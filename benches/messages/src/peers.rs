@@ -76,5 +76,6 @@ impl<const PROCESSES: bool, const TOKEN: bool> Peer for Ours<PROCESSES, TOKEN> {
             }
             future.await;
         })
+        .into_inner()
     }
 }

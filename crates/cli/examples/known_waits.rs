@@ -50,12 +50,12 @@ async fn queues(seats: Arc<Semaphore>) {
     drop(seats.acquire().await);
 }
 
-/// Starts tasks, and returns when each has been polled once.
+/// Starts tasks, and returns when each has been polled once. Waits for tokio's handles are not seen.
 async fn start<F: Future<Output = ()> + Send + 'static>(count: u64, task: impl Fn() -> F) -> Vec<JoinHandle<()>> {
     let mut tasks = Vec::new();
     for number in 1..=count {
         let tag = format!("request {}", 1 + number % 2);
-        dyntrace::with_tag(tag, async { tasks.push(dyntrace::spawn(task())) }).await;
+        dyntrace::with_tag(tag, async { tasks.push(dyntrace::spawn(task()).into_inner()) }).await;
     }
     for _ in 0..count {
         // Meanwhile the runtime polls one of them at least.
@@ -124,18 +124,19 @@ async fn jobs(count: u64) -> Map<String, Value> {
     let holds = dyntrace::spawn_blocking(move || {
         runs.send(()).expect("the program waits");
         ends.recv().expect("the program ends it");
-    });
+    })
+    .into_inner();
     begins.await.expect("the job runs");
     let (mut read, mut failed, mut cancelled) = (Vec::new(), Vec::new(), Vec::new());
     for number in 1..=count {
         let _entered = dyntrace::enter_tag(format!("request {}", 1 + number % 2));
-        read.push(dyntrace::spawn_blocking(reads));
+        read.push(dyntrace::spawn_blocking(reads).into_inner());
     }
     for _ in 0..count {
-        failed.push(dyntrace::spawn_blocking(fails));
+        failed.push(dyntrace::spawn_blocking(fails).into_inner());
     }
     for _ in 0..count {
-        let job = dyntrace::spawn_blocking(given_up);
+        let job = dyntrace::spawn_blocking(given_up).into_inner();
         job.abort();
         cancelled.push(job);
     }

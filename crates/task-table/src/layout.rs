@@ -138,21 +138,31 @@ pub enum Resource {
     Numbered(u64),
     /// A reference to its name.
     Named(u32),
+    /// A process, by the number in its pid.
+    Process(u64),
 }
 
-const NAMED: u64 = 1 << 63;
+/// The form of a resource, in the highest two bits of its word. A number is as it is.
+const FORM: u64 = 3 << 62;
+const NAMED: u64 = 2 << 62;
+const PROCESS: u64 = 1 << 62;
 
 impl Resource {
     /// The word of a slot.
     pub fn word(self) -> u64 {
         match self {
-            Resource::Numbered(number) => number & !NAMED,
+            Resource::Numbered(number) => number & !FORM,
             Resource::Named(text) => NAMED | u64::from(text),
+            Resource::Process(pid) => PROCESS | pid & !FORM,
         }
     }
 
     fn of(word: u64) -> Resource {
-        if word & NAMED == 0 { Resource::Numbered(word) } else { Resource::Named(word as u32) }
+        match word & FORM {
+            NAMED => Resource::Named(word as u32),
+            PROCESS => Resource::Process(word & !FORM),
+            _ => Resource::Numbered(word & !FORM),
+        }
     }
 }
 

@@ -76,6 +76,8 @@ pub enum Thing {
     Numbered(u64),
     /// By its name, which may be damaged.
     Named(Option<Pair>),
+    /// A process, by the number in its pid.
+    Process(u64),
 }
 
 type Words = [u64; SLOT_WORDS];
@@ -173,6 +175,7 @@ fn seen(
                 let resource = match wait.resource {
                     Resource::Numbered(number) => Thing::Numbered(number),
                     Resource::Named(name) => Thing::Named(texts.constant(source, name)?),
+                    Resource::Process(pid) => Thing::Process(pid),
                 };
                 Some(Waits { site: texts.constant(source, wait.site)?, resource })
             }

@@ -1,11 +1,13 @@
 //! The reader: what it makes of a sound table, and that a hostile one harms nobody.
 #![cfg(not(loom))]
 
+use std::sync::Arc;
+
 use dyntrace_task_table::layout::{
-    LIMIT, MAGIC, SLOT, SLOT_WORDS, TEXT_AREA, TEXT_LIMIT, TEXT_UNIT, TEXTS, VERSION, header, slot,
+    LAST_PID, LIMIT, MAGIC, SLOT, SLOT_WORDS, TEXT_AREA, TEXT_LIMIT, TEXT_UNIT, TEXTS, VERSION, header, slot,
 };
 use dyntrace_task_table::lock::joined;
-use dyntrace_task_table::{Error, Kind, Resource, State, Table, Task, Thing};
+use dyntrace_task_table::{Error, Kind, Resource, State, Table, Task, Texted, Thing};
 use proptest::prelude::*;
 
 /// Where the slots of the samples begin.
@@ -105,6 +107,21 @@ fn a_table_is_read() {
     // 50 s, and 250 of 1000 cycles a second.
     let clock = table.clock.unwrap();
     assert_eq!((clock.realtime(2_000), clock.nanoseconds(500)), (52_250_000_000, 500_000_000));
+}
+
+#[test]
+fn each_form_of_a_resource_is_read() {
+    let name = || Thing::Named(Some(Arc::new(Texted { first: "lock".into(), second: "src/cache.rs:40".into() })));
+    for (resource, thing) in [
+        (Resource::Numbered(12), Thing::Numbered(12)),
+        (Resource::Named(8), name()),
+        (Resource::Process(7), Thing::Process(7)),
+        (Resource::Process(LAST_PID), Thing::Process(LAST_PID)),
+    ] {
+        let mut sample = sample();
+        sample.set_slot(1, &[(slot::RESOURCE, resource.word())]);
+        assert_eq!(sample.read().tasks[0].wait.as_ref().unwrap().resource, thing);
+    }
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! A program whose tasks hold locks of dyntrace, and wait for them and for its file operations, for the tests of this crate.
+//! A program whose tasks hold locks of dyntrace, and wait for them, for its file operations and for each other, for the tests of this
+//! crate.
 //!
 //! Its argument is an empty folder. Prints `task NAME HEADER` lines, then `ready`; ends when its standard input does.
 
@@ -13,6 +14,7 @@ use std::time::Duration;
 use dyntrace::aio_pool::{Fault, Job, Pool, Port};
 use dyntrace::efile::Driver;
 use dyntrace::fs::OpenOptions;
+use dyntrace::mailbox::{self, Mailbox};
 use dyntrace::sync::{Holder, MappedMutexGuard, Mutex, MutexGuard, OwnedMutexGuard, OwnedRwLockReadGuard};
 use dyntrace::sync::{OwnedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, Semaphore};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -188,12 +190,43 @@ async fn operations(folder: &Path) {
     dyntrace::spawn(queued(driver, folder.join("queued")));
 }
 
+async fn joined() {
+    here("joined").await;
+    pending().await
+}
+
+async fn joins() {
+    here("joins").await;
+    let _ = dyntrace::spawn(joined()).await;
+}
+
+async fn receives(mut mailbox: Mailbox<u32>) {
+    here("receives").await;
+    let _ = mailbox.recv_matching(|_| false).await;
+}
+
+async fn sends() {
+    let (address, _mailbox) = mailbox::channel(1);
+    here("sends").await;
+    for number in 0.. {
+        let _ = address.send(number).await;
+    }
+}
+
+fn processes() {
+    dyntrace::spawn(joins());
+    dyntrace::spawn(sends());
+    let (address, _) = mailbox::spawn(receives);
+    std::mem::forget(address);
+}
+
 async fn program() {
     let folder = std::env::args().nth(1).expect("a folder");
     mutexes().await;
     rwlocks().await;
     semaphores().await;
     operations(Path::new(&folder)).await;
+    processes();
     // Each task has printed its name before it waits; then it waits at once.
     tokio::time::sleep(Duration::from_millis(500)).await;
     println!("ready");

@@ -103,6 +103,11 @@ fn locks_of_dyntrace_and_its_file_operations_are_true() {
     assert_eq!((command(&queued), &queued.paths, queued.stage), (Command::Open, &path("queued"), Some(Stage::Queued)));
     assert_eq!(queued.callers, []);
 
+    let WaitsFor::Join { address, .. } = leaf("joins") else { panic!("{:?}", leaf("joins")) };
+    assert_eq!(*address, program.printed("task joined ")[0]);
+    let WaitsFor::Channel { channel: "mpsc", .. } = leaf("receives") else { panic!("{:?}", leaf("receives")) };
+    let WaitsFor::Semaphore { of: SemaphoreOf::Channel, .. } = leaf("sends") else { panic!("{:?}", leaf("sends")) };
+
     let WaitsFor::Job { job, stage: Stage::Running } = leaf("computes") else { panic!("{:?}", leaf("computes")) };
     assert_eq!(&**job, "Sleeps");
 }

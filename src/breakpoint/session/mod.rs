@@ -281,9 +281,9 @@ impl Session {
     /// let session = Session::start(Limits::default(), |_| ())?;
     /// let count = session.set("**::deliver do silent, count").await?;
     /// session.include(Processes::to_come()).await;
-    /// process::spawn(async { deliver(1) }).await?;
+    /// dyntrace::spawn(async { deliver(1) }).await?;
     /// session.exclude(Processes::to_come()).await;
-    /// process::spawn(async { deliver(2) }).await?;
+    /// dyntrace::spawn(async { deliver(2) }).await?;
     /// assert_eq!(session.remove(count.id).await?[0].calls, 1);
     /// # Ok(())
     /// # }

@@ -26,7 +26,7 @@ fn main() {
     let runtime = Builder::new_current_thread().build().expect("a runtime");
     let began = clock_gettime(ClockId::ProcessCPUTime);
     runtime.block_on(async {
-        let task = if arguments.len() > 1 { tokio::spawn(waits) } else { dyntrace::spawn(waits) };
+        let task = if arguments.len() > 1 { tokio::spawn(waits) } else { dyntrace::spawn(waits).into_inner() };
         task.await.expect("it does not panic");
     });
     let ended = clock_gettime(ClockId::ProcessCPUTime);

@@ -53,7 +53,7 @@ fn main() {
     runtime.block_on(async {
         let task = match &**of {
             "tokio" => tokio::spawn(operations!(tokio, &**operation, count)),
-            _ => dyntrace::spawn(operations!(dyntrace, &**operation, count)),
+            _ => dyntrace::spawn(operations!(dyntrace, &**operation, count)).into_inner(),
         };
         task.await.expect("it does not panic");
     });

@@ -8,17 +8,15 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use dyntrace_task_table::{Error, Table};
 use jiff::tz::TimeZone;
 
 use super::look::print;
-use super::table::open;
-use crate::escape;
-use crate::exit::{Failure, Outcome};
+use super::table::read_file;
+use crate::exit::Outcome;
 
 /// Prints the tasks: as JSON, or `each` in a line of its own, or those that are alike in one.
 pub fn ps(path: &Path, as_json: bool, each: bool) -> Outcome {
-    let mut table = read(path)?;
+    let mut table = read_file(path)?.table;
     table.tasks.sort_unstable_by_key(|seen| seen.task.pid);
     if as_json {
         let mut out = BufWriter::new(io::stdout().lock());
@@ -31,10 +29,4 @@ pub fn ps(path: &Path, as_json: bool, each: bool) -> Outcome {
         print(&lines::text(&table, each, &TimeZone::system()))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn read(path: &Path) -> Result<Table, Failure> {
-    let table = open(path).map_err(Error::Read).and_then(|file| Table::read(&file));
-    let shown = escape::path(path);
-    Ok(table.with_context(|| format!("cannot read the table of tasks {shown}"))?)
 }

@@ -1,5 +1,6 @@
 //! Looks at a program's tasks, once or again and again, and prints.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -52,13 +53,13 @@ pub fn show(common: &Common, view: &View<'_>) -> Outcome {
 }
 
 /// Prints the waits of tasks, then changes and new deadlocks if the user watches.
-pub fn explain(common: &Common, chosen: Option<&Chosen>, only_deadlocks: bool) -> Outcome {
+pub fn explain(common: &Common, table: Option<&Path>, chosen: Option<&Chosen>, only_deadlocks: bool) -> Outcome {
     let interrupts = interrupts(common)?;
-    let target = target(common);
+    let target = table.map_or_else(|| target(common), Target::Table);
     read::with(&target, options(common), |look| {
         let mut shown = look()?;
-        let mut before = Stuck::of(&shown.listing);
-        // A core file stays as it is.
+        let mut before = Stuck::of_look(&shown);
+        // A file stays as it is.
         if target.runs() {
             if let Some(status) = wait(&interrupts, BETWEEN) {
                 return Ok(status);
@@ -66,7 +67,7 @@ pub fn explain(common: &Common, chosen: Option<&Chosen>, only_deadlocks: bool) -
             shown = look()?;
         }
         chosen.map_or(Ok(()), |chosen| chosen.check(&target, &shown))?;
-        let mut stuck = Stuck::of(&shown.listing).also_in(&before);
+        let mut stuck = Stuck::of_look(&shown).also_in(&before);
         let as_json = |look: &Look, stuck: &Stuck| {
             let blockers = why::blockers(look, chosen);
             json(common, look, Some(Waits { stuck: stuck.clone(), blockers }))
@@ -81,12 +82,12 @@ pub fn explain(common: &Common, chosen: Option<&Chosen>, only_deadlocks: bool) -
         print(&text)?;
         let Some(every) = common.watch else { return Ok(ended(&interrupts)) };
         loop {
-            before = Stuck::of(&shown.listing);
+            before = Stuck::of_look(&shown);
             if let Some(status) = wait(&interrupts, every) {
                 return Ok(status);
             }
             let mut now = look()?;
-            let found = Stuck::of(&now.listing).also_in(&before);
+            let found = Stuck::of_look(&now).also_in(&before);
             if common.json {
                 print(&as_json(&now, &found)?)?;
             } else {

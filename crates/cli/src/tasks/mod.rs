@@ -69,6 +69,7 @@ Examples:
   dyntrace why -p 4711 17
   dyntrace why -p 4711 'request 7'
   dyntrace why -p 4711 --cycles --json
+  dyntrace why --dead /run/user/1000/dyntrace/4711.tasks
 
 Holders of locks are found among the variables of suspended tasks, also in boxes, vectors and
 futures. One that is held outside of tasks is not seen. A guard that was dropped by drop() may
@@ -77,12 +78,15 @@ found it. So is a futurelock: a lock that tasks wait for, and that a future has 
 does not poll, because it awaits something else.
 
 Tasks of a program that keeps a table of them (DYNTRACE=tasks) have a line with what it knows. Waits
-that memory does not tell are told by the table, those for one resource together.
+that memory does not tell are told by the table, those for one resource together. A task that waits
+there for the end of a process (task::JoinHandle), or for room in its mailbox, has that process below
+it, and so on. Tasks that wait so for each other are a deadlock, unless one waits for something else,
+too: the table has the last wait of each.
 Of a program that links dyntrace, a task has its user tag, and a file operation its path and the
 thread of the pool that runs it, with the system call that it is in.
 
-With --json, all tasks are in the object, and three more fields: deadlocks and futurelocks, arrays,
-and blockers, an object whose keys are the addresses of blocked tasks; with TASK only of those that
+With --json, all tasks are in the object, and four more fields: deadlocks, futurelocks and
+table_deadlocks, arrays, and blockers, an object whose keys are the addresses of blocked tasks; with TASK only of those that
 it names. Wherever a task is named it has id and address: tasks of two versions of tokio may have
 the same id, but never the same address. A task's blockers: jq '.blockers[\"94012345678976\"]'.
 
@@ -159,6 +163,7 @@ pub struct Tree {
 }
 
 #[derive(clap::Args)]
+#[command(mut_arg("pid", |pid| pid.required_unless_present_any(["core", "dead"]).display_order(0)))]
 pub struct Why {
     #[command(flatten)]
     common: Common,
@@ -168,6 +173,11 @@ pub struct Why {
     /// Only deadlocks and futurelocks
     #[arg(long, conflicts_with = "chosen")]
     cycles: bool,
+    /// The table of tasks that a program with DYNTRACE=tasks keeps, and leaves when it ends or is killed
+    ///
+    /// Durations are up to the last event of a task in it.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pid", "core", "debug", "stop", "watch"])]
+    dead: Option<PathBuf>,
 }
 
 pub fn ps(arguments: &Ps) -> Outcome {
@@ -184,7 +194,7 @@ pub fn tree(arguments: &Tree) -> Outcome {
 }
 
 pub fn why(arguments: &Why) -> Outcome {
-    look::explain(&arguments.common, arguments.chosen.as_ref(), arguments.cycles)
+    look::explain(&arguments.common, arguments.dead.as_deref(), arguments.chosen.as_ref(), arguments.cycles)
 }
 
 /// [`why_of`] tells the waits of at most so many tasks.

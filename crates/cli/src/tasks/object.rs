@@ -92,7 +92,9 @@ mod tests {
         ]);
         let waits = Waits { stuck: Stuck::of(&look.listing), blockers: why::blockers(&look, None) };
         let memory = Look::of_memory(sample::listing());
-        for (look, waits) in [(&memory, None), (&look, None), (&look, Some(waits))] {
+        let chain = sample::look_at_chain();
+        let of_table = Waits { stuck: Stuck::of_look(&chain), blockers: BTreeMap::new() };
+        for (look, waits) in [(&memory, None), (&look, None), (&look, Some(waits)), (&chain, Some(of_table))] {
             fields.add(&serde_json::to_value(Json::of(look, waits)).unwrap());
         }
         fields.are_those_below("dyntrace ps --json, tree --json and why --json");

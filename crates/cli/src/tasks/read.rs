@@ -18,7 +18,12 @@ use crate::exit::{self, Failure, Outcome};
 /// The process or core file that a command reads.
 pub enum Target<'a> {
     Process(u32),
-    Core { core: &'a Path, exe: &'a Path },
+    Core {
+        core: &'a Path,
+        exe: &'a Path,
+    },
+    /// The table that a program has left, or keeps.
+    Table(&'a Path),
 }
 
 /// `process 4711`, or `core file core.4711`.
@@ -27,6 +32,7 @@ impl fmt::Display for Target<'_> {
         match self {
             Target::Process(pid) => write!(f, "process {pid}"),
             Target::Core { core, .. } => write!(f, "core file {}", escape::path(core)),
+            Target::Table(table) => write!(f, "table of tasks {}", escape::path(table)),
         }
     }
 }
@@ -37,6 +43,7 @@ impl Target<'_> {
         match self {
             Target::Process(pid) => format!("-p {pid}"),
             Target::Core { core, exe } => format!("--core {} --exe {}", escape::path(core), escape::path(exe)),
+            Target::Table(table) => format!("--dead {}", escape::path(table)),
         }
     }
 
@@ -119,6 +126,12 @@ pub fn with(
             program => program,
         },
         Target::Core { core, exe } => Program::open_core(core, exe, options),
+        Target::Table(path) => {
+            return looks(&|| {
+                let kept = Some(Kept::of(table::read_file(path)?, None));
+                Ok(Look { listing: Listing::default(), has_memory: false, kept })
+            });
+        }
     };
     let program = program.map_err(failure)?;
     let information = DebugInformation::of(&program);
@@ -126,7 +139,7 @@ pub fn with(
     looks(&|| {
         let read = || match target {
             Target::Process(pid) => table::read(*pid),
-            Target::Core { .. } => Ok(None),
+            Target::Core { .. } | Target::Table(_) => Ok(None),
         };
         let (listing, table) = program.listing_beside(&described, read).map_err(failure)?;
         let mut look = Look::of_memory(listing);

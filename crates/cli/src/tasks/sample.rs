@@ -318,6 +318,33 @@ pub fn look() -> Look {
     Look { kept: Some(kept), ..Look::of_memory(listing) }
 }
 
+/// A table whose tasks wait for each other, without memory.
+pub fn look_at_chain() -> Look {
+    let serve = pair("app::serve", "src/main.rs:12");
+    let [join, send] = ["task::JoinHandle", "mailbox::Sender::send"].map(|kind| pair(kind, "src/main.rs:41"));
+    let (recv, lock) = (pair("mailbox::Receiver::recv", "src/main.rs:43"), pair("Mutex::lock", "src/main.rs:31"));
+    let mut table = table();
+    table.header.without_slot = 0;
+    table.tasks = [
+        (80, Some((&join, 81))),
+        (81, Some((&send, 82))),
+        (83, Some((&join, 99))),
+        (84, Some((&join, 85))),
+        (85, Some((&send, 84))),
+        (86, Some((&join, 84))),
+        (87, Some((&recv, 87))),
+        (88, Some((&send, 87))),
+        (89, Some((&send, 87))),
+        (90, Some((&join, 91))),
+        (91, None),
+    ]
+    .map(|(pid, wait)| slot(pid, 0, &serve, wait.map(|(site, pid)| (site, Thing::Process(pid)))))
+    .into();
+    table.tasks.push(slot(82, 0, &serve, Some((&lock, Thing::Numbered(12)))));
+    let kept = Kept::of(Found { table, ..found() }, None);
+    Look { listing: Listing::default(), has_memory: false, kept: Some(kept) }
+}
+
 /// The same, but its memory cannot be read.
 pub fn look_at_table() -> Look {
     let kept = Kept::of(found(), None);

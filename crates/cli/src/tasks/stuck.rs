@@ -1,11 +1,14 @@
 //! Tasks that will not go on by themselves: deadlocks and futurelocks.
 
+use std::collections::{HashMap, HashSet};
+
 use anstyle::{AnsiColor, Style};
 use dyntrace_tasks::listing::{Guard, Listing, SemaphoreOf, Task};
 use dyntrace_tasks::locks::{Cycle, Futurelock, Locks, Waiter, futurelocks_in_both, in_both};
 use serde::Serialize;
 
 use super::read::Look;
+use super::table::{self, Circle};
 use super::why::{by_address, held_by, is_through, name, stands};
 use super::words;
 use crate::escape;
@@ -17,15 +20,36 @@ const WAITING: usize = 8;
 pub struct Stuck {
     pub deadlocks: Vec<Cycle>,
     pub futurelocks: Vec<Futurelock>,
+    /// Deadlocks that only the table tells.
+    pub table_deadlocks: Vec<Circle>,
 }
 
 impl Stuck {
-    /// Those of one look whose tasks all stand still. The chain of a running task is that of its previous suspension.
+    /// Those of one look, by both sources.
+    pub fn of_look(look: &Look) -> Stuck {
+        let mut stuck = Stuck::of(&look.listing);
+        let mut circles = look.kept.as_ref().map(table::circles).unwrap_or_default();
+        let pids: HashSet<u64> = circles.iter().flat_map(|circle| circle.pids.iter()).collect();
+        let in_memory = look.listing.tasks.iter().filter_map(|task| Some((look.row(task)?.task.pid, task)));
+        let in_memory: HashMap<u64, &Task> = in_memory.filter(|(pid, _)| pids.contains(pid)).collect();
+        let told: HashSet<u64> =
+            stuck.deadlocks.iter().flat_map(|cycle| &cycle.steps).map(|step| step.address).collect();
+        circles.retain_mut(|circle| {
+            let tasks: Vec<Option<&&Task>> = circle.pids.iter().map(|pid| in_memory.get(&pid)).collect();
+            circle.may_end = !tasks.iter().all(|task| task.is_some_and(|task| words::leaves(task).len() == 1));
+            !tasks.iter().all(|task| task.is_some_and(|task| told.contains(&task.address)))
+        });
+        stuck.table_deadlocks = circles;
+        stuck
+    }
+
+    /// Those of one look at memory whose tasks all stand still. The chain of a running task is that of its previous suspension.
     pub fn of(listing: &Listing) -> Stuck {
         let by_address = by_address(listing);
         let stands = |task: u64| by_address.get(&task).is_some_and(|task| stands(task));
         let locks = Locks::of(listing);
-        let mut stuck = Stuck { deadlocks: locks.cycles(), futurelocks: locks.futurelocks() };
+        let (deadlocks, futurelocks) = (locks.cycles(), locks.futurelocks());
+        let mut stuck = Stuck { deadlocks, futurelocks, table_deadlocks: Vec::new() };
         stuck.deadlocks.retain(|cycle| cycle.steps.iter().all(|step| stands(step.address)));
         stuck.futurelocks.retain(|lock| stands(lock.address));
         stuck
@@ -36,27 +60,35 @@ impl Stuck {
         Stuck {
             deadlocks: in_both(&before.deadlocks, self.deadlocks),
             futurelocks: futurelocks_in_both(&before.futurelocks, self.futurelocks),
+            table_deadlocks: self.table_deadlocks.into_iter().filter(|circle| before.has(circle)).collect(),
         }
+    }
+
+    /// Whether the same tasks wait since the same times.
+    fn has(&self, circle: &Circle) -> bool {
+        self.table_deadlocks.iter().any(|known| known.pids == circle.pids)
     }
 
     /// Those that an earlier look does not have.
     pub fn without(&self, known: &Stuck) -> Stuck {
-        let Stuck { deadlocks, futurelocks } = self.clone().also_in(known);
+        let Stuck { deadlocks, futurelocks, .. } = self.clone().also_in(known);
         let new_lock = |lock: &&Futurelock| !futurelocks.contains(*lock);
         Stuck {
             deadlocks: self.deadlocks.iter().filter(|cycle| !deadlocks.contains(*cycle)).cloned().collect(),
             futurelocks: self.futurelocks.iter().filter(new_lock).cloned().collect(),
+            table_deadlocks: self.table_deadlocks.iter().filter(|circle| !known.has(circle)).cloned().collect(),
         }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.deadlocks.is_empty() && self.futurelocks.is_empty()
+        self.deadlocks.is_empty() && self.futurelocks.is_empty() && self.table_deadlocks.is_empty()
     }
 
     pub fn text(&self, look: &Look) -> String {
         let deadlocks = self.deadlocks.iter().map(|cycle| deadlock(cycle, look));
         let futurelocks = self.futurelocks.iter().map(|lock| futurelock(lock, look));
-        deadlocks.chain(futurelocks).collect::<Vec<_>>().join("\n")
+        let circles = self.table_deadlocks.iter().map(|circle| of_table(circle, look));
+        deadlocks.chain(circles).chain(futurelocks).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -81,6 +113,19 @@ fn deadlock(cycle: &Cycle, look: &Look) -> String {
         let blocker =
             by_address.get(&step.blocker.address).map_or(step.blocker.task.to_string(), |task| words::id(task));
         text += &format!("  {}\n", held_by(&step.blocker, &format!("task {blocker}")));
+    }
+    text
+}
+
+fn of_table(circle: &Circle, look: &Look) -> String {
+    let red = red();
+    let count = words::counted(circle.pids.iter().count(), "task");
+    let end = if circle.may_end { ", unless one of them waits also for something else" } else { "" };
+    let mut text = format!("{red}deadlock:{red:#} {count} wait for each other, by the table{end}\n");
+    let kept = look.kept.iter();
+    for (kept, seen) in kept.flat_map(|kept| circle.pids.iter().filter_map(move |pid| Some((kept, kept.by_pid(pid)?))))
+    {
+        text += &format!("{}\n  {}\n", table::facts(kept, &[seen]), table::waits(kept, seen));
     }
     text
 }

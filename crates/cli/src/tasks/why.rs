@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use anstyle::Style;
-use dyntrace_task_table::Seen;
+use dyntrace_task_table::{Seen, State};
 use dyntrace_tasks::listing::{Await, Holder, Listing, SemaphoreOf, Task, WaitsFor};
-use dyntrace_tasks::locks::{Blocker, Cycle, Locks, Through};
+use dyntrace_tasks::locks::{Blocker, Locks, Through};
 
 use super::choose::Chosen;
 use super::fold::{fold, ids, summary};
@@ -52,7 +52,7 @@ fn is_blocked(task: &Task) -> bool {
 /// The deadlocks and futurelocks, then all blocked tasks with their blockers, then the others' count.
 pub fn text(look: &Look, stuck: &Stuck) -> String {
     let listing = &look.listing;
-    let why = Why::of(look, &stuck.deadlocks);
+    let why = Why::of(look, stuck);
     let mut text = stuck.text(look);
     if !stuck.is_empty() {
         text.push('\n');
@@ -81,38 +81,49 @@ pub fn text(look: &Look, stuck: &Stuck) -> String {
             }
         }
     }
-    text += &of_table(look, None);
+    text += &of_table(look, None, stuck);
     text + &if look.has_memory { others(listing, &blocked) } else { String::new() }
 }
 
 /// The waits of some tasks.
 pub fn text_of(look: &Look, only: &Chosen) -> String {
-    let why = Why::of(look, &[]);
+    let why = Why::of(look, &Stuck::default());
     let tasks = look.listing.tasks.iter().filter(|task| only.has(task, look.row(task)));
     let text: String = tasks.map(|task| why.of_group(&[task], &mut HashSet::new())).collect();
-    text + &of_table(look, Some(only))
+    text + &of_table(look, Some(only), &Stuck::default())
 }
 
 /// Lists tasks whose waits only the table tells; tasks that wait for the same resource stand together. With `only`, it lists those of
-/// the chosen tasks that are in the table only.
-fn of_table(look: &Look, only: Option<&Chosen>) -> String {
+/// the chosen tasks that are in the table only. Tasks of its deadlocks are told already.
+fn of_table(look: &Look, only: Option<&Chosen>, stuck: &Stuck) -> String {
     let Some(kept) = &look.kept else { return String::new() };
+    let stuck = pids(stuck);
     let in_memory = look.listing.tasks.iter().filter(|task| only.is_none() && stands(task) && !words::is_told(task));
     let others = kept.others().filter(|seen| only.is_none_or(|only| only.has_of_table(seen)));
-    let rows = in_memory.filter_map(|task| look.row(task)).chain(others).filter(|seen| seen.wait.is_some());
+    let rows = in_memory.filter_map(|task| look.row(task)).chain(others);
+    let rows = rows.filter(|seen| seen.wait.is_some() && !stuck.contains(&seen.task.pid));
     let groups = fold(rows, |seen| (alike(seen).1, seen.wait.as_ref().map(seen::resource)));
     let bold = Style::new().bold();
     let text = |group: &Vec<&Seen>| {
         let (tasks, verb) = (words::counted(group.len(), "task"), if group.len() == 1 { "waits" } else { "wait" });
         let wait = table::wait(kept, group).unwrap_or_else(missing);
         let place = table::place(group).unwrap_or_else(missing);
-        let lines: String = fold(group.iter().copied(), |seen| alike(seen).0)
-            .iter()
-            .map(|group| table::facts(kept, group) + "\n")
-            .collect();
+        let facts = fold(group.iter().copied(), |seen| alike(seen).0);
+        let mut lines: Vec<String> = facts.iter().map(|group| table::facts(kept, group)).collect();
+        // All wait for the same.
+        if let Some(process) = group.first().and_then(|seen| table::awaited(seen)) {
+            let mut path = group.iter().map(|seen| seen.task.pid).collect();
+            table::follow(kept, process, &stuck, &mut path, "", &mut lines);
+        }
+        let lines: String = lines.into_iter().map(|line| line + "\n").collect();
         format!("{bold}{tasks}{bold:#} {verb} at {place} in {wait}, by the table\n{lines}\n")
     };
     groups.iter().map(text).collect()
+}
+
+/// The processes of deadlocks that the table tells.
+fn pids(stuck: &Stuck) -> HashSet<u64> {
+    stuck.table_deadlocks.iter().flat_map(|circle| circle.pids.iter()).collect()
 }
 
 /// The wait of a future: equal for all futures that wait for the same lock or task.
@@ -186,14 +197,20 @@ struct Why<'l> {
     look: &'l Look,
     locks: Locks<'l>,
     by_address: HashMap<u64, &'l Task>,
-    /// Tasks that are told already, by their addresses.
+    /// Tasks in deadlocks, which are told already, by their addresses.
     deadlocked: HashSet<u64>,
+    /// Those in deadlocks of the table, by their pids.
+    stuck: HashSet<u64>,
 }
 
 impl<'l> Why<'l> {
-    fn of(look: &'l Look, cycles: &[Cycle]) -> Why<'l> {
-        let deadlocked = cycles.iter().flat_map(|cycle| &cycle.steps).map(|step| step.address).collect();
-        Why { look, locks: Locks::of(&look.listing), by_address: by_address(&look.listing), deadlocked }
+    fn of(look: &'l Look, stuck: &Stuck) -> Why<'l> {
+        let mut deadlocked: HashSet<u64> =
+            stuck.deadlocks.iter().flat_map(|cycle| &cycle.steps).map(|step| step.address).collect();
+        let stuck = pids(stuck);
+        let is_stuck = |task: &&Task| look.row(task).is_some_and(|seen| stuck.contains(&seen.task.pid));
+        deadlocked.extend(look.listing.tasks.iter().filter(is_stuck).map(|task| task.address));
+        Why { look, locks: Locks::of(&look.listing), by_address: by_address(&look.listing), deadlocked, stuck }
     }
 
     /// The lines of tasks that wait for the same. Adds all tasks in them to `told`.
@@ -224,14 +241,62 @@ impl<'l> Why<'l> {
         lines: &mut Vec<String>,
     ) {
         let held = format!("{indent}└─ the lock says: {}", self.look.holder(noted));
-        let task = self.look.kept.as_ref().and_then(|kept| kept.task_of(noted.pid));
-        let Some(task) = task.and_then(|address| self.by_address.get(&address)) else {
-            return lines.push(held);
+        match self.in_memory(noted.pid) {
+            None => lines.push(held),
+            Some(task) => self.follow_one(task, &held, path, seen, indent, lines),
+        }
+    }
+
+    /// Adds the process that a task waits for by the table, and the tasks behind it.
+    fn follow_awaited(
+        &self,
+        of: &Task,
+        awaited: u64,
+        path: &mut Vec<u64>,
+        seen: &mut HashSet<u64>,
+        indent: &str,
+        lines: &mut Vec<String>,
+    ) {
+        match (self.in_memory(awaited), &self.look.kept) {
+            (Some(task), _) => {
+                let says = format!("{indent}└─ the table says: {}", seen::pid(awaited));
+                self.follow_one(task, &says, path, seen, indent, lines);
+            }
+            (None, Some(kept)) => {
+                let mut path = self.look.row(of).map(|seen| seen.task.pid).into_iter().collect();
+                table::follow(kept, awaited, &self.stuck, &mut path, indent, lines);
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// The task in memory that is this process, if the table tells which one.
+    fn in_memory(&self, pid: u64) -> Option<&'l Task> {
+        let address = self.look.kept.as_ref()?.task_of(pid)?;
+        self.by_address.get(&address).copied()
+    }
+
+    /// Adds one task behind another one, after `before`, and the tasks behind it.
+    fn follow_one(
+        &self,
+        task: &'l Task,
+        before: &str,
+        path: &mut Vec<u64>,
+        seen: &mut HashSet<u64>,
+        indent: &str,
+        lines: &mut Vec<String>,
+    ) {
+        let told = match task.address {
+            address if path.contains(&address) => ", see above: they wait for each other",
+            address if self.deadlocked.contains(&address) => ", in the deadlock above",
+            address if seen.contains(&address) => ", see above",
+            _ => "",
         };
-        lines.push(format!("{held}: {}", name(task)));
-        if seen.contains(&task.address) || path.len() == DEPTH {
+        lines.push(format!("{before}: {}{told}", name(task)));
+        if !told.is_empty() || path.len() == DEPTH {
             return;
         }
+        lines.extend(self.look.line(&[task]).map(|row| format!("{indent}   {row}")));
         path.push(task.address);
         self.follow(&[task], path, seen, &format!("{indent}   "), lines);
         path.pop();
@@ -259,8 +324,12 @@ impl<'l> Why<'l> {
             lines.push(format!("{indent}{end}"));
             return;
         }
+        let awaited = self.look.row(task).filter(|seen| seen.task.state == State::Idle).and_then(table::awaited);
         if leaves.is_empty() {
             lines.push(format!("{indent}waits for {}", words::without_leaves(task)));
+            if let Some(awaited) = awaited {
+                self.follow_awaited(task, awaited, path, seen, indent, lines);
+            }
             return;
         }
         let blockers = self.locks.blockers(task);
@@ -275,6 +344,8 @@ impl<'l> Why<'l> {
                 self.follow_noted(noted, path, seen, indent, lines);
             } else if let Some(noted) = noted.and_then(|noted| self.look.holder_since(noted)) {
                 lines.push(format!("{indent}│  the lock says: {noted}"));
+            } else if let Some(awaited) = awaited.filter(|_| is_for_room(leaf)) {
+                self.follow_awaited(task, awaited, path, seen, indent, lines);
             } else if let Some(unknown) = nobody(leaf).filter(|_| holders.is_empty()) {
                 lines.push(format!("{indent}└─ {unknown}"));
             }
@@ -331,6 +402,11 @@ fn waits_for(futures: &[&Await]) -> String {
     let shown: Vec<String> = different.iter().take(DIFFERENT).map(|group| words::leaf(group[0])).collect();
     let more = if different.len() > DIFFERENT { "; ..." } else { "" };
     format!(", each for one of {}: {}{more}", different.len(), shown.join("; "))
+}
+
+/// Whether `future` waits for room in a channel, which may be a mailbox.
+fn is_for_room(future: &Await) -> bool {
+    matches!(&future.waits_for, Some(WaitsFor::Semaphore { of: SemaphoreOf::Channel, .. }))
 }
 
 /// Explains a wait for a lock or a task if no task is known to hold it.
@@ -437,6 +513,12 @@ mod tests {
         let (look, alone) = (sample::look(), sample::look_at_table());
         assert_eq!(plain(&text(&look, &stuck(&look))), include_str!("golden/why-table.txt"));
         assert_eq!(plain(&text(&alone, &stuck(&alone))), include_str!("golden/why-table-alone.txt"));
+        let chain = sample::look_at_chain();
+        let told = plain(&text(&chain, &Stuck::of_look(&chain)));
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write("/work/waits/crates/cli/src/tasks/golden/why-chain.txt", &told).unwrap();
+        }
+        assert_eq!(told, include_str!("golden/why-chain.txt"));
         let tagged = Chosen::Named("transfer 1".to_owned(), None);
         assert_eq!(plain(&text_of(&look, &tagged)), include_str!("golden/why-table-tag.txt"));
     }

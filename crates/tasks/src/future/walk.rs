@@ -230,6 +230,7 @@ const WRAPPERS: &[(&str, &[&str])] = &[
     ("dyntrace::process::OwnProcess", &["future"]),
     ("dyntrace::scope::Scoped", &["future", "?"]),
     ("dyntrace::tag::wrapped::WithTag", &["tagged"]),
+    ("dyntrace::task::join_handle::JoinHandle", &["waiting"]),
     ("dyntrace::waiting::told::Waiting", &["future"]),
 ];
 

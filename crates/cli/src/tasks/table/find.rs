@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, ensure};
-use dyntrace_task_table::{Table, layout};
+use dyntrace_task_table::{Error, Seen, Table, layout};
 use dyntrace_tasks::memory::maps::{self, Mapping};
 
 use super::open as open_file;
+use super::seen::{realtime, since};
 use crate::escape;
 use crate::process::own_number;
 
@@ -41,6 +42,23 @@ pub fn read(pid: u32) -> Result<Option<Found>> {
     let table = table(pid, number, mapping, path).with_context(|| format!("cannot read its table of tasks {shown}"))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     Ok(Some(Found { table, path: PathBuf::from(path), now: i64::try_from(now).unwrap_or(i64::MAX) }))
+}
+
+/// Reads the table in a file. Its time is the last one of a task: when the program ended is not known.
+///
+/// # Errors
+///
+/// It cannot be read.
+pub fn read_file(path: &Path) -> Result<Found> {
+    let shown = escape::path(path);
+    let table = open_file(path).map_err(Error::Read).and_then(|file| Table::read(&file));
+    let table = table.with_context(|| format!("cannot read the table of tasks {shown}"))?;
+    let last = |seen: &Seen| {
+        let task = &seen.task;
+        since(seen).max(task.spawned).max(task.wait.map_or(0, |wait| wait.since))
+    };
+    let now = table.tasks.iter().map(last).max().and_then(|cycle| realtime(table.clock, cycle));
+    Ok(Found { table, path: path.to_owned(), now: now.unwrap_or(0) })
 }
 
 /// The mapping of the file `NUMBER.tasks`, and the file's path.

@@ -83,6 +83,12 @@ impl Kept {
         self.of_tasks.iter().find(|(_, place)| self.table.tasks[**place].task.pid == pid).map(|(address, _)| *address)
     }
 
+    /// The task of the table that has this pid.
+    pub fn by_pid(&self, pid: u64) -> Option<&Seen> {
+        let place = self.table.tasks.binary_search_by_key(&pid, |seen| seen.task.pid).ok()?;
+        self.table.tasks.get(place)
+    }
+
     /// The tasks that are in the table only.
     pub fn others(&self) -> impl Iterator<Item = &Seen> {
         self.others.iter().map(|place| &self.table.tasks[*place])

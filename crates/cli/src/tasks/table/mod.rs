@@ -6,6 +6,7 @@ mod kept;
 mod object;
 pub mod seen;
 mod summary;
+mod waited;
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -17,10 +18,11 @@ use dyntrace_task_table::Table;
 pub use cells::{facts, function, line, place, since, wait};
 #[cfg(test)]
 pub use find::Found;
-pub use find::read;
+pub use find::{read, read_file};
 pub use kept::Kept;
 pub use object::Task;
 pub use summary::Summary;
+pub use waited::{Circle, awaited, circles, follow, waits};
 
 /// Opens a regular file, without waiting for a writer of a pipe.
 pub fn open(path: &Path) -> io::Result<File> {

@@ -66,6 +66,7 @@ impl<'t> Wait<'t> {
         let resource = match &wait.resource {
             Thing::Numbered(number) => Some(reference(*number)),
             Thing::Named(name) => texts(name.as_ref()).0.map(str::to_owned),
+            Thing::Process(number) => Some(self::pid(*number)),
         };
         Wait { operation, resource, place, since_ns: realtime(clock, since) }
     }

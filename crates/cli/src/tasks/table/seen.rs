@@ -101,6 +101,7 @@ pub fn resources(group: &[&Seen]) -> String {
     same(group.iter().filter_map(|seen| Some(resource(seen.wait.as_ref()?))), |resource| match resource {
         Resource::Numbered(number) => reference(number),
         Resource::Named(name) => name.map_or_else(missing, escape::name),
+        Resource::Process(number) => pid(number),
     })
 }
 
@@ -115,16 +116,18 @@ fn same<T: Ord>(things: impl Iterator<Item = T>, shown: impl Fn(T) -> String) ->
     }
 }
 
-/// A resource, by its number or its name.
+/// A resource, by its number, its name or its pid.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Resource<'t> {
     Numbered(u64),
     Named(Option<&'t str>),
+    Process(u64),
 }
 
 pub fn resource(wait: &Waits) -> Resource<'_> {
     match &wait.resource {
         Thing::Numbered(number) => Resource::Numbered(*number),
         Thing::Named(name) => Resource::Named(name.as_ref().and_then(|name| known(&name.first))),
+        Thing::Process(number) => Resource::Process(*number),
     }
 }

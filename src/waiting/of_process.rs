@@ -1,0 +1,71 @@
+//! Waits for a process: for its end, for room in its mailbox, or for a message in its own one.
+
+use super::told::Waited;
+use crate::process::Pid;
+use crate::sdt::Text;
+use crate::task_table;
+
+/// A process that has to act before the one that waits goes on.
+pub(crate) struct OfProcess {
+    pid: Pid,
+    kind: &'static str,
+}
+
+impl OfProcess {
+    /// `kind`: the operation, for tracers.
+    #[inline(always)]
+    pub(crate) fn new(pid: Pid, kind: &'static str) -> OfProcess {
+        OfProcess { pid, kind }
+    }
+
+    /// The process.
+    pub(crate) fn pid(&self) -> Pid {
+        self.pid
+    }
+}
+
+impl Waited for OfProcess {
+    fn resource(&self) -> Text<'static> {
+        Text::from(self.pid)
+    }
+
+    fn key(&self) -> task_table::Resource {
+        task_table::Resource::Process(self.pid.number())
+    }
+
+    fn kind(&self) -> &'static str {
+        self.kind
+    }
+}
+
+/// The mailbox of the process that waits.
+#[cfg(any(feature = "mailbox", feature = "dist"))]
+pub(crate) struct OwnMailbox(OfProcess);
+
+#[cfg(any(feature = "mailbox", feature = "dist"))]
+impl OwnMailbox {
+    /// `kind`: the operation, for tracers.
+    #[inline(always)]
+    pub(crate) fn new(kind: &'static str) -> OwnMailbox {
+        OwnMailbox(OfProcess::new(Pid::numbered(0), kind))
+    }
+}
+
+#[cfg(any(feature = "mailbox", feature = "dist"))]
+impl Waited for OwnMailbox {
+    fn begins(&mut self, process: Pid) {
+        self.0.pid = process;
+    }
+
+    fn resource(&self) -> Text<'static> {
+        self.0.resource()
+    }
+
+    fn key(&self) -> task_table::Resource {
+        self.0.key()
+    }
+
+    fn kind(&self) -> &'static str {
+        self.0.kind()
+    }
+}

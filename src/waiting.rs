@@ -3,9 +3,13 @@
 //! [`wait`] gives any future a name.
 #![cfg_attr(loom, allow(dead_code, unused_imports, reason = "without `sync`, only the numbers of resources are used"))]
 
-#[cfg(feature = "sync")]
+#[cfg(any(feature = "net", feature = "sync"))]
+#[cfg_attr(not(all(feature = "net", feature = "sync")), allow(dead_code, reason = "kinds of the other feature"))]
 mod kind;
-#[cfg(feature = "sync")]
+#[cfg(all(feature = "net", not(loom)))]
+mod polled;
+#[cfg(any(feature = "net", feature = "sync"))]
+#[cfg_attr(not(all(feature = "net", feature = "sync")), allow(dead_code, reason = "the other feature needs the rest"))]
 mod resource;
 mod told;
 
@@ -13,11 +17,21 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+#[cfg(any(feature = "net", feature = "sync"))]
+pub(crate) use kind::Kind;
 #[cfg(feature = "sync")]
-pub(crate) use kind::{Kind, Operation};
+pub(crate) use kind::Operation;
+#[cfg(all(feature = "net", not(loom)))]
+pub(crate) use polled::Polled;
+#[cfg(any(feature = "net", feature = "sync"))]
+pub(crate) use resource::Resource;
 #[cfg(feature = "sync")]
-pub(crate) use resource::{Half, On, Resource};
+pub(crate) use resource::{Half, On};
+#[cfg(feature = "net")]
+pub(crate) use resource::{In, Numbered};
 use told::Named;
+#[cfg(feature = "net")]
+pub(crate) use told::Resolver;
 #[cfg(feature = "time")]
 pub(crate) use told::Timer;
 pub(crate) use told::Waiting;

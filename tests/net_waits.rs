@@ -12,7 +12,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use dyntrace::JoinSetExt;
-use dyntrace::net::{TcpListener, TcpStream, UdpSocket, UnixDatagram, UnixListener, UnixStream, lookup_host};
+use dyntrace::net::{
+    TcpListener, TcpSocket, TcpStream, UdpSocket, UnixDatagram, UnixListener, UnixSocket, UnixStream, lookup_host,
+};
 use events::{seen, seen_after};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest, ReadBuf};
 use tokio::runtime::Builder;
@@ -141,9 +143,10 @@ fn names_of_unix_sockets_are_paths_and_names() {
             let listener = UnixListener::bind(&path).unwrap();
             let client = UnixStream::connect(&path).await.unwrap();
             let server = listener.accept().await.unwrap();
-            let datagrams = UnixDatagram::bind(format!("\0{name}")).unwrap();
+            let named = UnixListener::bind(format!("\0{name}")).unwrap();
+            let datagrams = UnixDatagram::bind(folder.path().join("letters")).unwrap();
             let other = UnixDatagram::unbound().unwrap();
-            drop((client, server, datagrams, other));
+            drop((client, server, named, datagrams, other));
         });
     });
     let path = path.display();
@@ -154,10 +157,44 @@ fn names_of_unix_sockets_are_paths_and_names() {
             format!("resource-new #2 UnixSocket to {path}"),
             format!("resource-new #3 UnixStream to {path}"),
             format!("resource-new #4 UnixStream {path}"),
-            format!("resource-new #5 UnixDatagram @{name}"),
-            "resource-new #6 UnixDatagram ".to_owned(),
+            format!("resource-new #5 UnixListener @{name}"),
+            format!("resource-new #6 UnixDatagram {}", folder.path().join("letters").display()),
+            "resource-new #7 UnixDatagram ".to_owned(),
         ]
     );
+}
+
+/// Also of those that are converted, or made by other sockets.
+#[test]
+fn the_place_of_a_socket_is_the_call_that_made_it() {
+    let mut begins = 0;
+    let lines = seen(&["resource-new"], || {
+        on_a_runtime(async || {
+            let (std, _) = std::os::unix::net::UnixStream::pair().unwrap();
+            std.set_nonblocking(true).unwrap();
+            let sockets = [(); 3].map(|()| TcpSocket::new_v4().unwrap());
+            let [binds, connects, none] = sockets;
+            binds.bind(loopback()).unwrap();
+            let at = binds.local_addr().unwrap();
+            let letters = UnixSocket::new_datagram().unwrap();
+            begins = line!() + 1;
+            let one = UnixStream::pair().unwrap();
+            let two = UnixDatagram::pair().unwrap();
+            let three = UnixStream::from_std(std).unwrap();
+            let four = UnixStream::try_from(three.into_std().unwrap()).unwrap();
+            let five = UnixStream::from(four.into_inner());
+            let six = binds.listen(1).unwrap();
+            let seven = letters.datagram().unwrap();
+            let eight = poll_fn(|context| Poll::Ready(six.poll_accept(context).is_pending())).await;
+            let nine = UdpSocket::bind(loopback()).await.unwrap();
+            let ten = connects.connect(at).await.unwrap();
+            drop((one, two, five, seven, eight, nine, ten, none));
+        });
+    });
+    let place = |line: &String| line.rsplit_once(':').unwrap().1.parse::<u32>().unwrap();
+    assert!(lines.iter().all(|line| line.contains(" tests/net_waits.rs:")), "{lines:?}");
+    let places: Vec<_> = lines.iter().map(|line| place(line) - begins).collect();
+    assert_eq!(places, [0, 0, 1, 1, 2, 3, 4, 5, 6, 8, 9, 9]);
 }
 
 #[test]
@@ -216,7 +253,7 @@ fn each_wait_has_its_kind() {
 fn names_of_hosts_are_looked_up_by_a_resolver() {
     let lines = seen(WAITS, || {
         on_a_runtime(async || {
-            lookup_host(("localhost", 80)).await.unwrap();
+            drop(lookup_host(("localhost", 80)).await.unwrap());
             drop(TcpListener::bind(("localhost", 0)).await.unwrap());
             // An address needs no resolver.
             drop(TcpListener::bind(loopback()).await.unwrap());

@@ -62,7 +62,7 @@ macro_rules! socket {
             /// Panics outside of a tokio runtime with I/O, and if the socket is in blocking mode, as tokio's does.
             #[track_caller]
             pub fn from_std(socket: $std) -> ::std::io::Result<Self> {
-                ::tokio::net::$socket::from_std(socket).map(Self::from)
+                Ok(Self::from(::tokio::net::$socket::from_std(socket)?))
             }
 
             /// Returns a socket of the standard library, in nonblocking mode.

@@ -195,7 +195,8 @@ pub async fn a_reader_that_gave_up_loses_nothing() {
     assert_eq!(&bread, b"rye");
     let listener = UnixListener::bind(format!("\0given-up-{:p}-{}", &bread, std::process::id())).unwrap();
     assert!(!is_ready(pin!(listener.accept())));
-    let connected = UnixStream::connect_addr(&listener.local_addr().unwrap());
+    let address = listener.local_addr().unwrap();
+    let connected = UnixStream::connect_addr(&address);
     let (accepted, connected) = tokio::join!(listener.accept(), connected);
     (accepted.unwrap(), connected.unwrap());
 }
@@ -218,7 +219,7 @@ pub async fn the_end_and_errors_are_told() {
 
 pub async fn errors_of_connections_are_alike() {
     // Ports that no other test takes.
-    let own = || TcpListener::bind(([127, 0, 0, 9], 0));
+    let own = || TcpListener::bind(SocketAddr::from(([127, 0, 0, 9], 0)));
     let listener = own().await.unwrap();
     let address = listener.local_addr().unwrap();
     let free = own().await.unwrap().local_addr().unwrap();
@@ -302,13 +303,16 @@ pub async fn closures_of_async_io_run_until_they_are_ready() {
     let mut panics = Box::pin(panics);
     let panics = std::panic::AssertUnwindSafe(|| while !is_ready(panics.as_mut()) {});
     std::panic::catch_unwind(panics).unwrap_err();
+    // A closure that finds nothing takes the readiness back.
+    let empty = || io::Result::<()>::Err(ErrorKind::WouldBlock.into());
+    assert_eq!(one.try_io(Interest::READABLE, empty).unwrap_err().kind(), ErrorKind::WouldBlock);
     assert_eq!(one.try_io(Interest::READABLE, || Ok(())).unwrap_err().kind(), ErrorKind::WouldBlock);
 }
 
 pub async fn texts_are_alike() {
     let (one, other) = tcp_pair().await;
     let text = format!("{one:?}");
-    assert!(text.starts_with("PollEvented { io: Some(TcpStream { addr: "), "{text}");
+    assert!(text.starts_with("TcpStream { addr: "), "{text}");
     let (reads, writes) = one.into_split();
     assert_eq!(format!("{reads:?}"), format!("OwnedReadHalf {{ inner: {text} }}"));
     assert_eq!(format!("{writes:?}"), format!("OwnedWriteHalf {{ inner: {text}, shutdown_on_drop: true }}"));
@@ -317,12 +321,12 @@ pub async fn texts_are_alike() {
     let (reads, writes) = other.split();
     assert_eq!(format!("{reads:?} {writes:?}"), format!("ReadHalf({text}) WriteHalf({text})"));
     let listener = TcpListener::bind(loopback()).await.unwrap();
-    assert!(format!("{listener:?}").starts_with("PollEvented { io: Some(TcpListener { addr: "));
-    assert!(format!("{:?}", UdpSocket::bind(loopback()).await.unwrap()).starts_with("PollEvented { io: Some("));
-    assert!(format!("{:?}", UnixDatagram::unbound().unwrap()).starts_with("PollEvented { io: Some("));
-    assert!(format!("{:?}", UnixStream::pair().unwrap()).starts_with("(PollEvented { io: Some("));
+    assert!(format!("{listener:?}").starts_with("TcpListener { addr: "));
+    assert!(format!("{:?}", UdpSocket::bind(loopback()).await.unwrap()).contains("UdpSocket { addr: "));
+    assert!(format!("{:?}", UnixDatagram::unbound().unwrap()).starts_with("UnixDatagram { fd: "));
+    assert!(format!("{:?}", UnixStream::pair().unwrap()).starts_with("(UnixStream { fd: "));
     assert!(format!("{:?}", UnixSocket::new_stream().unwrap()).starts_with("UnixSocket { inner: "));
-    assert!(format!("{:?}", TcpSocket::new_v4().unwrap()).starts_with("Socket { fd: "));
+    assert!(format!("{:?}", TcpSocket::new_v4().unwrap()).starts_with("Socket {"));
 }
 
 /// A reader that always finds something leaves its turn to others, as tokio's budget says.

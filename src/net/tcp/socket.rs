@@ -80,7 +80,7 @@ impl TcpSocket {
     /// Listens. `backlog` is the number of connections that the system keeps until they are accepted.
     #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
-        self.0.io.listen(backlog).map(TcpListener::from)
+        Ok(TcpListener::from(self.0.io.listen(backlog)?))
     }
 
     same! { "TcpSocket":

@@ -36,20 +36,20 @@ impl UnixDatagram {
     /// Creates a socket that is bound to this path.
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixDatagram> {
-        tokio::net::UnixDatagram::bind(path).map(UnixDatagram::from)
+        Ok(UnixDatagram::from(tokio::net::UnixDatagram::bind(path)?))
     }
 
     /// Creates two sockets that are connected to each other.
     #[track_caller]
     pub fn pair() -> io::Result<(UnixDatagram, UnixDatagram)> {
         let (one, other) = tokio::net::UnixDatagram::pair()?;
-        Ok((one.into(), other.into()))
+        Ok((UnixDatagram::from(one), UnixDatagram::from(other)))
     }
 
     /// Creates a socket without an address.
     #[track_caller]
     pub fn unbound() -> io::Result<UnixDatagram> {
-        tokio::net::UnixDatagram::unbound().map(UnixDatagram::from)
+        Ok(UnixDatagram::from(tokio::net::UnixDatagram::unbound()?))
     }
 
     same! { "UnixDatagram":

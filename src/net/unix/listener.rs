@@ -36,7 +36,7 @@ impl UnixListener {
     /// Panics outside of a tokio runtime with I/O.
     #[track_caller]
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<UnixListener> {
-        tokio::net::UnixListener::bind(path).map(UnixListener::from)
+        Ok(UnixListener::from(tokio::net::UnixListener::bind(path)?))
     }
 
     /// Listens at this address, as [`bind`](UnixListener::bind).

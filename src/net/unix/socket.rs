@@ -48,7 +48,7 @@ impl UnixSocket {
     /// Listens. `backlog` is the number of connections that the system keeps until they are accepted.
     #[track_caller]
     pub fn listen(self, backlog: u32) -> io::Result<UnixListener> {
-        self.inner.listen(backlog).map(UnixListener::from)
+        Ok(UnixListener::from(self.inner.listen(backlog)?))
     }
 
     /// Connects to the socket at this path.
@@ -75,7 +75,7 @@ impl UnixSocket {
     /// The socket is one for a stream.
     #[track_caller]
     pub fn datagram(self) -> io::Result<UnixDatagram> {
-        self.inner.datagram().map(UnixDatagram::from)
+        Ok(UnixDatagram::from(self.inner.datagram()?))
     }
 }
 

@@ -72,7 +72,7 @@ impl UnixStream {
     #[track_caller]
     pub fn pair() -> io::Result<(UnixStream, UnixStream)> {
         let (one, other) = tokio::net::UnixStream::pair()?;
-        Ok((one.into(), other.into()))
+        Ok((UnixStream::from(one), UnixStream::from(other)))
     }
 
     same! { "UnixStream":

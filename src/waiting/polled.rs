@@ -60,8 +60,12 @@ impl Polled {
     #[cold]
     #[inline(never)]
     fn begin<N: Numbered>(&self, on: In<&N>, place: &'static Location<'static>) {
-        if self.began.load(Acquire) != 0 {
+        let began = self.began.load(Acquire);
+        if began != 0 {
             if self.is_of_current() {
+                if began != TOLD {
+                    Wait::go_on(on, place, (process::current(), began));
+                }
                 return;
             }
             self.end("cancelled", on, place);

@@ -215,6 +215,12 @@ impl<R: Waited> Wait<R> {
         (wait.process, mem::replace(&mut wait.began, 0))
     }
 
+    /// Notes in the table that such a wait goes on: another wait of the task may have taken its place there.
+    pub(super) fn go_on(resource: R, place: &'static Location<'static>, (process, since): (Pid, u64)) {
+        let (kind, resource) = (resource.kind(), resource.key());
+        task_table::wait_begins(&Begun { pid: process.number(), kind, place, resource, since });
+    }
+
     /// Ends such a wait.
     pub(super) fn finish(
         resource: R,

@@ -103,7 +103,8 @@ pub async fn borrowed_halves_give_the_stream_back() {
         writes.write_all(b"oat").await?;
         other.write_all(b"rye").await
     });
-    (read.unwrap(), wrote.unwrap());
+    read.unwrap();
+    wrote.unwrap();
     // The halves are still in scope, and end with their last use.
     one.shutdown().await.unwrap();
     let mut rest = Vec::new();
@@ -156,7 +157,8 @@ pub async fn writers_wait_for_room() {
     assert!(!is_ready(written.as_mut()));
     let mut eaten = vec![0; 1 << 20];
     let (written, eaten) = tokio::join!(written, other.read_exact(&mut eaten));
-    (written.unwrap(), eaten.unwrap());
+    written.unwrap();
+    eaten.unwrap();
 }
 
 pub async fn vectored_writes_arrive_in_order() {
@@ -198,7 +200,8 @@ pub async fn a_reader_that_gave_up_loses_nothing() {
     let address = listener.local_addr().unwrap();
     let connected = UnixStream::connect_addr(&address);
     let (accepted, connected) = tokio::join!(listener.accept(), connected);
-    (accepted.unwrap(), connected.unwrap());
+    accepted.unwrap();
+    connected.unwrap();
 }
 
 pub async fn the_end_and_errors_are_told() {

@@ -132,8 +132,7 @@ pub async fn every_item_of_tcp_is_there() {
     let _: &TcpStream = write.as_ref();
     assert_eq!((write.peer_addr().unwrap(), read.local_addr().unwrap()), (read.peer_addr().unwrap(), write.local_addr().unwrap()));
     write.flush().await.unwrap();
-    let (mut other, other_writes): (tcp::ReadHalf<'_>, tcp::WriteHalf<'_>) = client.split();
-    drop(other_writes);
+    let (mut other, _): (tcp::ReadHalf<'_>, tcp::WriteHalf<'_>) = client.split();
     assert_eq!(future(other.peek(&mut buffer)).await.unwrap(), 3);
     let mut peeked = ReadBuf::new(&mut buffer);
     let _: usize = poll_fn(|context| other.poll_peek(context, &mut peeked)).await.unwrap();

@@ -284,24 +284,24 @@ provider dyntrace {
     /* What processes wait for */
 
     /**
-     * A process begins to wait: the first poll of a future of dyntrace::wait, sync, time, mailbox or dist, or of a task::JoinHandle,
-     * returned pending. If neither this probe nor process-resume was traced then, fires at the first later poll that returns pending while
-     * it is.
+     * A process begins to wait: the first poll of a future of dyntrace::wait, sync, time, net, mailbox or dist, or of a
+     * task::JoinHandle, returned pending. If neither this probe nor process-resume was traced then, fires at the first later poll that
+     * returns pending while it is.
      *
      * @param proc pid of the waiting process, as "<0.N.0>"
-     * @param resource the resource that it waits for, as "#Ref<0.N>"; the name given to dyntrace::wait; timer; or the pid of the
-     * process for whose end, or for room in whose mailbox, it waits, as "<0.N.0>": its own pid if it waits for a message
-     * @param kind what it waits for: wait for dyntrace::wait, else type and operation, as Mutex::lock, mailbox::Sender::send or
-     * task::JoinHandle
+     * @param resource the resource that it waits for, as "#Ref<0.N>"; the name given to dyntrace::wait; timer or resolver; or the pid
+     * of the process for whose end, or for room in whose mailbox, it waits, as "<0.N.0>": its own pid if it waits for a message
+     * @param kind what it waits for: wait for dyntrace::wait, else type and operation, as Mutex::lock, TcpListener::accept,
+     * mailbox::Sender::send or task::JoinHandle
      * @param place call that made the future, as file:line; for a oneshot::Receiver, the call that made the channel; for a
-     * task::JoinHandle, the call that started the process
+     * task::JoinHandle, the call that started the process; for reads and writes of a socket, the call that made the socket
      */
     probe process__wait(char *proc, char *resource, char *kind, char *place);
 
     /**
      * A wait has ended, for which process-wait fired or would have fired if it had been traced. Each process-wait has one
      * process-resume, with the same proc and resource, unless the future is forgotten. A process may wait for a resource several
-     * times at once.
+     * times at once. A read or write of a socket that was given up ends with the next one, as dyntrace::net says.
      *
      * @param proc pid of the waiting process, as "<0.N.0>", also if another process ended the wait
      * @param resource the resource, as in process-wait
@@ -313,12 +313,12 @@ provider dyntrace {
     probe process__resume(char *proc, char *resource, uint64_t waited, char *outcome, char *kind, char *place);
 
     /**
-     * A resource of dyntrace::sync got its number: when it was made, or, if the probe was not traced then or the resource is a static,
+     * A resource of dyntrace::sync or net got its number: when it was made, or, if the probe was not traced then or the resource is a static,
      * before the first process-wait for it.
      *
      * @param resource the resource, as "#Ref<0.N>"
-     * @param kind its type, as Mutex, or its channel, as mpsc
-     * @param name the name that the program gave it
+     * @param kind its type, as Mutex or TcpStream, or its channel, as mpsc
+     * @param name the name that the program gave it; of a socket, its own address and the peer's, as "127.0.0.1:80 to 127.0.0.1:50123"
      * @param place call that made it, as file:line
      */
     probe resource__new(char *resource, char *kind, char *name, char *place);

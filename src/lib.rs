@@ -24,6 +24,7 @@
 //! | [`task`] | [`spawn()`] and its kin, with the names of `tokio::task`: tasks that are processes |
 //! | `sync` (feature `sync`) | locks, semaphores, barriers, cells and channels with the names of `tokio::sync`, whose waits are seen |
 //! | `time` (feature `time`) | sleeps, timeouts and intervals with the names of `tokio::time`, likewise |
+//! | `net` (feature `net`) | TCP, UDP and Unix sockets with the names of `tokio::net`, likewise |
 //! | [`waiting`] | what processes wait for, [`wait()`] |
 //! | [`tag`] | user tags that follow a task, a stream, a reader or a writer |
 //! | [`seq_trace`] | tokens that follow a request from process to process |
@@ -47,7 +48,7 @@
 //! | `mailbox` | yes | `mailbox` |
 //! | `recorder` | yes | `recorder`, and `DYNTRACE=record:DIR` in the environment |
 //! | `trace` | yes | `trace`, `traced`, `alloc`; includes `recorder` |
-//! | `sync`, `time` | no | `sync`, `time` |
+//! | `sync`, `time`, `net` | no | `sync`, `time`, `net` |
 //! | `runtime` | no | `runtime`, `main`, `test` |
 //! | `code` | no | `code`, on Linux; includes `trace` |
 //! | `dist`, `dist-tls` | no | `dist`; the same under TLS |
@@ -98,6 +99,8 @@ mod host;
 mod linked;
 #[cfg(feature = "mailbox")]
 pub mod mailbox;
+#[cfg(all(feature = "net", not(loom)))]
+pub mod net;
 mod panic_text;
 mod primitives;
 pub mod probes;

@@ -1,15 +1,19 @@
 //! What processes wait for: futures that fire `process-wait` and `process-resume`.
 //!
-//! [`wait`] gives any future a name. Futures of `sync`, `time`, `mailbox` and `dist`, and [`JoinHandle`](crate::task::JoinHandle)s, have theirs.
+//! [`wait`] gives any future a name. Futures of `sync`, `time`, `net`, `mailbox` and `dist`, and [`JoinHandle`](crate::task::JoinHandle)s, have theirs.
 //!
 //! A wait that another process ends has that process as its resource: the end of a task, or room in its mailbox. A process that waits for
 //! a message has itself. So tracers, and `dyntrace why` for a program that keeps a table of its tasks, follow a chain from task to task.
 #![cfg_attr(loom, allow(dead_code, unused_imports, reason = "without `sync`, only the numbers of resources are used"))]
 
-#[cfg(feature = "sync")]
+#[cfg(any(feature = "net", feature = "sync"))]
+#[cfg_attr(not(all(feature = "net", feature = "sync")), allow(dead_code, reason = "kinds of the other feature"))]
 mod kind;
 mod of_process;
-#[cfg(feature = "sync")]
+#[cfg(all(feature = "net", not(loom)))]
+mod polled;
+#[cfg(any(feature = "net", feature = "sync"))]
+#[cfg_attr(not(all(feature = "net", feature = "sync")), allow(dead_code, reason = "the other feature needs the rest"))]
 mod resource;
 mod told;
 
@@ -17,14 +21,24 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+#[cfg(any(feature = "net", feature = "sync"))]
+pub(crate) use kind::Kind;
 #[cfg(feature = "sync")]
-pub(crate) use kind::{Kind, Operation};
+pub(crate) use kind::Operation;
 pub(crate) use of_process::OfProcess;
 #[cfg(any(feature = "mailbox", feature = "dist"))]
 pub(crate) use of_process::OwnMailbox;
+#[cfg(all(feature = "net", not(loom)))]
+pub(crate) use polled::Polled;
+#[cfg(any(feature = "net", feature = "sync"))]
+pub(crate) use resource::Resource;
 #[cfg(feature = "sync")]
-pub(crate) use resource::{Half, On, Resource};
+pub(crate) use resource::{Half, On};
+#[cfg(feature = "net")]
+pub(crate) use resource::{In, Numbered};
 use told::Named;
+#[cfg(feature = "net")]
+pub(crate) use told::Resolver;
 #[cfg(feature = "time")]
 pub(crate) use told::Timer;
 pub(crate) use told::Waiting;

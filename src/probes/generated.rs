@@ -1978,9 +1978,9 @@ pub mod process {
         }
     }
 
-    /// A process begins to wait: the first poll of a future of dyntrace::wait, sync, time, mailbox or dist, or of a task::JoinHandle,
-    /// returned pending. If neither this probe nor process-resume was traced then, fires at the first later poll that returns pending while
-    /// it is.
+    /// A process begins to wait: the first poll of a future of dyntrace::wait, sync, time, net, mailbox or dist, or of a
+    /// task::JoinHandle, returned pending. If neither this probe nor process-resume was traced then, fires at the first later poll that
+    /// returns pending while it is.
     ///
     /// The probe `process-wait` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -1988,9 +1988,9 @@ pub mod process {
     /// | argument | in D | in Rust | meaning |
     /// |---|---|---|---|
     /// | `proc` | `char *` | `Into<Text>` | pid of the waiting process, as "\<0.N.0\>" |
-    /// | `resource` | `char *` | `Into<Text>` | the resource that it waits for, as "#Ref\<0.N\>"; the name given to dyntrace::wait; timer; or the pid of the process for whose end, or for room in whose mailbox, it waits, as "\<0.N.0\>": its own pid if it waits for a message |
-    /// | `kind` | `char *` | `Into<Text>` | what it waits for: wait for dyntrace::wait, else type and operation, as Mutex::lock, mailbox::Sender::send or task::JoinHandle |
-    /// | `place` | `char *` | `Into<Text>` | call that made the future, as file:line; for a oneshot::Receiver, the call that made the channel; for a task::JoinHandle, the call that started the process |
+    /// | `resource` | `char *` | `Into<Text>` | the resource that it waits for, as "#Ref\<0.N\>"; the name given to dyntrace::wait; timer or resolver; or the pid of the process for whose end, or for room in whose mailbox, it waits, as "\<0.N.0\>": its own pid if it waits for a message |
+    /// | `kind` | `char *` | `Into<Text>` | what it waits for: wait for dyntrace::wait, else type and operation, as Mutex::lock, TcpListener::accept, mailbox::Sender::send or task::JoinHandle |
+    /// | `place` | `char *` | `Into<Text>` | call that made the future, as file:line; for a oneshot::Receiver, the call that made the channel; for a task::JoinHandle, the call that started the process; for reads and writes of a socket, the call that made the socket |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn wait<'a, Proc, Resource, Kind, Place>(
@@ -2080,7 +2080,7 @@ pub mod process {
 
     /// A wait has ended, for which process-wait fired or would have fired if it had been traced. Each process-wait has one
     /// process-resume, with the same proc and resource, unless the future is forgotten. A process may wait for a resource several
-    /// times at once.
+    /// times at once. A read or write of a socket that was given up ends with the next one, as dyntrace::net says.
     ///
     /// The probe `process-resume` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -2202,7 +2202,7 @@ pub mod process {
 
 /// The probes `resource-*` of the provider `dyntrace`.
 pub mod resource {
-    /// A resource of dyntrace::sync got its number: when it was made, or, if the probe was not traced then or the resource is a static,
+    /// A resource of dyntrace::sync or net got its number: when it was made, or, if the probe was not traced then or the resource is a static,
     /// before the first process-wait for it.
     ///
     /// The probe `resource-new` of the provider `dyntrace`.
@@ -2211,8 +2211,8 @@ pub mod resource {
     /// | argument | in D | in Rust | meaning |
     /// |---|---|---|---|
     /// | `resource` | `char *` | `Into<Text>` | the resource, as "#Ref\<0.N\>" |
-    /// | `kind` | `char *` | `Into<Text>` | its type, as Mutex, or its channel, as mpsc |
-    /// | `name` | `char *` | `Into<Text>` | the name that the program gave it |
+    /// | `kind` | `char *` | `Into<Text>` | its type, as Mutex or TcpStream, or its channel, as mpsc |
+    /// | `name` | `char *` | `Into<Text>` | the name that the program gave it; of a socket, its own address and the peer's, as "127.0.0.1:80 to 127.0.0.1:50123" |
     /// | `place` | `char *` | `Into<Text>` | call that made it, as file:line |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]

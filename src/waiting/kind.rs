@@ -14,6 +14,15 @@ pub(crate) enum Kind {
     Semaphore,
     SetOnce,
     Watch,
+    // Of `net`.
+    TcpListener,
+    TcpSocket,
+    TcpStream,
+    UdpSocket,
+    UnixDatagram,
+    UnixListener,
+    UnixSocket,
+    UnixStream,
 }
 
 impl Kind {
@@ -30,6 +39,14 @@ impl Kind {
             Kind::Semaphore => "Semaphore",
             Kind::SetOnce => "SetOnce",
             Kind::Watch => "watch",
+            Kind::TcpListener => "TcpListener",
+            Kind::TcpSocket => "TcpSocket",
+            Kind::TcpStream => "TcpStream",
+            Kind::UdpSocket => "UdpSocket",
+            Kind::UnixDatagram => "UnixDatagram",
+            Kind::UnixListener => "UnixListener",
+            Kind::UnixSocket => "UnixSocket",
+            Kind::UnixStream => "UnixStream",
         }
     }
 }

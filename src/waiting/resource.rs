@@ -54,20 +54,45 @@ impl Resource {
         resource
     }
 
+    /// A resource made at `place`, whose name [`number_named`](Resource::number_named) asks for. Fires nothing.
+    #[inline]
+    pub(crate) fn at(kind: Kind, place: &'static Location<'static>) -> Resource {
+        Resource { number: AtomicU64::new(0), kind, name: None, place }
+    }
+
     pub(super) fn number(&self) -> u64 {
         // Relaxed: nothing but the number is published.
         match self.number.load(Ordering::Relaxed) {
-            0 => self.begin(),
+            0 => self.begin(|| None),
             number => number,
         }
     }
 
+    /// The number. The first call fires `resource-new`, with `name` if a tracer looks.
+    pub(crate) fn number_named(&self, name: impl FnOnce() -> Option<String>) -> u64 {
+        match self.number.load(Ordering::Relaxed) {
+            0 => self.begin(name),
+            number => number,
+        }
+    }
+
+    /// The number; 0 if no tracer had to see it.
+    pub(crate) fn told(&self) -> u64 {
+        self.number.load(Ordering::Relaxed)
+    }
+
+    /// The call that made it.
+    pub(crate) fn place(&self) -> &'static Location<'static> {
+        self.place
+    }
+
     #[cold]
-    fn begin(&self) -> u64 {
+    fn begin(&self, name: impl FnOnce() -> Option<String>) -> u64 {
         let number = next();
         match self.number.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => {
-                tell_new(number, self.kind, self.name, self.place);
+                let asked = if self.name.is_none() && probes::new::is_enabled() { name() } else { None };
+                tell_new(number, self.kind, asked.as_deref().or(self.name), self.place);
                 number
             }
             Err(number) => number,
@@ -126,6 +151,10 @@ impl Drop for Told {
 /// An operation on a resource.
 pub(crate) struct On<R>(pub(crate) R, pub(crate) Operation);
 
+/// An operation on a resource, by its text.
+#[derive(Clone, Copy)]
+pub(crate) struct In<R>(pub(crate) R, pub(crate) &'static str);
+
 /// A resource or a half of a channel, by its number.
 pub(crate) trait Numbered {
     fn number(&self) -> u64;
@@ -140,6 +169,13 @@ impl Numbered for Resource {
 impl Numbered for Half {
     fn number(&self) -> u64 {
         self.number
+    }
+}
+
+/// By the number itself.
+impl Numbered for u64 {
+    fn number(&self) -> u64 {
+        *self
     }
 }
 
@@ -163,8 +199,22 @@ impl<N: Numbered> Waited for On<N> {
     }
 }
 
+impl<N: Numbered> Waited for In<N> {
+    fn resource(&self) -> Text<'static> {
+        text(self.0.number())
+    }
+
+    fn key(&self) -> task_table::Resource {
+        task_table::Resource::Numbered(self.0.number())
+    }
+
+    fn kind(&self) -> &'static str {
+        self.1
+    }
+}
+
 #[cold]
-fn tell_new(number: u64, kind: Kind, name: Option<&'static str>, place: &Location<'_>) {
+fn tell_new(number: u64, kind: Kind, name: Option<&str>, place: &Location<'_>) {
     let place = Place::new(place);
     probes::new(|| (text(number), kind.text(), name, place.text()));
 }

@@ -42,6 +42,25 @@ impl Waited for Named {
     }
 }
 
+/// An operation that looks a name up.
+#[cfg(feature = "net")]
+pub(crate) struct Resolver(pub(crate) &'static str);
+
+#[cfg(feature = "net")]
+impl Waited for Resolver {
+    fn resource(&self) -> Text<'static> {
+        Text::from("resolver")
+    }
+
+    fn key(&self) -> task_table::Resource {
+        task_table::Resource::Named("resolver")
+    }
+
+    fn kind(&self) -> &'static str {
+        self.0
+    }
+}
+
 /// The operation of a timer, as `time::sleep`.
 #[cfg(feature = "time")]
 #[derive(Clone, Copy)]
@@ -127,7 +146,7 @@ impl<F: fmt::Debug, R: Waited> fmt::Debug for Waiting<F, R> {
 }
 
 /// A wait, from its first poll that returns pending to its end.
-pub(crate) struct Wait<R: Waited> {
+pub(super) struct Wait<R: Waited> {
     resource: R,
     place: &'static Location<'static>,
     /// The clock at `process-wait`. 0 before.
@@ -192,6 +211,32 @@ impl<R: Waited> Wait<R> {
             let resource = &self.resource;
             probes::resume(|| (self.process, resource.resource(), waited, outcome, resource.kind(), place.text()));
         }
+    }
+}
+
+#[cfg_attr(not(feature = "net"), allow(dead_code, reason = "the waits of sockets need it"))]
+impl<R: Waited> Wait<R> {
+    /// Begins a wait that no value of this type stands for. Returns its process, and the clock.
+    pub(super) fn start(resource: R, place: &'static Location<'static>) -> (Pid, u64) {
+        let mut wait = Wait { resource, place, began: 0, process: Pid::numbered(0) };
+        wait.begin();
+        (wait.process, mem::replace(&mut wait.began, 0))
+    }
+
+    /// Notes in the table that such a wait goes on: another wait of the task may have taken its place there.
+    pub(super) fn go_on(resource: R, place: &'static Location<'static>, (process, since): (Pid, u64)) {
+        let (kind, resource) = (resource.kind(), resource.key());
+        task_table::wait_begins(&Begun { pid: process.number(), kind, place, resource, since });
+    }
+
+    /// Ends such a wait.
+    pub(super) fn finish(
+        resource: R,
+        place: &'static Location<'static>,
+        (process, began): (Pid, u64),
+        outcome: &'static str,
+    ) {
+        Wait { resource, place, began, process }.end(outcome);
     }
 }
 

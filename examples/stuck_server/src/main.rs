@@ -11,6 +11,7 @@
 
 mod accounts;
 mod archive;
+mod port;
 mod report;
 
 use std::net::Ipv4Addr;
@@ -23,11 +24,12 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::routing::get;
 use clap::Parser;
+use dyntrace::net::TcpListener;
 use dyntrace_tower::TagLayer;
-use tokio::net::TcpListener;
 use tokio::signal::ctrl_c;
 
 use accounts::Accounts;
+use port::Port;
 
 /// Serve a bank over HTTP, on a port that the system chooses
 ///
@@ -62,7 +64,7 @@ async fn main() -> anyhow::Result<()> {
         TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("cannot listen on the loopback address")?;
     println!("listens on http://{}", listener.local_addr().context("cannot learn the address")?);
     tokio::select! {
-        served = axum::serve(listener, app).into_future() => served.context("cannot serve"),
+        served = axum::serve(Port(listener), app).into_future() => served.context("cannot serve"),
         signal = ctrl_c() => signal.context("cannot listen for interrupts"),
     }
 }

@@ -182,10 +182,13 @@ fn is_waker(types: &Types<'_>, kind: TypeId) -> bool {
     types.get(kind).bare().ends_with("::atomic_waker::AtomicWaker")
 }
 
+/// Modules of sockets, whose halves have these names.
+const NETS: [&str; 2] = ["tokio::net::", "dyntrace::net::"];
+
 /// Returns the one readiness for which a half of a socket waits, or a future of tokio's that reads or writes.
 fn half(kind: &Type) -> Option<Ready> {
     let bare = kind.bare();
-    let socket = bare.strip_prefix("tokio::net::");
+    let socket = NETS.iter().find_map(|net| bare.strip_prefix(net));
     let future = bare.strip_prefix("tokio::io::util::");
     let begins = |names: &[&str]| future.is_some_and(|future| names.iter().any(|name| future.starts_with(name)));
     if begins(&["read"]) || socket.is_some_and(|socket| socket.ends_with("ReadHalf")) {
@@ -199,7 +202,7 @@ fn half(kind: &Type) -> Option<Ready> {
 
 /// Whether a type between a future and its socket only hands on calls that read and calls that write.
 fn is_plain(kind: &Type) -> bool {
-    ["tokio::", "core::", "alloc::"].iter().any(|own| kind.path.starts_with(own))
+    ["tokio::", "core::", "alloc::", "dyntrace::net::"].iter().any(|own| kind.path.starts_with(own))
 }
 
 /// Receivers of tokio's `mpsc` channels.

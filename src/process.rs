@@ -18,6 +18,8 @@ mod others;
 mod set;
 mod sieve;
 mod thread;
+mod waker;
+mod waking;
 
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
@@ -203,8 +205,15 @@ fn of_thread() -> Pid {
 
 /// The functions of this room for guests.
 #[cfg(feature = "code")]
-pub(crate) static DOOR: Door =
-    Door { next: Pid::next, of_thread: outside, runs, sequence_of_thread, thread_number, next_operation };
+pub(crate) static DOOR: Door = Door {
+    next: Pid::next,
+    of_thread: outside,
+    runs,
+    sequence_of_thread,
+    thread_number,
+    next_operation,
+    waking: waking::outside,
+};
 
 /// Starts a tokio task that is a process: [`tokio::spawn`] with a pid and user tags of its own.
 ///
@@ -363,9 +372,10 @@ impl<F: Future> Future for OwnProcess<F> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         this.life.poll(
+            context,
             // Also into the copy for tracers: otherwise each poll is one call more.
             #[inline(always)]
-            || this.future.poll(context),
+            |context| this.future.poll(context),
         )
     }
 }

@@ -100,7 +100,7 @@ fn tasks_that_are_no_process_and_threads() {
     let lines = seen_of("of-the-program", || {
         runtime().block_on(async {
             let (to, wakers) = mpsc::channel();
-            let mut waits = async || {
+            let waits = async || {
                 let waits = dyntrace::spawn(gives(&to));
                 yield_now().await;
                 (waits, wakers.recv().unwrap())

@@ -78,7 +78,8 @@ impl Told {
         self.note.woken_by.load(Relaxed)
     }
 
-    /// Whether the process was woken since its last poll began, or a clone of the waker can still wake it.
+    /// Whether the process was woken since its last poll began, or a clone of the waker can still wake it. A clone that is dropped later
+    /// without a wake is not noticed.
     pub(super) fn can_wake(&self) -> bool {
         // One is here, and one in `waker`.
         Arc::strong_count(&self.note) > 2 || self.note.is_woken.load(Relaxed)
@@ -95,7 +96,11 @@ impl Drop for Told {
 impl Wake for Note {
     #[inline]
     fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
+        self.note();
+        // This clone goes first: the poll that follows looks for clones.
+        let inner = self.inner.clone();
+        drop(self);
+        inner.wake();
     }
 
     #[inline]

@@ -17,6 +17,8 @@ use tokio::task::{LocalSet, yield_now};
 
 #[path = "common/events.rs"]
 mod events;
+#[path = "common/forked.rs"]
+mod forked;
 
 const WAKES: &[&str] = &["process-wake"];
 
@@ -385,4 +387,24 @@ fn wakes_between_two_runtimes() {
         one.block_on(waits).unwrap();
     });
     assert_eq!(lines, ["A B"]);
+}
+
+#[test]
+fn a_waker_works_in_a_forked_child() {
+    let inner = Arc::new(Counted::default());
+    let outer = Waker::from(Arc::clone(&inner));
+    let lines = seen_of("main", || {
+        let mut child = Box::pin(process::child(poll_fn(|context| Poll::Ready(context.waker().clone()))));
+        let waker = polled_with(child.as_mut(), &outer);
+        forked::in_child(|| {
+            waker.wake_by_ref();
+            assert_eq!(inner.wakes(), 1);
+            // No session records the child.
+            assert!(polled_with(child.as_mut(), &outer).will_wake(&outer));
+        });
+        assert_eq!(inner.wakes(), 0);
+        waker.wake();
+        drop(child);
+    });
+    assert_eq!((lines, inner.wakes()), (vec!["thread main A".to_owned()], 1));
 }

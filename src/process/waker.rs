@@ -35,6 +35,7 @@ struct Note {
 }
 
 /// Whether wakes are noted.
+#[inline(always)]
 pub(super) fn is_told() -> bool {
     task_table::is_kept() || probes::wake::is_enabled()
 }
@@ -66,6 +67,7 @@ impl Told {
         Box::new(Told { waker, note })
     }
 
+    #[inline(always)]
     pub(super) fn waker(&self) -> &Waker {
         &self.waker
     }
@@ -80,6 +82,7 @@ impl Told {
 
     /// Whether the process was woken since its last poll began, or a clone of the waker can still wake it. A clone that is dropped later
     /// without a wake is not noticed.
+    #[inline(always)]
     pub(super) fn can_wake(&self) -> bool {
         // One is here, and one in `waker`.
         Arc::strong_count(&self.note) > 2 || self.note.is_woken.load(Relaxed)

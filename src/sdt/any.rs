@@ -1,6 +1,6 @@
 //! Runs code while one of several of dyntrace's own probes is enabled: on x86_64 as cheaply as if there were fewer of them.
 
-/// Runs the block if one of three probes is enabled: each by its path and its name in the provider.
+/// Runs the block, which leaves the function, if one of three probes is enabled: each by its path and its name in the provider.
 #[cfg(all(sdt_leaf = "linux_x86_64", not(dof)))]
 macro_rules! __sdt_if_any_enabled {
     ($(($module:ident::$probe:ident $name:literal)),*, $enabled:block) => {
@@ -32,11 +32,11 @@ macro_rules! __sdt_words_are_not_zero {
 #[cfg(all(sdt_leaf = "linux_x86_64", not(dof)))]
 pub(crate) use __sdt_words_are_not_zero as words_are_not_zero;
 
-/// Runs the block if one of the probes is enabled.
+/// Runs the block, which leaves the function, if one of the probes is enabled.
 #[cfg(not(all(sdt_leaf = "linux_x86_64", not(dof))))]
 macro_rules! __sdt_if_any_enabled {
     ($(($module:ident::$probe:ident $name:literal)),*, $enabled:block) => {
-        if false $(|| $crate::probes::$module::$probe::is_enabled())* $enabled
+        $(if $crate::probes::$module::$probe::is_enabled() $enabled)*
     };
 }
 pub(crate) use __sdt_if_any_enabled as if_any_enabled;

@@ -41,6 +41,7 @@ pub(super) fn table() -> Option<&'static Table> {
 }
 
 /// Whether there is a table.
+#[inline(always)]
 pub(crate) fn is_kept() -> bool {
     table().is_some()
 }

@@ -56,7 +56,7 @@ impl Sample {
     }
 }
 
-fn texts(spawn: u32, tag: u32, wait: u32) -> u64 {
+fn references(spawn: u32, tag: u32, wait: u32) -> u64 {
     Text::Wait.put(Text::Tag.put(Text::Spawn.put(0, spawn), tag), wait)
 }
 
@@ -71,7 +71,7 @@ fn sample() -> Sample {
             (slot::LOCK, joined(6, 17)),
             (slot::PID, Task::pid_word(57, Kind::Future, State::Idle)),
             (slot::PARENT, 3 << 16 | 1),
-            (slot::TEXTS, texts(1, 5, 8)),
+            (slot::TEXTS, references(1, 5, 8)),
             (slot::WOKEN_BY, Waker::Process(58).word()),
             (slot::SPAWNED, 1_000),
             (slot::SCHEDULED, 2_000),
@@ -123,7 +123,7 @@ fn a_slot_that_was_changing_when_the_program_was_killed_is_counted() {
 #[test]
 fn texts_outside_of_their_area_are_counted() {
     let mut sample = sample();
-    sample.set_slot(1, &[(slot::TEXTS, texts(u32::MAX, 5, 8))]);
+    sample.set_slot(1, &[(slot::TEXTS, references(u32::MAX, 5, 8))]);
     let place = TEXTS + 5 * TEXT_UNIT;
     sample.set(place, 0, u64::MAX);
     let table = sample.read();
@@ -233,7 +233,7 @@ proptest! {
         for (number, words) in slots.iter().enumerate() {
             sample.set_slot(number, &words.iter().copied().enumerate().collect::<Vec<_>>());
             // A slot in use, whose texts are near the area.
-            sample.set_slot(number, &[(slot::PID, words[slot::PID] & !0xff | (1 + words[slot::PID] % 3)), (slot::TEXTS, words[slot::TEXTS] & texts(0x3ff, 0x3ff, 0x3ff))]);
+            sample.set_slot(number, &[(slot::PID, words[slot::PID] & !0xff | (1 + words[slot::PID] % 3)), (slot::TEXTS, words[slot::TEXTS] & references(0x3ff, 0x3ff, 0x3ff))]);
         }
         let table = sample.read();
         show(&table);

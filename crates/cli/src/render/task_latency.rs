@@ -12,9 +12,9 @@ use crate::escape;
 pub const WAY: Way = Way::Summary {
     probes: &[
         "dyntrace:process-spawn",
+        "dyntrace:process-wake",
         "dyntrace:process-scheduled",
         "dyntrace:process-unscheduled",
-        "dyntrace:process-wake",
         "dyntrace:process-exit",
     ],
     begin: |settings| Box::new(Latency::new(settings)),

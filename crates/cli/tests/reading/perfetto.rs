@@ -204,7 +204,8 @@ fn an_arrow_leads_from_the_first_wake_to_the_poll() {
     let read = Read::back(&[folder.path()]);
     let at = |time: u64| time - START as u64;
     let wakes = read.instants.iter().filter(|mark| mark.name == "process-wake");
-    let mut wakes: Vec<_> = wakes.map(|mark| (at(mark.time), read.way(mark.track).join("/"), &mark.flows[..])).collect();
+    let mut wakes: Vec<_> =
+        wakes.map(|mark| (at(mark.time), read.way(mark.track).join("/"), &mark.flows[..])).collect();
     wakes.sort();
     let mut polls: Vec<_> = read.slices.iter().map(|slice| (at(slice.begin), &slice.flows[..])).collect();
     polls.sort();

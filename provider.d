@@ -281,6 +281,18 @@ provider dyntrace {
      */
     probe process__unscheduled(char *proc, uint64_t polled, char *outcome);
 
+    /**
+     * A process is woken: a waker of its last poll is called, just now, on this thread. Fires for each such call, also if the process is
+     * awake already; so the first one after a process-scheduled brings about the next. Only for tasks that dyntrace started or made a
+     * process, and only by wakers that they got while this probe was traced or the table of tasks was kept.
+     *
+     * @param waker what wakes it: the pid of a process, as "<0.N.0>", if that runs on this thread now, which is proc itself where a poll
+     * wakes its own process; "task N", with tokio's id, for a task that is no process; "runtime thread NAME" outside of tasks on a thread
+     * that is inside of a runtime: its driver of timers and of I/O, or the future of block_on; "thread NAME" on any other thread
+     * @param proc pid of the process that is woken, as "<0.N.0>"
+     */
+    probe process__wake(char *waker, char *proc);
+
     /* What processes wait for */
 
     /**

@@ -2,9 +2,9 @@
  * task_latency.d - poll times of each function, and slow polls.
  *
  * Answers: which functions keep their threads, for how long, and for which user tags?
- * How long do new tasks wait for their first poll? Each slow poll is a line as soon as
- * it ends. At its end the script prints a line for each function and user tag, the
- * busiest last.
+ * How long do new tasks wait for their first poll, and woken ones for the next? Each slow
+ * poll is a line as soon as it ends. At its end the script prints a line for each function
+ * and user tag, the busiest last.
  *
  * USAGE
  *     dyntrace run --tracer dtrace task_latency -- COMMAND...
@@ -25,6 +25,10 @@
  *     started           processes whose spawn and first poll were both seen
  *     start_us          average time of these from spawn to first poll, in microseconds
  *     start_max         the longest of these times
+ *     woken             polls whose wake was seen, by process-wake
+ *     wake_us           average time from the first wake since the poll before to such a
+ *                       poll, in microseconds
+ *     wake_max          the longest of these times
  *     function          path of the function; {{closure}} stands for each block or
  *                       closure in it
  *     user tag          the user tag that the process began with; empty if it has none,
@@ -55,6 +59,7 @@ BEGIN
 	/* DTrace must know the type of a variable before its first read. */
 	function_of[pid, ""] = "";
 	tag_of[pid, ""] = "";
+	woken_at[pid, ""] = (uint64_t)0;
 }
 
 dyntrace$target:::process-spawn
@@ -65,6 +70,12 @@ dyntrace$target:::process-spawn
 	tag_of[pid, this->proc] = arg4 == 0 ? "" : copyinstr(arg4);
 }
 
+dyntrace$target:::process-wake
+{
+	this->proc = arg1 == 0 ? "" : copyinstr(arg1);
+	woken_at[pid, this->proc] = woken_at[pid, this->proc] ? woken_at[pid, this->proc] : timestamp;
+}
+
 dyntrace$target:::process-scheduled
 {
 	this->proc = arg0 == 0 ? "" : copyinstr(arg0);
@@ -72,10 +83,13 @@ dyntrace$target:::process-scheduled
 	this->tag = has_tag[pid, this->proc] ? tag_of[pid, this->proc] : "";
 	this->since = spawned[pid, this->proc];
 	spawned[pid, this->proc] = 0;
+	this->woken = woken_at[pid, this->proc];
+	woken_at[pid, this->proc] = 0;
 	is_polled[pid, this->proc] = 1;
 	function_of[pid, this->proc] = this->function;
 	@busy_us[this->function, this->tag] = sum(0);
 	@started[this->function, this->tag] = sum(this->since != 0);
+	@woken[this->function, this->tag] = sum(this->woken != 0);
 }
 
 dyntrace$target:::process-scheduled
@@ -84,6 +98,14 @@ dyntrace$target:::process-scheduled
 	this->took = (timestamp - this->since) / 1000;
 	@start_us[this->function, this->tag] = avg(this->took);
 	@start_max[this->function, this->tag] = max(this->took);
+}
+
+dyntrace$target:::process-scheduled
+/this->woken != 0/
+{
+	this->waited = (timestamp - this->woken) / 1000;
+	@wake_us[this->function, this->tag] = avg(this->waited);
+	@wake_max[this->function, this->tag] = max(this->waited);
 }
 
 dyntrace$target:::process-unscheduled
@@ -128,6 +150,7 @@ dyntrace$target:::process-exit
 {
 	this->proc = arg0 == 0 ? "" : copyinstr(arg0);
 	spawned[pid, this->proc] = 0;
+	woken_at[pid, this->proc] = 0;
 	has_tag[pid, this->proc] = 0;
 	function_of[pid, this->proc] = 0;
 	tag_of[pid, this->proc] = 0;
@@ -135,16 +158,16 @@ dyntrace$target:::process-exit
 
 END
 {
-	printf("%10s %8s %9s %9s %6s %6s %6s %6s %6s %6s %6s %6s %6s %6s %6s %6s %6s %8s %9s %9s  %s\n",
+	printf("%10s %8s %9s %9s %6s %6s %6s %6s %6s %6s %6s %6s %6s %6s %6s %6s %6s %8s %9s %9s %8s %9s %9s  %s\n",
 	    "busy_us", "polls", "mean_us", "max_us", "slow",
 	    "<1us", "<4us", "<16us", "<64us", "<256us", "<1ms",
 	    "<4ms", "<16ms", "<64ms", "<256ms", "<1s", "more",
-	    "started", "start_us", "start_max", "function | user tag");
+	    "started", "start_us", "start_max", "woken", "wake_us", "wake_max", "function | user tag");
 	normalize(@busy_us, 1000);
 	normalize(@mean_us, 1000);
-	printa("%@10d %@8d %@9d %@9d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@8d %@9d %@9d  %s | %s\n",
+	printa("%@10d %@8d %@9d %@9d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@6d %@8d %@9d %@9d %@8d %@9d %@9d  %s | %s\n",
 	    @busy_us, @polls, @mean_us, @max_us, @slow,
 	    @below_1us, @below_4us, @below_16us, @below_64us, @below_256us, @below_1ms,
 	    @below_4ms, @below_16ms, @below_64ms, @below_256ms, @below_1s, @more,
-	    @started, @start_us, @start_max);
+	    @started, @start_us, @start_max, @woken, @wake_us, @wake_max);
 }

@@ -19,6 +19,8 @@ mod others;
 mod set;
 mod sieve;
 mod thread;
+mod waker;
+mod waking;
 
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
@@ -204,8 +206,15 @@ fn of_thread() -> Pid {
 
 /// The functions of this room for guests.
 #[cfg(feature = "code")]
-pub(crate) static DOOR: Door =
-    Door { next: Pid::next, of_thread: outside, runs, sequence_of_thread, thread_number, next_operation };
+pub(crate) static DOOR: Door = Door {
+    next: Pid::next,
+    of_thread: outside,
+    runs,
+    sequence_of_thread,
+    thread_number,
+    next_operation,
+    waking: waking::outside,
+};
 
 /// [`spawn`](crate::task::spawn) as process `pid`.
 #[track_caller]
@@ -295,9 +304,10 @@ impl<F: Future> Future for OwnProcess<F> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         this.life.poll(
+            context,
             // Also into the copy for tracers: otherwise each poll is one call more.
             #[inline(always)]
-            || this.future.poll(context),
+            |context| this.future.poll(context),
         )
     }
 }

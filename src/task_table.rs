@@ -37,9 +37,9 @@ pub(crate) use counting::Counter;
 pub(crate) use counting::{count, is_counted};
 #[cfg(all(tokio_unstable, feature = "runtime"))]
 pub(crate) use kept::Outer;
-pub(crate) use kept::{Seat, tag_changed, wait_begins, wait_ends};
+pub(crate) use kept::{Seat, is_kept, tag_changed, wait_begins, wait_ends, wakes};
 #[cfg(all(recorded, target_os = "linux"))]
-pub(crate) use kept::{forget, is_kept, start, wipe_in_children};
+pub(crate) use kept::{forget, start, wipe_in_children};
 
 /// A task that begins.
 pub(crate) struct Spawned<'s> {

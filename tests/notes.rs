@@ -38,6 +38,7 @@ fn contain_all() -> bool {
     process::exit(not_called::<(&str, &str)>);
     process::scheduled(not_called::<(&str, &str)>);
     process::unscheduled(not_called::<(&str, _, &str)>);
+    process::wake(not_called::<(&str, &str)>);
     process::wait(not_called::<(&str, &str, &str, &str)>);
     process::resume(not_called::<(&str, &str, _, &str, &str, &str)>);
     resource::new(not_called::<(&str, &str, &str, &str)>);
@@ -60,7 +61,7 @@ fn every_probe_has_one_note_with_its_arguments() {
     assert!(!contain_all());
     let (file, notes) = stapsdt::own();
     let provider = dyntrace_build::parse(include_str!("../provider.d"), "provider.d").expect("our own definition");
-    assert_eq!(provider.probes.len(), 35);
+    assert_eq!(provider.probes.len(), 36);
     for probe in &provider.probes {
         let notes: Vec<_> =
             notes.iter().filter(|note| note.provider == "dyntrace" && note.name == probe.name).collect();

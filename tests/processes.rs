@@ -36,6 +36,8 @@ fn from_the_spawn_to_the_exit() {
             &*format!("wait B A task::JoinHandle tests/processes.rs:{line}"),
             "scheduled A processes::turns",
             "unscheduled A TIME pending",
+            // The runtime is on the thread of the test, whose name is cut.
+            "wake runtime thread from_the_spawn_ A",
             "scheduled A processes::turns",
             "unscheduled A TIME ready",
             "exit A normal",

@@ -1978,6 +1978,79 @@ pub mod process {
         }
     }
 
+    /// A process is woken: a waker of its last poll is called, just now, on this thread. Fires for each such call, also if the process is
+    /// awake already; so the first one after a process-scheduled brings about the next. Only for tasks that dyntrace started or made a
+    /// process, and only by wakers that they got while this probe was traced or the table of tasks was kept.
+    ///
+    /// The probe `process-wake` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `waker` | `char *` | `Into<Text>` | what wakes it: the pid of a process, as "\<0.N.0\>", if that runs on this thread now, which is proc itself where a poll wakes its own process; "task N", with tokio's id, for a task that is no process; "runtime thread NAME" outside of tasks on a thread that is inside of a runtime: its driver of timers and of I/O, or the future of block_on; "thread NAME" on any other thread |
+    /// | `proc` | `char *` | `Into<Text>` | pid of the process that is woken, as "\<0.N.0\>" |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn wake<'a, Waker, Proc>(
+        arguments: impl FnOnce() -> (Waker, Proc),
+    ) where
+        Waker: Into<::dyntrace::sdt::Text<'a>>,
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "process__wake", wake, {
+            ::dyntrace::sdt::return_if_discarded!(wake);
+            let (waker, proc) = arguments();
+            wake::fire(waker.into(), proc.into());
+        });
+    }
+
+    /// Whether `process-wake` is traced, and its firing.
+    pub mod wake {
+        ::dyntrace::sdt::declare!("dyntrace", "process__wake");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "process__wake", (str "waker"), (process "proc")
+        );
+
+        /// Whether a tracer looks at `process-wake` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "process__wake", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "process__wake");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(waker: ::dyntrace::sdt::Text<'_>, proc: ::dyntrace::sdt::Text<'_>) {
+            let mut waker_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!((str waker waker_buffer), (process proc proc_buffer));
+            ::dyntrace::sdt::if_traced!("dyntrace", "process__wake", {
+                trace(waker, proc);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(waker: ::dyntrace::sdt::Text<'_>, proc: ::dyntrace::sdt::Text<'_>) {
+            let mut waker_buffer = ::dyntrace::sdt::Buffer::new();
+            let waker = waker_buffer.encode(waker);
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "process__wake",
+                (str waker "char *")
+                (str proc "char *")
+            );
+        }
+    }
+
     /// A process begins to wait: the first poll of a future of dyntrace::wait, sync, time, net, mailbox or dist, or of a
     /// task::JoinHandle, returned pending. If neither this probe nor process-resume was traced then, fires at the first later poll that
     /// returns pending while it is.

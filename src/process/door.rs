@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use super::waking::Waking;
 use super::{OperationId, Pid};
 use crate::host::OfHost;
 use crate::sequence::Sequence;
@@ -14,6 +15,7 @@ pub(crate) struct Door {
     pub(super) sequence_of_thread: fn() -> *const RefCell<Sequence>,
     pub(super) thread_number: fn() -> i32,
     pub(super) next_operation: fn() -> OperationId,
+    pub(super) waking: fn() -> Waking,
 }
 
 pub(crate) static HOST: OfHost<Door> = OfHost::new();

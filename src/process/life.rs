@@ -1,16 +1,19 @@
-//! The probes of a process: spawn, scheduled, unscheduled, exit.
+//! The probes of a process: spawn, scheduled, unscheduled, exit. [`waker`](super::waker) has the one of its wakes.
 
 use std::any::type_name;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe, Location};
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use super::function::{function, path};
-use super::{Pid, current};
+use super::waker::{Told, is_told};
+use super::waking::Waking;
+use super::{PROCESS, Pid, current};
 use crate::clock;
 use crate::panic_text::panic_text;
 use crate::probes::process as probes;
-use crate::sdt::is_only_kept;
+use crate::scope;
+use crate::sdt::{if_any_enabled, is_only_kept};
 use crate::tag::Tag;
 use crate::task_table::{self, Seat, Spawned};
 use crate::text::Place;
@@ -21,8 +24,12 @@ pub(super) struct Life {
     /// The type of the process's future or closure.
     of: &'static str,
     end: End,
+    /// Whether a runtime keeps the future until it has ended, whether or not anything can wake it.
+    is_owned: bool,
     /// Its slot in the table of tasks.
     seat: Seat,
+    /// Its waker, if its wakes were watched at the last poll.
+    told: Option<Box<Told>>,
 }
 
 /// A kind of process.
@@ -55,16 +62,20 @@ impl Life {
             true => tell_spawn(pid, of, kind, Location::caller(), user_tag()),
             false => Seat::NONE,
         };
-        Life { pid, of, end: End::Cancelled, seat }
+        Life { pid, of, end: End::Cancelled, is_owned: kind == Kind::Task, seat, told: None }
     }
 
     /// Polls the process, with the probes around.
     #[inline(always)]
-    pub(super) fn poll<R>(&mut self, poll: impl FnOnce() -> Poll<R>) -> Poll<R> {
+    pub(super) fn poll<R>(
+        &mut self,
+        context: &mut Context<'_>,
+        poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
+    ) -> Poll<R> {
         if is_watched() {
-            return self.watched(poll, |answer| if answer.is_ready() { Outcome::Ready } else { Outcome::Pending });
+            return self.poll_watched(context, poll);
         }
-        let answer = self.unwatched(poll);
+        let answer = self.unwatched(|| poll(context));
         if answer.is_ready() {
             self.end = End::Normal;
         }
@@ -74,7 +85,7 @@ impl Life {
     /// Calls the process's closure, with the probes around.
     pub(super) fn call<R>(&mut self, call: impl FnOnce() -> R) -> R {
         if is_watched() {
-            return self.watched(call, |_| Outcome::Ready);
+            return self.call_watched(call);
         }
         let answer = self.unwatched(call);
         self.end = End::Normal;
@@ -93,11 +104,44 @@ impl Life {
     // Out of line, with its copy of the poll: the rest is small enough to be inlined into the caller.
     #[cold]
     #[inline(never)]
-    fn watched<R>(&mut self, run: impl FnOnce() -> R, outcome: impl FnOnce(&R) -> Outcome) -> R {
-        if is_only_kept!(probes::scheduled) && !probes::unscheduled::is_enabled() {
-            return self.kept(run, outcome);
-        }
-        let _running = self.seat.run(self.pid.number());
+    fn poll_watched<R>(
+        &mut self,
+        context: &mut Context<'_>,
+        poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
+    ) -> Poll<R> {
+        let outcome = |answer: &Poll<R>| if answer.is_ready() { Outcome::Ready } else { Outcome::Pending };
+        let inner = context.waker();
+        let told = is_told().then(|| Told::or_new(self.told.take(), inner, self.pid, tell_wake));
+        let woken_by = told.as_deref().map_or(0, Told::begin_poll);
+        let waker = told.as_deref().map_or(inner, Told::waker);
+        let answer = self.watched(
+            woken_by,
+            // Else both ways of watching call one copy of it.
+            #[inline(always)]
+            || poll(&mut Context::from_waker(waker)),
+            outcome,
+        );
+        // A waker that nothing else has would keep alive a future that its executor drops with its last waker.
+        self.told = told.filter(|told| self.is_owned || told.can_wake());
+        answer
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn call_watched<R>(&mut self, call: impl FnOnce() -> R) -> R {
+        self.watched(0, call, |_| Outcome::Ready)
+    }
+
+    /// `woken_by`: the process or thread that woke it, as the table of tasks has it; 0 if it is not known.
+    #[inline(always)]
+    fn watched<R>(&mut self, woken_by: u64, run: impl FnOnce() -> R, outcome: impl FnOnce(&R) -> Outcome) -> R {
+        if is_traced() { self.traced(woken_by, run, outcome) } else { self.kept(woken_by, run, outcome) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn traced<R>(&mut self, woken_by: u64, run: impl FnOnce() -> R, outcome: impl FnOnce(&R) -> Outcome) -> R {
+        let _running = self.seat.run(self.pid.number(), woken_by);
         probes::scheduled(|| (self.pid, function(self.of)));
         clock::prepare_once();
         let began = clock::now();
@@ -115,10 +159,10 @@ impl Life {
         })
     }
 
-    /// For the table of tasks alone.
+    /// For the table of tasks alone, or for wakes alone.
     #[inline(always)]
-    fn kept<R>(&mut self, run: impl FnOnce() -> R, outcome: impl FnOnce(&R) -> Outcome) -> R {
-        let _running = self.seat.run(self.pid.number());
+    fn kept<R>(&mut self, woken_by: u64, run: impl FnOnce() -> R, outcome: impl FnOnce(&R) -> Outcome) -> R {
+        let _running = self.seat.run(self.pid.number(), woken_by);
         let answer = self.unwatched(run);
         if let Outcome::Ready = outcome(&answer) {
             self.end = End::Normal;
@@ -136,6 +180,8 @@ impl Life {
 
 impl Drop for Life {
     fn drop(&mut self) {
+        // No wake is told after the exit.
+        self.told = None;
         let reason = match self.end {
             End::Cancelled => "cancelled",
             End::Normal => "normal",
@@ -175,15 +221,35 @@ impl Outcome {
     }
 }
 
-/// Whether a tracer looks at the probes around each poll, or there is a table of tasks.
+/// Whether a tracer looks at polls or at wakes, or there is a table of tasks.
 #[inline(always)]
+#[allow(named_asm_labels, reason = "the words of the probes, which the assembly of each use defines")]
 pub(super) fn is_watched() -> bool {
-    probes::scheduled::is_enabled() || probes::unscheduled::is_enabled()
+    if_any_enabled!(
+        (process::scheduled "process__scheduled"),
+        (process::unscheduled "process__unscheduled"),
+        (process::wake "process__wake"),
+        { return true }
+    );
+    false
+}
+
+/// Whether a tracer looks at the probes around each poll.
+#[inline(always)]
+fn is_traced() -> bool {
+    probes::unscheduled::is_enabled() || probes::scheduled::is_enabled() && !is_only_kept!(probes::scheduled)
 }
 
 /// Nanoseconds since a time of the clock.
 pub(super) fn spent(since: u64) -> u64 {
     u64::try_from(clock::took(clock::now().wrapping_sub(since)).as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cold]
+#[inline(never)]
+fn tell_wake(woken: Pid) {
+    let running = scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.pid));
+    Waking::now(running).tell(|waker| probes::wake(|| (waker, woken)));
 }
 
 #[cold]

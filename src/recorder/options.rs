@@ -83,8 +83,8 @@ pub struct Options {
     /// The behavior when files are full.
     pub mode: Mode,
     /// The probes to record: those whose name, `efile_drv-entry` or `dyntrace:efile_drv-entry`, matches one of the patterns. If there
-    /// is no pattern, all except `process-scheduled` and `process-unscheduled`: these fire at each poll, and are recorded if a pattern
-    /// matches them.
+    /// is no pattern, all except `process-scheduled`, `process-unscheduled` and `process-wake`: these fire at each poll, and are
+    /// recorded if a pattern matches them.
     pub probes: Vec<Glob>,
     /// The largest size of a thread's file, in bytes, from [`Options::SMALLEST`] to [`Options::LARGEST`]; by default that of the mode.
     pub size: Option<u64>,
@@ -153,8 +153,8 @@ impl Options {
     }
 }
 
-/// Probes that fire at each poll of a process: half of a file server's events. Without a pattern they are not recorded.
-const OF_EACH_POLL: [&str; 2] = ["dyntrace:process-scheduled", "dyntrace:process-unscheduled"];
+/// Probes that fire at each poll of a process, or at each wake: half of a file server's events. Without a pattern they are not recorded.
+const OF_EACH_POLL: [&str; 3] = ["dyntrace:process-scheduled", "dyntrace:process-unscheduled", "dyntrace:process-wake"];
 
 /// Whether one of the patterns matches the probe. If there is no pattern, whether it is recorded by default.
 fn names(probes: &[Glob], provider: &str, name: &str) -> bool {

@@ -8,7 +8,7 @@ use std::ptr;
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use dyntrace_task_table::layout::{self, Slot, State, slot};
+use dyntrace_task_table::layout::{self, Slot, State, Task, Text, Waker, slot};
 
 use super::id::of_current;
 use super::table::Table;
@@ -41,6 +41,7 @@ pub(super) fn table() -> Option<&'static Table> {
 }
 
 /// Whether there is a table.
+#[inline(always)]
 pub(crate) fn is_kept() -> bool {
     table().is_some()
 }
@@ -106,9 +107,10 @@ impl Seat {
         self.0 & !(UNPOLLED | COUNTED)
     }
 
-    /// Notes that the current thread runs the task, until the value is dropped.
+    /// Notes that the current thread runs the task, until the value is dropped. `woken_by`: what [`wakes`] returned at the task's last
+    /// wake; 0 without one.
     #[inline(always)]
-    pub(crate) fn run(&mut self, pid: u64) -> Option<Running> {
+    pub(crate) fn run(&mut self, pid: u64, woken_by: u64) -> Option<Running> {
         let table = table()?;
         let slot = match table.slot(self.0 & !COUNTED, pid) {
             Some(slot) => slot,
@@ -116,7 +118,7 @@ impl Seat {
         };
         let thread = thread(table);
         let began = clock::now();
-        begin_poll(slot, thread, began);
+        begin_poll(slot, thread, woken_by, began);
         let before = RUNNING.replace(Current { seat: self.number(), pid });
         Some(Running { table, slot, began, before })
     }
@@ -127,7 +129,7 @@ impl Seat {
         if let Some(table) = table()
             && let Some(slot) = table.slot(self.number(), pid)
         {
-            begin_poll(slot, thread(table), now);
+            begin_poll(slot, thread(table), 0, now);
         }
         Outer(RUNNING.replace(Current { seat: self.number(), pid }))
     }
@@ -206,12 +208,12 @@ impl Drop for Running {
 }
 
 #[inline(always)]
-fn begin_poll(slot: &Slot, thread: u32, now: u64) {
+fn begin_poll(slot: &Slot, thread: u32, woken_by: u64, now: u64) {
     slot.change(|words| {
         words.set(slot::PID, words.get(slot::PID) & !0xff | State::Running as u64);
-        words.set(slot::THREAD, words.get(slot::THREAD) & !u64::from(u32::MAX) | u64::from(thread));
+        words.set(slot::WOKEN_BY, woken_by);
         words.set(slot::SCHEDULED, now);
-        words.set(slot::POLLS, words.get(slot::POLLS) + 1);
+        words.set(slot::POLLS, Task::next_poll(words.get(slot::POLLS), thread));
     });
 }
 
@@ -241,6 +243,26 @@ fn ask_thread(table: &Table) -> u32 {
     thread
 }
 
+/// The task that the current thread polls, else the task or the thread that this is, as the word of a slot: for a task that it wakes.
+/// `None` without a table.
+#[inline(always)]
+pub(crate) fn wakes() -> Option<u64> {
+    match RUNNING.get().pid {
+        0 => wakes_outside(),
+        pid => Some(Waker::Process(pid).word()),
+    }
+}
+
+#[cold]
+fn wakes_outside() -> Option<u64> {
+    let table = table()?;
+    let waker = match of_current() {
+        0 => Waker::Thread(thread(table)),
+        id => Waker::Task(id),
+    };
+    Some(waker.word())
+}
+
 /// The table, and the slot of the task that the current thread polls, if that is the process `pid`.
 fn polled(pid: u64) -> Option<(&'static Table, &'static Slot)> {
     let running = RUNNING.get();
@@ -261,7 +283,7 @@ pub(crate) fn wait_begins(begun: &Begun) {
     };
     let site = table.site(begun.kind, begun.place);
     slot.change(|words| {
-        words.set(slot::THREAD, words.get(slot::THREAD) & u64::from(u32::MAX) | u64::from(site) << 32);
+        words.set(slot::TEXTS, Text::Wait.put(words.get(slot::TEXTS), site));
         words.set(slot::RESOURCE, resource.word());
         words.set(slot::SINCE, begun.since);
     });
@@ -273,7 +295,7 @@ pub(crate) fn wait_ends(pid: u64, since: u64) {
         && slot.word(slot::SINCE) == since
     {
         slot.change(|words| {
-            words.set(slot::THREAD, words.get(slot::THREAD) & u64::from(u32::MAX));
+            words.set(slot::TEXTS, Text::Wait.put(words.get(slot::TEXTS), 0));
             words.set(slot::SINCE, 0);
         });
     }

@@ -15,7 +15,7 @@ impl Seat {
 
     /// Does nothing.
     #[inline(always)]
-    pub(crate) fn run(&mut self, _pid: u64) -> impl Sized + use<> {}
+    pub(crate) fn run(&mut self, _pid: u64, _woken_by: u64) -> impl Sized + use<> {}
 
     /// Does nothing.
     #[cfg(all(tokio_unstable, feature = "runtime"))]
@@ -30,6 +30,17 @@ impl Seat {
     /// Does nothing.
     #[inline(always)]
     pub(crate) fn leave(&self, _pid: u64) {}
+}
+
+/// `false`.
+pub(crate) fn is_kept() -> bool {
+    false
+}
+
+/// Nothing.
+#[inline(always)]
+pub(crate) fn wakes() -> Option<u64> {
+    None
 }
 
 /// No poll.

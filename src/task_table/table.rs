@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dyntrace_task_table::layout::{
-    self, Kind, LAST_PID, MAGIC, PAGE, SLOT, Slot, State, TEXTS, Task, VERSION, clock as of_clock, header, slot,
+    self, Kind, LAST_PID, MAGIC, PAGE, SLOT, Slot, State, TEXTS, Task, Text, VERSION, clock as of_clock, header, slot,
 };
 
 use super::Spawned;
@@ -114,8 +114,8 @@ impl Table {
             for (word, value) in [
                 (slot::PID, Task::pid_word(spawned.pid, kind, State::Scheduled)),
                 (slot::PARENT, parent << 16 | generation),
-                (slot::TEXTS, u64::from(tag) << 32 | u64::from(site)),
-                (slot::THREAD, 0),
+                (slot::TEXTS, Text::Tag.put(Text::Spawn.put(0, site), tag)),
+                (slot::WOKEN_BY, 0),
                 (slot::SPAWNED, now),
                 (slot::SCHEDULED, now),
                 (slot::POLLS, 0),
@@ -133,7 +133,7 @@ impl Table {
     /// Frees the slot of a task. Returns `false` if the task has none.
     pub(super) fn leave(&self, number: u32, pid: u64) -> bool {
         let Some(slot) = self.slot(number, pid) else { return false };
-        let tag = (slot.word(slot::TEXTS) >> 32) as u32;
+        let tag = Text::Tag.of(slot.word(slot::TEXTS));
         // Without its pid the slot is free; `take` sets the other words.
         let is_free = slot.change(|words| words.set(slot::PID, 0));
         if is_free {
@@ -147,11 +147,11 @@ impl Table {
 
     /// Changes the tag in the slot of a task that the current thread runs.
     pub(super) fn set_tag(&self, slot: &Slot, tag: Option<&str>) {
-        let before = (slot.word(slot::TEXTS) >> 32) as u32;
+        let before = Text::Tag.of(slot.word(slot::TEXTS));
         let new = tag.map_or(Some(0), |tag| self.texts().tag(&self.file, tag));
         let new = self.known_or_none(new);
         slot.change(|words| {
-            words.set(slot::TEXTS, words.get(slot::TEXTS) & u64::from(u32::MAX) | u64::from(new) << 32);
+            words.set(slot::TEXTS, Text::Tag.put(words.get(slot::TEXTS), new));
         });
         if before != 0 {
             self.texts().release(before);

@@ -8,7 +8,7 @@ use dyntrace_reader::{Event, Process, Text};
 use crate::render::operation::{number, plain_text, text};
 
 /// The most tasks that are followed at once. Of further ones only the events themselves are known.
-const ALIVE: usize = 1 << 20;
+pub const ALIVE: usize = 1 << 20;
 
 /// One poll of a task, or the call of a job.
 #[derive(Clone, Debug)]

@@ -16,19 +16,25 @@ use std::time::Duration;
 use dyntrace::process;
 use serde_json::Value;
 use tokio::runtime::Builder;
+use tokio::sync::oneshot;
 use tokio::task::yield_now;
 
 const VICTIM: &str = "DYNTRACE_TEST_VICTIM";
 const REQUESTS: u64 = 12;
 const STRANGERS: u64 = 3;
+/// The request that wakes another task.
+const WAKES: u64 = 5;
 const STANDING: u64 = 50;
 const LOOKS: usize = 10;
 
-/// Says which task it is and how often it was polled, and waits for ever.
-async fn request(number: u64, told: Arc<AtomicU64>) {
+/// Says which task it is and how often it was polled, and waits for ever. Perhaps it wakes another one before.
+async fn request(number: u64, told: Arc<AtomicU64>, wakes: Option<oneshot::Sender<()>>) {
     dyntrace::put_tag(format!("request {number}")).unwrap();
     for _ in 0..number {
         yield_now().await;
+    }
+    if let Some(wakes) = wakes {
+        wakes.send(()).unwrap();
     }
     println!("task {} {} {} {number}", process::current(), tokio::task::id(), number + 1);
     told.fetch_add(1, Ordering::Relaxed);
@@ -41,8 +47,9 @@ async fn part(told: Arc<AtomicU64>) {
     pending().await
 }
 
-async fn whole(told: Arc<AtomicU64>) {
+async fn whole(told: Arc<AtomicU64>, woken: oneshot::Receiver<()>) {
     println!("whole {} {}", process::current(), tokio::task::id());
+    woken.await.unwrap();
     let parts = (process::child(part(Arc::clone(&told))), process::child(part(told)));
     tokio::join!(parts.0, parts.1);
 }
@@ -106,16 +113,18 @@ fn victim() {
         for _ in 0..STRANGERS {
             tokio::spawn(pending::<()>());
         }
+        let (wakes, woken) = oneshot::channel();
+        dyntrace::spawn(whole(Arc::clone(&told), woken));
+        let mut wakes = Some(wakes);
         for number in 0..REQUESTS {
-            dyntrace::spawn(request(number, Arc::clone(&told)));
+            dyntrace::spawn(request(number, Arc::clone(&told), wakes.take_if(|_| number == WAKES)));
         }
-        dyntrace::spawn(whole(Arc::clone(&told)));
         while told.load(Ordering::Relaxed) < REQUESTS + 2 {
             yield_now().await;
         }
         let hanging = dyntrace::spawn(hanging());
         // Not polled any more.
-        dyntrace::spawn(request(99, told));
+        dyntrace::spawn(request(99, told, None));
         hanging.await.unwrap();
     });
 }
@@ -210,6 +219,9 @@ impl Program {
                 (&(*id).into(), &(*polls).into(), &(&**tag).into())
             );
             assert_eq!((&table["function"], &table["state"]), (&"table::request".into(), &"idle".into()));
+            // A task that yields is woken by its runtime, whose only thread polls it.
+            let woken_by = if *polls > 1 { format!("thread {}", table["thread"]).into() } else { Value::Null };
+            assert_eq!(table["woken_by"], woken_by);
             let wait = &table["waits_for"];
             assert_eq!((&wait["operation"], &wait["resource"]), (&"wait".into(), &"the lock".into()));
             assert!(wait["place"].as_str().unwrap().contains("tests/table.rs:"));
@@ -226,6 +238,9 @@ impl Program {
             assert_eq!(task["owner"] == 0, what == "job");
         }
         assert_eq!(task(&self.said["hangs"].0)["state"]["running"], true);
+        let tag = format!("request {WAKES}");
+        let (waker, ..) = self.requests.iter().find(|(.., known)| *known == tag).unwrap();
+        assert_eq!(task(&self.said["whole"].0)["table"]["woken_by"], **waker);
         // Futures that are no tasks of their own have the id of the task that polls them.
         for pid in &self.parts {
             let task = task(pid);

@@ -13,7 +13,7 @@ use crate::lock::{Locked, halves};
 /// The first word of the file.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"dyntasks");
 /// The version of the layout.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// The size of the header, and of all parts by which the file grows, in bytes.
 pub const PAGE: usize = 4096;
 /// Where the texts begin.
@@ -91,15 +91,16 @@ pub mod slot {
     pub const PID: usize = 1;
     /// The parent's pid in the high 48 bits; the generation of the slot in the low 16.
     pub const PARENT: usize = 2;
-    /// Low half: function and place of the spawn; high half: the tag.
+    /// Three references, of 21 bits each: [`Text`](super::Text).
     pub const TEXTS: usize = 3;
-    /// Low half: the thread that polled the task last; high half: kind and place of the wait, or 0 without a wait.
-    pub const THREAD: usize = 4;
+    /// What made the last wake before the last poll: [`Waker`](super::Waker); 0 if there was none, or if it was not watched.
+    pub const WOKEN_BY: usize = 4;
     /// When the task was spawned, in cycles.
     pub const SPAWNED: usize = 5;
     /// When its last poll began, in cycles.
     pub const SCHEDULED: usize = 6;
-    /// The number of polls, with the running one.
+    /// The number of polls, with the running one, in the low 42 bits; the thread that polled the task last in the high 22, which the
+    /// kernel's largest number needs.
     pub const POLLS: usize = 7;
     /// Cycles in polls that have ended.
     pub const BUSY: usize = 8;
@@ -146,6 +147,8 @@ pub enum Resource {
 const FORM: u64 = 3 << 62;
 const NAMED: u64 = 2 << 62;
 const PROCESS: u64 = 1 << 62;
+const POLL_BITS: u32 = 42;
+const LAST_POLL: u64 = (1 << POLL_BITS) - 1;
 
 impl Resource {
     /// The word of a slot.
@@ -162,6 +165,69 @@ impl Resource {
             NAMED => Resource::Named(word as u32),
             PROCESS => Resource::Process(word & !FORM),
             _ => Resource::Numbered(word & !FORM),
+        }
+    }
+}
+
+/// A reference in the word [`slot::TEXTS`], by the place of its lowest bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// Function and place of the spawn.
+    Spawn = 0,
+    /// The tag.
+    Tag = 21,
+    /// Kind and place of the wait; 0 without a wait.
+    Wait = 42,
+}
+
+const TEXT_BITS: u64 = (1 << 21) - 1;
+
+const _: () = assert!(TEXT_AREA / TEXT_UNIT <= TEXT_BITS as usize);
+
+impl Text {
+    /// Returns the reference in a word.
+    #[inline(always)]
+    pub fn of(self, word: u64) -> u32 {
+        (word >> self as u32 & TEXT_BITS) as u32
+    }
+
+    /// Returns the word with this reference instead of its own.
+    #[inline(always)]
+    pub fn put(self, word: u64, reference: u32) -> u64 {
+        word & !(TEXT_BITS << self as u32) | (u64::from(reference) & TEXT_BITS) << self as u32
+    }
+}
+
+/// What woke a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Waker {
+    /// The process that the waking thread polled or called, by the number in its pid.
+    Process(u64),
+    /// Outside of processes: a task of tokio's, by the low 32 bits of its id.
+    Task(u32),
+    /// Outside of tasks: the thread.
+    Thread(u32),
+}
+
+impl Waker {
+    /// The word of a slot: the number in the high 48 bits, the kind in the low 16.
+    #[inline(always)]
+    pub fn word(self) -> u64 {
+        let (number, kind) = match self {
+            Waker::Process(pid) => (pid, 1),
+            Waker::Task(id) => (u64::from(id), 2),
+            Waker::Thread(thread) => (u64::from(thread), 3),
+        };
+        number << 16 | kind
+    }
+
+    fn of(word: u64) -> Option<Waker> {
+        let number = word >> 16;
+        match word & 0xffff {
+            1 => Some(Waker::Process(number)),
+            2 => Some(Waker::Task(number as u32)),
+            3 => Some(Waker::Thread(number as u32)),
+            _ => None,
         }
     }
 }
@@ -202,8 +268,10 @@ pub struct Task {
     pub spawned: u64,
     /// When its last poll began, in cycles; when it was spawned, before the first poll.
     pub scheduled: u64,
-    /// The number of polls, with a running one.
+    /// The number of polls, with a running one, modulo 2^42.
     pub polls: u64,
+    /// What made the last wake before the last poll, if there was one and it was watched.
+    pub woken_by: Option<Waker>,
     /// Cycles in polls that have ended.
     pub busy: u64,
     /// Cycles of the longest poll that has ended.
@@ -221,6 +289,12 @@ impl Task {
         pid << 16 | (kind as u64) << 8 | state as u64
     }
 
+    /// The next [`slot::POLLS`] of a task, when a thread begins to poll it.
+    #[inline(always)]
+    pub fn next_poll(word: u64, thread: u32) -> u64 {
+        u64::from(thread) << POLL_BITS | word.wrapping_add(1) & LAST_POLL
+    }
+
     /// Reads the words of a slot. `None` if it is free, or no writer has written it.
     pub fn of(words: &[u64; SLOT_WORDS]) -> Option<Task> {
         let low = |word: usize| words[word] as u32;
@@ -232,8 +306,9 @@ impl Task {
             _ => return None,
         };
         let kind = if (words[slot::PID] >> 8) & 0xff == Kind::Blocking as u64 { Kind::Blocking } else { Kind::Future };
+        let text = |text: Text| text.of(words[slot::TEXTS]);
         let wait =
-            Wait { site: high(slot::THREAD), resource: Resource::of(words[slot::RESOURCE]), since: words[slot::SINCE] };
+            Wait { site: text(Text::Wait), resource: Resource::of(words[slot::RESOURCE]), since: words[slot::SINCE] };
         Some(Task {
             pid: words[slot::PID] >> 16,
             kind,
@@ -241,12 +316,13 @@ impl Task {
             parent: words[slot::PARENT] >> 16,
             generation: words[slot::PARENT] as u16,
             id: halves(words[slot::LOCK]).1,
-            site: low(slot::TEXTS),
-            tag: high(slot::TEXTS),
-            thread: low(slot::THREAD),
+            site: text(Text::Spawn),
+            tag: text(Text::Tag),
+            thread: (words[slot::POLLS] >> POLL_BITS) as u32,
             spawned: words[slot::SPAWNED],
             scheduled: words[slot::SCHEDULED],
-            polls: words[slot::POLLS],
+            polls: words[slot::POLLS] & LAST_POLL,
+            woken_by: Waker::of(words[slot::WOKEN_BY]),
             busy: words[slot::BUSY],
             longest: f32::from_bits(low(slot::LONGEST)),
             last: f32::from_bits(high(slot::LONGEST)),

@@ -40,6 +40,11 @@
 //! changes under the lock, as the other words do. It is noted at the first poll, which is the first time that the library runs inside of
 //! the task. A future that one task polls among others, as a branch of `join!`, has the id of that task: several slots may have the same.
 //!
+//! # What woke a task
+//!
+//! Threads that wake a task do not write its slot, which has one writer at a time. They note the wake beside it, in the memory of the
+//! program, and the thread that polls the task writes it into the slot at the begin of the poll.
+//!
 //! # Texts
 //!
 //! A slot refers to texts by their place in the area of texts. A text in use never changes. Tags, of which there may be one for each
@@ -55,7 +60,7 @@ mod reader;
 mod source;
 mod texts;
 
-pub use layout::{Clock, Header, Kind, Resource, State, Task};
+pub use layout::{Clock, Header, Kind, Resource, State, Task, Waker};
 pub use reader::{Error, Seen, Table, Thing, Waits};
 pub use source::Source;
 pub use texts::{Pair, Texted};

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use dyntrace_task_table::layout::{
-    LAST_PID, LIMIT, MAGIC, SLOT, SLOT_WORDS, TEXT_AREA, TEXT_LIMIT, TEXT_UNIT, TEXTS, VERSION, header, slot,
+    LAST_PID, LIMIT, MAGIC, SLOT, SLOT_WORDS, TEXT_AREA, TEXT_LIMIT, TEXT_UNIT, TEXTS, Text, VERSION, header, slot,
 };
 use dyntrace_task_table::lock::joined;
-use dyntrace_task_table::{Error, Kind, Resource, State, Table, Task, Texted, Thing};
+use dyntrace_task_table::{Error, Kind, Resource, State, Table, Task, Texted, Thing, Waker};
 use proptest::prelude::*;
 
 /// Where the slots of the samples begin.
@@ -58,6 +58,10 @@ impl Sample {
     }
 }
 
+fn references(spawn: u32, tag: u32, wait: u32) -> u64 {
+    Text::Wait.put(Text::Tag.put(Text::Spawn.put(0, spawn), tag), wait)
+}
+
 fn sample() -> Sample {
     let mut sample = Sample::new(3);
     sample.text(1, "server::serve", "src/server.rs:7");
@@ -69,11 +73,11 @@ fn sample() -> Sample {
             (slot::LOCK, joined(6, 17)),
             (slot::PID, Task::pid_word(57, Kind::Future, State::Idle)),
             (slot::PARENT, 3 << 16 | 1),
-            (slot::TEXTS, 5 << 32 | 1),
-            (slot::THREAD, 8 << 32 | 4712),
+            (slot::TEXTS, references(1, 5, 8)),
+            (slot::WOKEN_BY, Waker::Process(58).word()),
             (slot::SPAWNED, 1_000),
             (slot::SCHEDULED, 2_000),
-            (slot::POLLS, 9),
+            (slot::POLLS, Task::next_poll(8, 4712)),
             (slot::BUSY, 500),
             (slot::LONGEST, u64::from(10f32.to_bits()) << 32 | u64::from(200f32.to_bits())),
             (slot::RESOURCE, Resource::Numbered(12).word()),
@@ -98,7 +102,7 @@ fn a_table_is_read() {
     );
     let (task, wait) = (seen.task, seen.wait.as_ref().unwrap());
     assert_eq!((task.pid, task.parent, task.generation, task.id), (57, 3, 1, 17));
-    assert_eq!((task.thread, task.polls), (4712, 9));
+    assert_eq!((task.thread, task.polls, task.woken_by), (4712, 9, Some(Waker::Process(58))));
     assert_eq!(
         (task.state, task.kind, task.busy, task.longest, task.last),
         (State::Idle, Kind::Future, 500, 200., 10.)
@@ -136,7 +140,7 @@ fn a_slot_that_was_changing_when_the_program_was_killed_is_counted() {
 #[test]
 fn texts_outside_of_their_area_are_counted() {
     let mut sample = sample();
-    sample.set_slot(1, &[(slot::TEXTS, 5 << 32 | u64::from(u32::MAX))]);
+    sample.set_slot(1, &[(slot::TEXTS, references(u32::MAX, 5, 8))]);
     let place = TEXTS + 5 * TEXT_UNIT;
     sample.set(place, 0, u64::MAX);
     let table = sample.read();
@@ -205,6 +209,26 @@ fn show(table: &Table) {
 
 proptest! {
     #[test]
+    fn each_part_of_a_word_keeps_the_others(word: u64, polls in 0..1_u64 << 42, thread in 0..1_u32 << 22, reference in 0..1_u32 << 21) {
+        for text in [Text::Spawn, Text::Tag, Text::Wait] {
+            let changed = text.put(word, reference);
+            for other in [Text::Spawn, Text::Tag, Text::Wait] {
+                prop_assert_eq!(other.of(changed), if other == text { reference } else { other.of(word) });
+            }
+        }
+        let mut words = [0; SLOT_WORDS];
+        words[slot::PID] = Task::pid_word(57, Kind::Future, State::Idle);
+        words[slot::POLLS] = Task::next_poll(Task::next_poll(polls, 1), thread);
+        for woken_by in [Waker::Process(polls), Waker::Task(word as u32), Waker::Thread(thread)] {
+            words[slot::WOKEN_BY] = woken_by.word();
+            let task = Task::of(&words).unwrap();
+            prop_assert_eq!((task.polls, task.thread, task.woken_by), ((polls + 2) % (1 << 42), thread, Some(woken_by)));
+        }
+        words[slot::WOKEN_BY] = word & !0xffff;
+        prop_assert_eq!(Task::of(&words).unwrap().woken_by, None);
+    }
+
+    #[test]
     fn damage_harms_no_reader(damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..200), cut: prop::sample::Index) {
         let mut bytes = sample().0;
         for (place, byte) in damage {
@@ -226,7 +250,7 @@ proptest! {
         for (number, words) in slots.iter().enumerate() {
             sample.set_slot(number, &words.iter().copied().enumerate().collect::<Vec<_>>());
             // A slot in use, whose texts are near the area.
-            sample.set_slot(number, &[(slot::PID, words[slot::PID] & !0xff | (1 + words[slot::PID] % 3)), (slot::TEXTS, words[slot::TEXTS] & 0x3ff_0000_03ff)]);
+            sample.set_slot(number, &[(slot::PID, words[slot::PID] & !0xff | (1 + words[slot::PID] % 3)), (slot::TEXTS, words[slot::TEXTS] & references(0x3ff, 0x3ff, 0x3ff))]);
         }
         let table = sample.read();
         show(&table);

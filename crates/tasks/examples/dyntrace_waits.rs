@@ -6,9 +6,10 @@
 use std::future::{pending, poll_fn};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::process::Command;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use dyntrace::aio_pool::{Fault, Job, Pool, Port};
@@ -18,11 +19,12 @@ use dyntrace::mailbox::{self, Mailbox};
 use dyntrace::sync::{Holder, MappedMutexGuard, Mutex, MutexGuard, OwnedMutexGuard, OwnedRwLockReadGuard};
 use dyntrace::sync::{OwnedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, Semaphore};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::mpsc;
 
 /// More than a pipe takes.
 const MUCH: usize = 1 << 20;
 
-/// Prints the header's address of the task that calls it: a task's waker has it.
+/// Prints the header's address of the task that calls it: a task's waker has it. A process has another waker if there is a table of tasks.
 async fn here(name: &str) {
     let header = poll_fn(|context| Poll::Ready(context.waker().data() as usize)).await;
     println!("task {name} {header}");
@@ -220,6 +222,53 @@ fn processes() {
     std::mem::forget(address);
 }
 
+/// Waits for two channels, and does not say so.
+struct ByHand {
+    first: mpsc::Receiver<u32>,
+    second: mpsc::UnboundedReceiver<u32>,
+}
+
+impl Future for ByHand {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.first.poll_recv(context).is_ready() || self.second.poll_recv(context).is_ready() {
+            return Poll::Ready(());
+        }
+        Poll::Pending
+    }
+}
+
+/// A future around a process that waits in this way.
+struct Around(dyntrace::process::Child<ByHand>);
+
+impl Future for Around {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        // Movable: so are the receivers.
+        Pin::new(&mut self.0).poll(context)
+    }
+}
+
+fn by_hand() -> ByHand {
+    let ((sender, first), (unbounded, second)) = (mpsc::channel(1), mpsc::unbounded_channel());
+    std::mem::forget((sender, unbounded));
+    ByHand { first, second }
+}
+
+/// Tasks of tokio's that poll a process: here the waker is the runtime's.
+fn parts() {
+    tokio::spawn(async {
+        here("by_hand").await;
+        dyntrace::process::child(by_hand()).await;
+    });
+    tokio::spawn(async {
+        here("around").await;
+        Around(dyntrace::process::child(by_hand())).await;
+    });
+}
+
 async fn program() {
     let folder = std::env::args().nth(1).expect("a folder");
     mutexes().await;
@@ -227,6 +276,7 @@ async fn program() {
     semaphores().await;
     operations(Path::new(&folder)).await;
     processes();
+    parts();
     // Each task has printed its name before it waits; then it waits at once.
     tokio::time::sleep(Duration::from_millis(500)).await;
     println!("ready");

@@ -27,6 +27,36 @@ fn has_own_types() -> bool {
     option_env!("CARGO_PROFILE_DEV_DEBUG").is_none_or(|debug| ["2", "full", "true"].contains(&debug))
 }
 
+/// What the futures by hand wait for, without addresses.
+fn by_hand(program: &Program) -> Vec<Vec<String>> {
+    let roots = roots(program);
+    let kind = |waits: &&WaitsFor| match waits {
+        WaitsFor::Channel { channel, address: Some(_) } => (*channel).to_owned(),
+        other => format!("{other:?}"),
+    };
+    ["by_hand", "around"].map(|name| leaves(&roots[name]).iter().map(kind).collect()).into()
+}
+
+/// A process has a waker of its own while the program keeps a table of its tasks. It is taken for the task's.
+#[test]
+fn a_program_with_a_table_shows_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let of_run = |run: &str, tasks: &str| {
+        let place = folder.path().join(run);
+        std::fs::create_dir(&place).unwrap();
+        let environment = [("XDG_RUNTIME_DIR", place.to_str().unwrap()), ("DYNTRACE", tasks)];
+        let mut program = Program::run_under("dyntrace_waits", &[place.to_str().unwrap()], environment);
+        // In a process, the program prints where its own waker is.
+        program.tasks.retain(|name, _| ["by_hand", "around"].contains(&&**name));
+        let is_kept = place.join("dyntrace").join(format!("{}.tasks", program.pid())).exists();
+        (by_hand(&program), is_kept)
+    };
+    let (without, kept) = (of_run("without", ""), of_run("kept", "tasks"));
+    assert_eq!((without.1, kept.1), (false, true));
+    assert_eq!(kept.0, without.0);
+    assert!(kept.0.iter().all(|leaves| leaves.iter().all(|leaf| leaf == "mpsc") && !leaves.is_empty()), "{kept:?}");
+}
+
 #[test]
 fn locks_of_dyntrace_and_its_file_operations_are_true() {
     let folder = tempfile::tempdir().unwrap();

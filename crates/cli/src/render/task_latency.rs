@@ -12,6 +12,7 @@ use crate::escape;
 pub const WAY: Way = Way::Summary {
     probes: &[
         "dyntrace:process-spawn",
+        "dyntrace:process-wake",
         "dyntrace:process-scheduled",
         "dyntrace:process-unscheduled",
         "dyntrace:process-exit",
@@ -33,6 +34,8 @@ struct Polls {
     slow: u64,
     /// From spawn to first poll.
     starts: Times,
+    /// From the first wake since the poll before to the poll.
+    wakes: Times,
 }
 
 struct Latency {
@@ -40,6 +43,8 @@ struct Latency {
     slow: i64,
     /// When processes were spawned that have not been polled.
     spawned: HashMap<Process, i64>,
+    /// When processes were woken that have not been polled since.
+    woken: HashMap<Process, i64>,
     /// The user tags of the processes that have one.
     tags: HashMap<Process, Vec<u8>>,
     /// The functions of the processes that are being polled.
@@ -52,6 +57,7 @@ impl Latency {
         Latency {
             slow: settings.slow,
             spawned: HashMap::new(),
+            woken: HashMap::new(),
             tags: HashMap::new(),
             polled: HashMap::new(),
             polls: BTreeMap::new(),
@@ -94,17 +100,24 @@ impl Printer for Latency {
             }
             "process-scheduled" => {
                 let function = plain_text(event, "fun");
-                let spawned = self.spawned.remove(&process);
+                let (spawned, woken) = (self.spawned.remove(&process), self.woken.remove(&process));
                 let polls = self.polls(&process, function);
                 if let Some(spawned) = spawned {
                     polls.starts.add(event.time.saturating_sub(spawned).max(0));
                 }
+                if let Some(woken) = woken {
+                    polls.wakes.add(event.time.saturating_sub(woken).max(0));
+                }
                 self.polled.insert(process, function.to_vec());
+            }
+            "process-wake" => {
+                self.woken.entry(process).or_insert(event.time);
             }
             "process-unscheduled" => self.ended(event, &process, out),
             "process-exit" => {
                 self.tags.remove(&process);
                 self.spawned.remove(&process);
+                self.woken.remove(&process);
             }
             _ => {}
         }
@@ -112,15 +125,25 @@ impl Printer for Latency {
 
     fn end(&mut self, out: &mut Vec<u8>) {
         let titles = format!(
-            "{:>10} {:>8} {:>9} {:>9} {:>6} {TITLES} {:>8} {:>9} {:>9}  function | user tag\n",
-            "busy_us", "polls", "mean_us", "max_us", "slow", "started", "start_us", "start_max"
+            "{:>10} {:>8} {:>9} {:>9} {:>6} {TITLES} {:>8} {:>9} {:>9} {:>8} {:>9} {:>9}  function | user tag\n",
+            "busy_us",
+            "polls",
+            "mean_us",
+            "max_us",
+            "slow",
+            "started",
+            "start_us",
+            "start_max",
+            "woken",
+            "wake_us",
+            "wake_max"
         );
         out.extend_from_slice(titles.as_bytes());
         let mut rows: Vec<_> = self.polls.iter().collect();
         rows.sort_by_key(|(_, polls)| polls.busy);
-        for ((function, tag), Polls { times, busy, slow, starts }) in rows {
+        for ((function, tag), Polls { times, busy, slow, starts, wakes }) in rows {
             let row = format!(
-                "{:>10} {:>8} {:>9} {:>9} {slow:>6}{} {:>8} {:>9} {:>9}  {} | {}\n",
+                "{:>10} {:>8} {:>9} {:>9} {slow:>6}{} {:>8} {:>9} {:>9} {:>8} {:>9} {:>9}  {} | {}\n",
                 busy / 1000,
                 times.count,
                 busy.checked_div(times.count).unwrap_or(0) / 1000,
@@ -129,6 +152,9 @@ impl Printer for Latency {
                 starts.count,
                 starts.mean_us(),
                 starts.max_us,
+                wakes.count,
+                wakes.mean_us(),
+                wakes.max_us,
                 escape::name(function),
                 escape::name(tag)
             );

@@ -39,9 +39,11 @@ WAITS FOR is the innermost future: of a lock its address, free permits, and thos
 SPAWNED AT is the line that spawned it. Programs built with tokio_unstable record it. Of others,
 lines that spawn a future of this type are shown, each with a ?. Tasks that are alike share a line,
 unless --all is given. Of a program that keeps a table of its tasks (DYNTRACE=tasks) the table is read,
-too: PID, SINCE, TAG, POLLS, BUSY, LONGEST POLL and all that ends with * are from there. SINCE is for how
+too: PID, SINCE, TAG, POLLS, BUSY, LONGEST POLL, WOKEN BY and all that ends with * are from there. SINCE is for how
 long the task has had its state; polls and their times are those of all tasks in the line together, the
-longest poll that of one. A task without ID is in the table only. Below, the number of tasks found is compared with the runtime's own count.
+longest poll that of one. WOKEN BY is what made the last wake before the last poll: a process, a task of the
+runtime by its ID, or outside of tasks the thread by its number, such as the runtime's for a timer or a socket.
+A task without ID is in the table only. Below, the number of tasks found is compared with the runtime's own count.
 A core file does not have the time, so timers in it are unknown leaves; of descriptors it has only
 the numbers.
 
@@ -116,7 +118,7 @@ pub struct Common {
     /// are left out). waits_for has a kind: semaphore, notify, channel, timer (due_in: nanoseconds), join, descriptor, object, file (an
     /// operation of dyntrace::fs), job, forever or unknown_leaf. If the program keeps a table of its tasks, there is a field table (file, and
     /// how many tasks are where), and a task has one: pid, parent, tag, function, place, state, since_ns, polls, busy_ns, longest_ns,
-    /// waits_for and others. A task that is in the table only has no other field. docs/formats.md has them all. With --watch, each look is an
+    /// woken_by, waits_for and others. A task that is in the table only has no other field. docs/formats.md has them all. With --watch, each look is an
     /// object on one line.
     #[arg(long)]
     json: bool,

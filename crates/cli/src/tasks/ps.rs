@@ -63,6 +63,7 @@ fn titles(has_table: bool, each: bool) -> Vec<String> {
             "POLLS",
             "BUSY",
             "LONGEST POLL",
+            "WOKEN BY",
             "WAITS FOR",
             "SPAWNED AT",
         ],
@@ -131,6 +132,7 @@ fn row(kept: Option<&Kept>, group: &[Item<'_>], each: bool) -> Vec<String> {
         known(&|| seen::polls(&seen).to_string()),
         known(&|| seen::busy(&seen, kept.clock())),
         known(&|| seen::longest(&seen, kept.clock())),
+        known(&|| seen::wakers(&seen)),
         waits,
         spawned,
     ]);

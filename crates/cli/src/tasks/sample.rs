@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dyntrace_task_table::layout::{self, Resource};
 use dyntrace_task_table::{
-    Clock, Header, Kind, Pair, Seen, State as TableState, Table, Task as Slot, Texted, Thing, Waits,
+    Clock, Header, Kind, Pair, Seen, State as TableState, Table, Task as Slot, Texted, Thing, Waits, Waker,
 };
 use dyntrace_tasks::listing::{
     Await, Caller, Chain, FileOperation, Guard, Holder, Listing, Name, OperationId, Place, Progress, Ready, Runtime,
@@ -240,6 +240,7 @@ fn slot(pid: u64, id: u32, site: &Pair, wait: Option<(&Pair, Thing)>) -> Seen {
         spawned: seconds(10),
         scheduled: seconds(60),
         polls: pid,
+        woken_by: None,
         busy: 1_500_000 * pid,
         longest: 250_000.,
         last: 0.,
@@ -271,6 +272,15 @@ fn table() -> Table {
         slot(71, 0, &serve, Some((&lock, on(12)))),
         slot(72, 0, &serve, None),
     ];
+    for (number, woken_by) in [
+        (0, Waker::Process(58)),
+        (1, Waker::Process(58)),
+        (2, Waker::Thread(4712)),
+        (3, Waker::Task(3)),
+        (4, Waker::Process(62)),
+    ] {
+        tasks[number].task.woken_by = Some(woken_by);
+    }
     tasks[10].task = Slot { state: TableState::Scheduled, polls: 0, busy: 0, longest: 0., ..tasks[10].task };
     let header = Header {
         process: 4711,

@@ -196,3 +196,24 @@ fn every_poll_is_on_its_thread() {
     let marks: Vec<_> = read.instants.iter().map(|mark| mark.name.as_str()).collect();
     assert_eq!(marks, ["process-spawn", "process-spawn", "process-exit", "process-exit", "process-spawn"]);
 }
+
+#[test]
+fn an_arrow_leads_from_the_first_wake_to_the_poll() {
+    let folder = tempfile::tempdir().unwrap();
+    tasks::write_wakes(folder.path());
+    let read = Read::back(&[folder.path()]);
+    let at = |time: u64| time - START as u64;
+    let wakes = read.instants.iter().filter(|mark| mark.name == "process-wake");
+    let mut wakes: Vec<_> =
+        wakes.map(|mark| (at(mark.time), read.way(mark.track).join("/"), &mark.flows[..])).collect();
+    wakes.sort();
+    let mut polls: Vec<_> = read.slices.iter().map(|slice| (at(slice.begin), &slice.flows[..])).collect();
+    polls.sort();
+    let [first, second, never] = [0, 2, 3].map(|wake: usize| wakes[wake].2);
+    assert!(first.len() == 1 && second.len() == 1 && never.len() == 1 && first != second && second != never);
+    let [here, there] = tasks::THREADS.map(|tid| format!("shop/thread {tid}"));
+    let expected =
+        [(1_300, there.clone(), first), (1_310, there.clone(), &[][..]), (2_050, here, second), (2_400, there, never)];
+    assert_eq!(wakes, expected);
+    assert_eq!(polls, [(1_000, &[][..]), (1_200, &[]), (2_000, first), (2_200, second), (2_350, &[])]);
+}

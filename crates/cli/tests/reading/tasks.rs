@@ -51,3 +51,40 @@ pub fn write(folder: &Path) {
     let name = |tid: u64| fired("recorder:thread", 1, [Arg::U(tid), format!("thread {tid}").as_str().into()]);
     writer.process(&THREADS.map(name));
 }
+
+/// `bake` is woken twice by `stir`, polled, woken in that poll by itself, and polled again. `wait` is woken and not polled any more.
+pub fn write_wakes(folder: &Path) {
+    let writer = Writer::new(folder);
+    let [bake, stir, wait] = ["<0.1.0>", "<0.2.0>", "<0.3.0>"];
+    let scheduled = |time, proc| texts("scheduled", time, &[proc, "shop::turns"]);
+    let wake = |time, waker, proc| texts("wake", time, &[waker, proc]);
+    writer.ring(
+        "ring-1",
+        THREADS[0],
+        &[
+            scheduled(1_000, bake),
+            ends(1_100, bake, 100, "pending"),
+            scheduled(2_000, bake),
+            wake(2_050, bake, bake),
+            ends(2_100, bake, 100, "pending"),
+            scheduled(2_200, bake),
+            ends(2_300, bake, 100, "ready"),
+            texts("exit", 2_310, &[bake, "normal"]),
+        ],
+    );
+    writer.ring(
+        "ring-2",
+        THREADS[1],
+        &[
+            scheduled(1_200, stir),
+            wake(1_300, stir, bake),
+            wake(1_310, stir, bake),
+            ends(1_400, stir, 200, "pending"),
+            scheduled(2_350, stir),
+            ends(2_360, stir, 10, "ready"),
+            wake(2_400, "thread main", wait),
+        ],
+    );
+    let name = |tid: u64| fired("recorder:thread", 1, [Arg::U(tid), format!("thread {tid}").as_str().into()]);
+    writer.process(&THREADS.map(name));
+}

@@ -136,7 +136,7 @@ fn rows(trace: &str, expected: &BTreeMap<String, [u64; 2]>) {
     assert_eq!(
         titles.join(" "),
         "busy_us polls mean_us max_us slow <1us <4us <16us <64us <256us <1ms <4ms <16ms <64ms <256ms <1s more \
-         started start_us start_max function | user tag"
+         started start_us start_max woken wake_us wake_max function | user tag"
     );
     let mut seen = BTreeMap::new();
     let mut slow_in_rows = BTreeMap::new();
@@ -144,12 +144,27 @@ fn rows(trace: &str, expected: &BTreeMap<String, [u64; 2]>) {
     for line in lines.filter(|line| !line.is_empty() && !line.starts_with("slow: ")) {
         let (numbers, of) = line.split_at(of_at(line));
         let numbers: Vec<u64> = numbers.split_whitespace().map(|word| word.parse().expect("a number")).collect();
-        let [busy_us, polls, mean_us, max_us, slow, ref histogram @ .., started, start_us, start_max] = numbers[..]
+        let [
+            busy_us,
+            polls,
+            mean_us,
+            max_us,
+            slow,
+            ref histogram @ ..,
+            started,
+            start_us,
+            start_max,
+            woken,
+            wake_us,
+            wake_max,
+        ] = numbers[..]
         else {
             panic!("{line:?}")
         };
         assert_eq!((histogram.len(), histogram.iter().sum()), (12, polls), "{line:?}");
         assert!(mean_us <= max_us && max_us <= busy_us && start_us <= start_max && last <= busy_us, "{trace}");
+        // Each poll but the first follows a wake: no task of the program polls another one.
+        assert!(woken == polls - started && wake_us <= wake_max, "{line:?}");
         last = busy_us;
         if slow > 0 {
             slow_in_rows.insert(of, slow);
@@ -160,10 +175,10 @@ fn rows(trace: &str, expected: &BTreeMap<String, [u64; 2]>) {
     assert_eq!(slow, slow_in_rows, "{trace}");
 }
 
-/// Where the function begins: behind twenty numbers and two blanks.
+/// Where the function begins: behind its numbers and two blanks.
 fn of_at(line: &str) -> usize {
     let end = line.find(|c: char| !c.is_ascii_digit() && c != ' ').expect("a function");
-    assert_eq!(line[..end].split_whitespace().count(), 20, "{line:?}");
+    assert_eq!(line[..end].split_whitespace().count(), 23, "{line:?}");
     end
 }
 

@@ -20,8 +20,9 @@ pub(crate) struct Walk<'a, 't> {
     /// Memory as it is now.
     pub live: Values<'a, 't>,
     values_left: Cell<u32>,
-    /// Data of the waker with which the futures are polled: the task's header, or a part of a collection.
-    waker: Cell<u64>,
+    /// Data of the wakers with which the futures may be polled: of the task's header, or of a part of a collection, and of processes of
+    /// dyntrace around.
+    wakers: RefCell<Vec<u64>>,
     cut: Cell<bool>,
     /// Values in which guards may still be looked for.
     pub(super) held_left: Cell<u32>,
@@ -46,7 +47,7 @@ impl<'a, 't> Walk<'a, 't> {
             copies: steady,
             live: Values { types: reader.types, memory: steady.live() },
             values_left: Cell::new(limits::VALUES_OF_CHAIN),
-            waker: Cell::new(steady.address()),
+            wakers: RefCell::new(vec![steady.address()]),
             cut: Cell::new(false),
             held_left: Cell::new(limits::HELD),
             seen: RefCell::default(),
@@ -81,6 +82,13 @@ impl<'a, 't> Walk<'a, 't> {
 
     /// Reads a future. `Pin`, `Box`, references and [`WRAPPERS`] are not shown themselves.
     pub fn future(&self, value: &Value, frame: Option<&Frame<'_>>, depth: u32) -> Await {
+        match own::waker(&self.live, value) {
+            Some(told) => self.with_told(told, || self.future_here(value, frame, depth)),
+            None => self.future_here(value, frame, depth),
+        }
+    }
+
+    fn future_here(&self, value: &Value, frame: Option<&Frame<'_>>, depth: u32) -> Await {
         let unknown = || Await {
             future: names::of(self.reader.types, &value.kind),
             waits_for: Some(WaitsFor::UnknownLeaf),
@@ -168,16 +176,24 @@ impl<'a, 't> Walk<'a, 't> {
         names::of(self.reader.types, &value.kind)
     }
 
-    /// Returns the data of the waker with which the futures here are polled.
-    pub fn waker(&self) -> u64 {
-        self.waker.get()
+    /// Whether the futures here may be polled with a waker that has this data.
+    pub fn is_waker(&self, data: u64) -> bool {
+        self.wakers.borrow().contains(&data)
     }
 
     /// Reads futures that a collection polls with a waker of its own.
     pub fn with_waker<T>(&self, waker: u64, read: impl FnOnce() -> T) -> T {
-        let outer = self.waker.replace(waker);
+        let outer = self.wakers.replace(vec![waker]);
         let answer = read();
-        self.waker.set(outer);
+        self.wakers.replace(outer);
+        answer
+    }
+
+    /// Reads futures that a process of dyntrace polls with this waker, or, while nothing watches its wakes, with that from outside.
+    pub fn with_told<T>(&self, told: u64, read: impl FnOnce() -> T) -> T {
+        self.wakers.borrow_mut().push(told);
+        let answer = read();
+        self.wakers.borrow_mut().pop();
         answer
     }
 

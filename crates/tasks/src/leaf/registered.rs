@@ -5,13 +5,13 @@
 //! this task means that the task waits.
 //!
 //! A future may poll its socket with a waker of its own that wakes the task in turn, as WebSocket streams do. Such a waker points
-//! to a shared value that has the task's waker.
+//! to a shared value that has the task's waker. A process of dyntrace has such a waker, too, and knows it.
 
 use std::collections::HashSet;
 
 use super::{descriptor, h2, in_mutex};
 use crate::dwarf::{Shape, Type, TypeId, Types};
-use crate::future::{Value, Walk, is_future_object, is_owned, is_select, is_trait_object, limits};
+use crate::future::{Value, Walk, is_future_object, is_owned, is_select, is_trait_object, limits, own};
 use crate::listing::{Await, Ready, WaitsFor};
 
 /// Adds the descriptors, channels and streams in parts of a future that wake the task. A future that waits for one of them only is the
@@ -64,6 +64,17 @@ impl Search<'_, '_, '_> {
             return;
         }
         self.left -= 1;
+        let walk = self.walk;
+        match own::waker(&walk.live, value) {
+            Some(told) => {
+                self.forwarders.push(told);
+                walk.with_told(told, || self.value_here(value, depth));
+            }
+            None => self.value_here(value, depth),
+        }
+    }
+
+    fn value_here(&mut self, value: &Value, depth: u32) {
         let kind = &*value.kind;
         let steady = &self.walk.steady;
         let inner = match step(kind) {
@@ -161,13 +172,13 @@ impl Search<'_, '_, '_> {
     /// Whether steps lead to a waker of this task, or to one that wakes it in turn.
     fn wakes(&self, value: &Value, steps: &[&str]) -> bool {
         let data = waker_at(self.walk, value, steps);
-        data.is_some_and(|data| data == self.walk.waker() || self.forwarders.contains(&data))
+        data.is_some_and(|data| self.walk.is_waker(data) || self.forwarders.contains(&data))
     }
 }
 
 /// Whether steps lead to a waker of this task.
 pub(super) fn wakes(walk: &Walk<'_, '_>, value: &Value, steps: &[&str]) -> bool {
-    waker_at(walk, value, steps) == Some(walk.waker())
+    waker_at(walk, value, steps).is_some_and(|data| walk.is_waker(data))
 }
 
 /// Returns the data of the waker to which steps lead. Other threads change wakers.

@@ -83,6 +83,10 @@ impl Program {
         Program::start(name, |command| command.args(arguments))
     }
 
+    pub fn run_under(name: &str, arguments: &[&str], environment: [(&str, &str); 2]) -> Program {
+        Program::start(name, |command| command.args(arguments).envs(environment))
+    }
+
     pub fn run_in(name: &str, folder: &Path) -> Program {
         Program::start(name, |command| command.current_dir(folder))
     }

@@ -8,6 +8,7 @@ mod read;
 mod slices;
 mod strings;
 mod tracks;
+mod wakes;
 
 use std::io::{self, BufWriter};
 use std::path::Path;
@@ -22,23 +23,27 @@ use packets::Packets;
 use slices::At;
 use strings::Strings;
 use tracks::{Owner, Tracks};
+use wakes::Wakes;
 
 pub fn convert(trace: &Trace, output: &Path) -> io::Result<()> {
     let mut packets = Packets::new(BufWriter::new(private::create(output, private::mode(trace))?));
     let mut operations = FileOperations::default();
     let mut tasks = Tasks::default();
     let mut tracks = Tracks::default();
+    let mut wakes = Wakes::default();
     let mut events = Vec::new();
     for (index, event) in recording::events(trace).enumerate() {
         if index == 0 {
             packets.begin(event.time);
         }
+        let arrow = wakes.push(&event);
         if let Some(Told::Polled(poll)) = tasks.push(&event) {
-            slices::poll(&poll, tracks.thread(poll.process, poll.tid), &mut packets.strings, &mut events);
+            let flow = wakes.end(&poll);
+            slices::poll(&poll, tracks.thread(poll.process, poll.tid), flow, &mut packets.strings, &mut events);
         }
         match operations.push(&event) {
             Some(operation) => draw(&operation, &mut tracks, &mut packets.strings, &mut events),
-            None => mark(&event, &mut tracks, &mut packets.strings, &mut events),
+            None => mark(&event, arrow, &mut tracks, &mut packets.strings, &mut events),
         }
         packets.write(&mut tracks, &mut events)?;
     }
@@ -47,7 +52,8 @@ pub fn convert(trace: &Trace, output: &Path) -> io::Result<()> {
         packets.write(&mut tracks, &mut events)?;
     }
     for poll in tasks.in_poll() {
-        slices::poll(poll, tracks.thread(poll.process, poll.tid), &mut packets.strings, &mut events);
+        let flow = wakes.end(poll);
+        slices::poll(poll, tracks.thread(poll.process, poll.tid), flow, &mut packets.strings, &mut events);
         packets.write(&mut tracks, &mut events)?;
     }
     packets.finish()
@@ -71,8 +77,8 @@ fn draw<'t>(operation: &FileOperation<'t>, tracks: &mut Tracks<'t>, strings: &mu
     }
 }
 
-/// Draws an event that belongs to no operation: a mark on its thread.
-fn mark(event: &Event<'_>, tracks: &mut Tracks<'_>, strings: &mut Strings, out: &mut Vec<At>) {
+/// Draws an event that belongs to no operation: a mark on its thread. `arrow`: the flow to the poll that it has brought about.
+fn mark(event: &Event<'_>, arrow: Option<u64>, tracks: &mut Tracks<'_>, strings: &mut Strings, out: &mut Vec<At>) {
     match (event.class.provider(), event.class.probe()) {
         ("recorder", "thread") => {
             if let (Some(Value::Unsigned(tid)), Some(Value::Text(name))) = (event.field("tid"), event.field("name")) {
@@ -94,7 +100,7 @@ fn mark(event: &Event<'_>, tracks: &mut Tracks<'_>, strings: &mut Strings, out: 
                 r#type: Some(EventType::Instant.into()),
                 track_uuid: Some(tracks.thread(event.process, event.tid)),
                 name_iid: Some(strings.event_name(probe)),
-                flow_ids: Token::of(event).map(|token| slices::flow(token.label)).into_iter().collect(),
+                flow_ids: Token::of(event).map(|token| slices::flow(token.label)).into_iter().chain(arrow).collect(),
                 counter_value: None,
             };
             out.push((event.time, mark));

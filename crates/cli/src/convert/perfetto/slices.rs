@@ -69,15 +69,15 @@ pub fn work(described: TrackEvent, begin: i64, end: Option<i64>, track: u64, out
     end.into_iter().for_each(|time| slices.end(time));
 }
 
-/// The poll, on the track of its thread. One in which the task was when the trace ended has no end.
-pub fn poll(poll: &Poll<'_>, track: u64, strings: &mut Strings, out: &mut Vec<At>) {
+/// The poll, on the track of its thread. One in which the task was when the trace ended has no end. `woken`: the flow from its wake.
+pub fn poll(poll: &Poll<'_>, track: u64, woken: Option<u64>, strings: &mut Strings, out: &mut Vec<At>) {
     let outcome = poll.end.map_or(&b""[..], |end| end.outcome);
     let texts: [(_, &[u8]); 3] = [("pid", &poll.proc), ("user tag", poll.tag), ("outcome", outcome)];
     let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
     let debug_annotations = texts.map(|(name, text)| strings.text(name, text)).collect();
     let name = if poll.function.is_empty() { "poll".into() } else { escape::name(poll.function) };
-    let described =
-        TrackEvent { debug_annotations, name_iid: Some(strings.event_name(&name)), ..TrackEvent::default() };
+    let (name_iid, flow_ids) = (Some(strings.event_name(&name)), woken.into_iter().collect());
+    let described = TrackEvent { debug_annotations, name_iid, flow_ids, ..TrackEvent::default() };
     work(described, poll.begun, poll.end.map(|end| end.time), track, out);
 }
 

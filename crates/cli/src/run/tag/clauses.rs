@@ -19,6 +19,8 @@ const KEYS: &str = "\tmax_map_keys = 16384;\n";
 const SPAWN: &str = "process__spawn";
 const POLL: [&str; 2] = ["process__scheduled", "process__unscheduled"];
 const WAIT: [&str; 2] = ["process__wait", "process__resume"];
+/// Its first argument is what wakes the process.
+const WAKE: &str = "process__wake";
 const EXIT: &str = "process__exit";
 /// The first probe of a job: scripts count only jobs whose first probe they see.
 const ADD: &str = "blocking__add";
@@ -38,8 +40,8 @@ enum Does {
     IfRemembered,
     /// It runs if the user tag in this argument matches, and adds the process.
     IfProcessTag(usize),
-    /// It runs if the process is remembered, and perhaps removes it.
-    IfProcess { forgets: bool },
+    /// It runs if the process in this argument is remembered, and perhaps removes it.
+    IfProcess { argument: usize, forgets: bool },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,9 +71,10 @@ fn changes(between: Between) -> Vec<Change> {
                     .into_iter()
                     .chain(POLL)
                     .chain(WAIT)
-                    .map(|probe| Change { probe, does: Does::IfProcess { forgets: false } }),
+                    .map(|probe| Change { probe, does: Does::IfProcess { argument: 0, forgets: false } }),
             );
-            changes.push(Change { probe: EXIT, does: Does::IfProcess { forgets: true } });
+            changes.push(Change { probe: WAKE, does: Does::IfProcess { argument: 1, forgets: false } });
+            changes.push(Change { probe: EXIT, does: Does::IfProcess { argument: 0, forgets: true } });
         }
     }
     changes
@@ -87,10 +90,10 @@ pub fn put_into(text: &str, kind: Kind, between: Between, condition: &Condition<
             Does::IfTag(argument, operation) => if_tag(&text[begin..end], kind, argument, operation, condition),
             Does::IfRemembered => if_remembered(&text[begin..end], kind),
             Does::IfProcessTag(argument) => process::if_tag(&text[begin..end], kind, argument, condition),
-            Does::IfProcess { forgets } => {
+            Does::IfProcess { argument, forgets } => {
                 let all = process::clauses(&text, kind, probe, (begin, end));
                 end = all.end;
-                process::if_remembered(&text[all], kind, forgets)
+                process::if_remembered(&text[all], kind, argument, forgets)
             }
         };
         text.replace_range(begin..end, &clause);

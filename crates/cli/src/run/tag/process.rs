@@ -40,27 +40,27 @@ pub fn if_tag(clause: &str, kind: Kind, argument: usize, condition: &Condition<'
     }
 }
 
-/// All clauses of another probe of processes: they run if the process is remembered.
-pub fn if_remembered(clauses: &str, kind: Kind, forgets: bool) -> String {
+/// All clauses of another probe of processes: they run if the process in `argument` is remembered.
+pub fn if_remembered(clauses: &str, kind: Kind, argument: usize, forgets: bool) -> String {
     match kind {
         Kind::Bpftrace => {
-            let forgets = if forgets { "\t_ = delete(@dyntrace_tagged, (pid, str(arg0)));\n" } else { "" };
-            let first = format!("\n{{\n\tif (!has_key(@dyntrace_tagged, (pid, str(arg0)))) {{ return; }}\n{forgets}");
+            let key = format!("(pid, str(arg{argument}))");
+            let forgets = if forgets { format!("\t_ = delete(@dyntrace_tagged, {key});\n") } else { String::new() };
+            let first = format!("\n{{\n\tif (!has_key(@dyntrace_tagged, {key})) {{ return; }}\n{forgets}");
             clauses.replacen("\n{\n", &first, 1)
         }
         Kind::Dtrace => {
             let name = clauses.lines().next().unwrap_or_default();
-            let forgets = if forgets { "\tdyntrace_tagged[pid, copyinstr(arg0)] = 0;\n" } else { "" };
+            let tagged = format!("dyntrace_tagged[pid, copyinstr(arg{argument})]");
+            let forgets = if forgets { format!("\t{tagged} = 0;\n") } else { String::new() };
             let conditional = clauses
                 .replace("\n{\n", "\n/this->dyntrace_is/\n{\n")
                 // A clause that had a predicate has two now.
                 .replace("/\n/this->dyntrace_is/\n", " && this->dyntrace_is/\n");
-            format!(
-                "{name}\n{{\n\tthis->dyntrace_is = dyntrace_tagged[pid, copyinstr(arg0)];\n{forgets}}}\n\n{conditional}"
-            )
+            format!("{name}\n{{\n\tthis->dyntrace_is = {tagged};\n{forgets}}}\n\n{conditional}")
         }
         Kind::Stap => {
-            let process = "[pid(), user_string2($arg1, \"\")]";
+            let process = format!("[pid(), user_string2($arg{}, \"\")]", argument + 1);
             let forgets = if forgets { format!("\tdelete dyntrace_tagged{process}\n") } else { String::new() };
             behind_other_process(clauses, &format!("\tif (!({process} in dyntrace_tagged)) next\n{forgets}"))
         }
@@ -114,9 +114,11 @@ global dyntrace_tagged[16384]"
     fn every_clause_of_a_probe_has_the_condition() {
         let text = added("task_latency", Kind::Dtrace);
         assert_eq!(text.matches("this->dyntrace_is = dyntrace_tagged[pid, copyinstr(arg0)];").count(), 3, "{text}");
-        // Spawn, the first of each two or three clauses, exit; and those that had a predicate.
-        assert_eq!(text.matches("\n/this->dyntrace_is/").count(), 4, "{text}");
-        for had in ["this->since != 0", "this->is_known", "this->is_known && arg1 >= slow_ns"] {
+        // The process that is woken is the second argument.
+        assert_eq!(text.matches("this->dyntrace_is = dyntrace_tagged[pid, copyinstr(arg1)];").count(), 1, "{text}");
+        // Spawn, wake, the first of each three clauses, exit; and those that had a predicate.
+        assert_eq!(text.matches("\n/this->dyntrace_is/").count(), 5, "{text}");
+        for had in ["this->since != 0", "this->woken != 0", "this->is_known", "this->is_known && arg1 >= slow_ns"] {
             assert!(text.contains(&format!("\n/{had} && this->dyntrace_is/")), "{had}: {text}");
         }
     }

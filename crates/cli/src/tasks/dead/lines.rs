@@ -8,12 +8,24 @@ use crate::columns;
 use crate::tasks::fold::fold;
 use crate::tasks::table::notes;
 use crate::tasks::table::seen::{
-    alike, busy, longest, missing, pids, polls, realtime, resources, since, state, tags, texts,
+    alike, busy, longest, missing, pids, polls, realtime, resources, since, state, tags, texts, wakers,
 };
 use crate::tasks::words::counted;
 
-const TITLES: [&str; 11] =
-    ["TASKS", "PID", "FUNCTION", "PLACE", "TAG", "STATE", "SINCE", "POLLS", "BUSY", "LONGEST POLL", "WAITS FOR"];
+const TITLES: [&str; 12] = [
+    "TASKS",
+    "PID",
+    "FUNCTION",
+    "PLACE",
+    "TAG",
+    "STATE",
+    "SINCE",
+    "POLLS",
+    "BUSY",
+    "LONGEST POLL",
+    "WOKEN BY",
+    "WAITS FOR",
+];
 
 /// The lines, and the gaps of the table.
 pub fn text(table: &Table, each: bool, zone: &TimeZone) -> String {
@@ -80,6 +92,7 @@ fn row(table: &Table, group: &[&Seen], zone: &TimeZone) -> [String; TITLES.len()
         polls(group).to_string(),
         busy(group, table.clock),
         longest(group, table.clock),
+        wakers(group),
         waits,
     ]
 }

@@ -46,6 +46,9 @@ pub fn facts(kept: &Kept, group: &[&Seen]) -> String {
     let polls = polls(group);
     let (noun, clock) = (if polls == 1 { "poll" } else { "polls" }, kept.clock());
     parts.push(format!("{polls} {noun}, busy {}, longest {}", seen::busy(group, clock), seen::longest(group, clock)));
+    if group.iter().any(|seen| seen.task.woken_by.is_some()) {
+        parts.push(format!("woken by {}", seen::wakers(group)));
+    }
     parts.join(", ")
 }
 

@@ -3,7 +3,7 @@
 use dyntrace_task_table::{Clock, Kind, Pair, Seen, Thing, Waits};
 use serde::Serialize;
 
-use super::seen::{known, pid, realtime, reference, since, state};
+use super::seen::{known, pid, realtime, reference, since, state, woken_by};
 
 /// A task of a table.
 #[derive(Serialize)]
@@ -22,6 +22,7 @@ pub struct Task<'t> {
     polls: u64,
     busy_ns: Option<u64>,
     longest_ns: Option<u64>,
+    woken_by: Option<String>,
     waits_for: Option<Wait<'t>>,
 }
 
@@ -55,6 +56,7 @@ impl<'t> Task<'t> {
             polls: task.polls,
             busy_ns: clock.map(|clock| clock.nanoseconds(task.busy)),
             longest_ns: clock.map(|clock| clock.nanoseconds(task.longest as u64)),
+            woken_by: woken_by(seen),
             waits_for: seen.wait.as_ref().zip(task.wait).map(|(wait, begun)| Wait::of(wait, clock, begun.since)),
         }
     }

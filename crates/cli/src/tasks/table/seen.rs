@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dyntrace_task_table::{Clock, Pair, Seen, State, Texted, Thing, Waits};
+use dyntrace_task_table::{Clock, Pair, Seen, State, Texted, Thing, Waits, Waker};
 
 use crate::escape;
 
@@ -79,6 +79,20 @@ pub fn busy(group: &[&Seen], clock: Option<Clock>) -> String {
 /// The longest of the ended polls of a group.
 pub fn longest(group: &[&Seen], clock: Option<Clock>) -> String {
     took(group.iter().map(|seen| seen.task.longest as u64).max().unwrap_or(0), clock)
+}
+
+/// What made the last wake before a task's last poll. `None` if that is not known.
+pub fn woken_by(seen: &Seen) -> Option<String> {
+    Some(match seen.task.woken_by? {
+        Waker::Process(number) => pid(number),
+        Waker::Task(id) => format!("task {id}"),
+        Waker::Thread(thread) => format!("thread {thread}"),
+    })
+}
+
+/// The same of all tasks of a group, or how many different things woke them.
+pub fn wakers(group: &[&Seen]) -> String {
+    same(group.iter().map(|seen| woken_by(seen)), |waker| waker.unwrap_or_else(missing))
 }
 
 fn took(cycles: u64, clock: Option<Clock>) -> String {

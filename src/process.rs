@@ -33,6 +33,7 @@ use crate::tag;
 use crate::task_table;
 
 use blocking::Turn;
+pub(crate) use blocking::waiting as waiting_closures;
 pub use child::{Child, child};
 pub(crate) use door::{Door, HOST};
 pub use id::{OperationId, ParsePidError, Pid};

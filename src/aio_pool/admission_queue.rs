@@ -21,6 +21,10 @@ impl<J> AdmissionQueue<J> {
         self.jobs.len()
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = &J> {
+        self.jobs.values()
+    }
+
     pub fn push(&mut self, job: J) -> Ticket {
         self.tickets += 1;
         let ticket = Ticket(self.tickets);

@@ -124,6 +124,7 @@ mod delivery;
 mod ending;
 mod job;
 mod lane;
+mod longest;
 mod metrics;
 #[cfg(all(test, loom))]
 mod models;
@@ -151,6 +152,8 @@ pub use builder::Builder;
 pub use counts::Counts;
 pub use job::{Fault, Job};
 pub use lane::Lane;
+#[cfg_attr(not(recorder), expect(unused_imports, reason = "the monitor uses it"))]
+pub(crate) use longest::longer_than;
 pub use metrics::{CommandMetrics, Histogram, LaneMetrics, Metrics};
 pub use operation::Operation;
 pub(crate) use paused::ClockHold;

@@ -43,6 +43,20 @@ impl<const OTHERS: usize> Locked<OTHERS> {
         // Relaxed: as in `change`.
         self.others[word - 1].load(Relaxed)
     }
+
+    /// Copies all words: the lock with the half word beside it, and the others. For threads of the writer's process. `None` if the words
+    /// change all the time.
+    pub fn copied(&self) -> Option<(u64, [u64; OTHERS])> {
+        (0..TRIES).find_map(|_| {
+            // Acquire: partner of the writer's last store.
+            let lock = self.lock.load(Acquire);
+            let beside = self.beside.load(Relaxed);
+            let others = std::array::from_fn(|word| self.others[word].load(Relaxed));
+            after_copy();
+            let is_settled = lock.is_multiple_of(2) && self.lock.load(Relaxed) == lock;
+            is_settled.then_some((joined(lock, beside), others))
+        })
+    }
 }
 
 #[cfg(loom)]
@@ -125,9 +139,11 @@ mod tests {
             words.set(1, 7);
             assert!(!slot.change(|inner| inner.set(1, 9)), "the lock is odd");
             assert!(!settled(&slot.copy(), &slot.copy()));
+            assert_eq!(slot.copied(), None);
         });
         assert!(is_changed);
         assert_eq!(slot.copy(), [joined(2, 7), 7, 2]);
+        assert_eq!(slot.copied(), Some((joined(2, 7), [7, 2])));
         assert!(settled(&slot.copy(), &slot.copy()));
         assert!(!settled(&[joined(2, 7), 0], &[joined(4, 7), 0]), "a change has overlapped the copies");
     }

@@ -1,0 +1,126 @@
+//! The table as the monitor of its own program sees it.
+
+use std::array;
+use std::ops::RangeInclusive;
+use std::panic::Location;
+
+use dyntrace_task_table::layout::{self, SLOT_WORDS, Slot, Task, slot};
+
+use super::kept::table;
+use super::polls;
+use super::table::Table;
+
+/// A poll that lasts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Poll {
+    /// The thread's id.
+    pub thread: u32,
+    /// The number in the pid of the task.
+    pub pid: u64,
+    /// When the poll began, in cycles.
+    pub since: u64,
+    seat: u32,
+    cell: &'static polls::Poll,
+}
+
+/// The facts of a task that do not change while it is polled. All are `None` for a task without a slot.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct About {
+    /// Its function.
+    pub function: Option<&'static str>,
+    /// Where it was spawned.
+    pub place: Option<&'static Location<'static>>,
+    /// Its user tag.
+    pub tag: Option<String>,
+}
+
+/// A wait that lasts.
+#[derive(Clone, Debug)]
+pub(crate) struct Wait {
+    /// The number in the pid of the task.
+    pub pid: u64,
+    pub about: About,
+    /// The operation.
+    pub kind: Option<&'static str>,
+    /// Where the task waits.
+    pub place: Option<&'static Location<'static>>,
+    pub resource: Waited,
+    /// When the wait began, in cycles.
+    pub since: u64,
+}
+
+/// The thing that a task waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waited {
+    /// A resource, by its number.
+    Numbered(u64),
+    /// A name; `None` if the table had no space for it.
+    Named(Option<&'static str>),
+}
+
+/// The polls that threads are in: of each thread the innermost one.
+pub(crate) fn polls() -> impl Iterator<Item = Poll> {
+    polls::all().filter_map(|cell| {
+        let (thread, polls::Current { seat, pid, since }) = cell.look()?;
+        Some(Poll { thread, pid, since, seat, cell })
+    })
+}
+
+impl Poll {
+    /// Whether it still lasts.
+    pub(crate) fn lasts(&self) -> bool {
+        self.cell
+            .look()
+            .is_some_and(|(thread, now)| (thread, now.pid, now.since) == (self.thread, self.pid, self.since))
+    }
+
+    /// The facts of its task.
+    pub(crate) fn about(&self) -> About {
+        let Some(table) = table() else { return About::default() };
+        let task = table.slot(self.seat, self.pid).and_then(task).filter(|task| task.pid == self.pid);
+        task.map_or_else(About::default, |task| about(table, &task))
+    }
+}
+
+/// The number of tasks in the table.
+pub(crate) fn tasks() -> usize {
+    table().map_or(0, Table::used)
+}
+
+/// Calls `each` for each wait of the table that began in these cycles. Reads two words of each slot.
+pub(crate) fn waits(began: &RangeInclusive<u64>, mut each: impl FnMut(Wait)) {
+    let Some(table) = table() else { return };
+    for slot in table.slots() {
+        let is_long = slot.word(slot::THREAD) >> 32 != 0 && began.contains(&slot.word(slot::SINCE));
+        if is_long
+            && let Some(task) = task(slot)
+            && let Some(wait) = task.wait
+            && began.contains(&wait.since)
+        {
+            let (kind, place) = constant(table, wait.site);
+            let resource = match wait.resource {
+                layout::Resource::Numbered(number) => Waited::Numbered(number),
+                layout::Resource::Named(name) => Waited::Named(constant(table, name).0),
+            };
+            let about = about(table, &task);
+            each(Wait { pid: task.pid, about, kind, place, resource, since: wait.since });
+        }
+    }
+}
+
+/// The contents of a slot. `None` if it is free, or changes all the time.
+fn task(slot: &Slot) -> Option<Task> {
+    let (first, others) = slot.copied()?;
+    let words: [u64; SLOT_WORDS] = array::from_fn(|word| if word == 0 { first } else { others[word - 1] });
+    Task::of(&words)
+}
+
+fn about(table: &Table, task: &Task) -> About {
+    let (function, place) = constant(table, task.site);
+    let tag = table.texts().tag_of(task.tag).map(str::to_owned);
+    About { function, place, tag }
+}
+
+fn constant(table: &Table, reference: u32) -> (Option<&'static str>, Option<&'static Location<'static>>) {
+    table.texts().constant_of(reference).map_or((None, None), |(text, place)| (Some(text), place))
+}

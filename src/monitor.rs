@@ -78,6 +78,8 @@
 //! The end of a runtime does not end a monitor. A forked child has none, and can start one.
 
 mod builder;
+#[cfg(recorded)]
+mod condition;
 mod counts;
 #[cfg(recorded)]
 mod crossing;

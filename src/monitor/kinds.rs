@@ -7,13 +7,8 @@ mod long_schedule;
 mod long_wait;
 mod too_many_tasks;
 
-use std::time::Duration;
-
+use super::condition::Condition;
 use super::kind::Kind;
-use super::watch::Condition;
-
-/// The interval at which numbers are looked at.
-const OF_NUMBERS: Duration = Duration::from_millis(50);
 
 /// The condition of a kind.
 pub(super) fn condition(kind: Kind, limit: u64) -> Box<dyn Condition> {
@@ -25,9 +20,4 @@ pub(super) fn condition(kind: Kind, limit: u64) -> Box<dyn Condition> {
         Kind::LongBlockingQueue => Box::new(long_blocking_queue::LongBlockingQueue::new()),
         Kind::TooManyTasks => Box::new(too_many_tasks::TooManyTasks::new()),
     }
-}
-
-/// A quarter of a limit in nanoseconds, within bounds.
-fn quarter(limit: u64, shortest: Duration) -> Duration {
-    Duration::from_nanos(limit / 4).clamp(shortest, Duration::from_secs(1))
 }

@@ -82,7 +82,7 @@ impl Monitor {
 
 #[cfg(recorded)]
 impl Shared {
-    fn tell(&self, found: super::watch::Found, snapshot: bool) {
+    fn tell(&self, found: super::condition::Found, snapshot: bool) {
         use std::panic::{AssertUnwindSafe, catch_unwind};
 
         self.counts.found(found.kind, found.events.len() as u64, found.left_out);

@@ -2,48 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use super::condition::{Condition, Found};
 use super::error::Error;
-use super::event::Event;
 use super::kind::Kind;
 use super::kinds;
 use super::limits::Limits;
 use crate::clock;
 use crate::host;
 use crate::recorder::tasks;
-
-/// The most events of one look.
-const MOST: usize = 100;
-
-/// A condition that is looked at.
-pub(super) trait Condition: Send {
-    /// The interval of looks.
-    fn period(&self) -> Duration;
-    /// Adds an event for each subject that has crossed the limit since the last look.
-    fn look(&mut self, found: &mut Found);
-}
-
-/// The events of one look.
-#[derive(Debug)]
-pub(super) struct Found {
-    pub(super) kind: Kind,
-    pub(super) limit: u64,
-    pub(super) events: Vec<Event>,
-    /// How many there are beyond [`MOST`].
-    pub(super) left_out: u64,
-}
-
-impl Found {
-    /// Adds an event, which `complete` completes.
-    pub(super) fn add(&mut self, amount: u64, complete: impl FnOnce(&mut Event)) {
-        if self.events.len() == MOST {
-            self.left_out += 1;
-            return;
-        }
-        let mut event = Event::new(self.kind, amount, self.limit);
-        complete(&mut event);
-        self.events.push(event);
-    }
-}
 
 /// Conditions, and when each is due.
 pub(super) struct Watch {
@@ -79,7 +45,7 @@ impl Watch {
             if due.at > Instant::now() {
                 continue;
             }
-            let mut found = Found { kind: due.kind, limit: due.limit, events: Vec::new(), left_out: 0 };
+            let mut found = Found::new(due.kind, due.limit);
             due.condition.look(&mut found);
             // Missed looks are not made up for.
             due.at = Instant::now() + due.condition.period();

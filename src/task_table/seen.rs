@@ -35,18 +35,10 @@ pub(crate) struct About {
 }
 
 /// A wait that lasts.
-#[derive(Clone, Debug)]
 pub(crate) struct Wait {
-    /// The number in the pid of the task.
-    pub pid: u64,
-    pub about: About,
-    /// The operation.
-    pub kind: Option<&'static str>,
-    /// Where the task waits.
-    pub place: Option<&'static Location<'static>>,
-    pub resource: Waited,
-    /// When the wait began, in cycles.
-    pub since: u64,
+    table: &'static Table,
+    task: Task,
+    wait: layout::Wait,
 }
 
 /// The thing that a task waits for.
@@ -97,13 +89,36 @@ pub(crate) fn waits(began: &RangeInclusive<u64>, mut each: impl FnMut(Wait)) {
             && let Some(wait) = task.wait
             && began.contains(&wait.since)
         {
-            let (kind, place) = constant(table, wait.site);
-            let resource = match wait.resource {
-                layout::Resource::Numbered(number) => Waited::Numbered(number),
-                layout::Resource::Named(name) => Waited::Named(constant(table, name).0),
-            };
-            let about = about(table, &task);
-            each(Wait { pid: task.pid, about, kind, place, resource, since: wait.since });
+            each(Wait { table, task, wait });
+        }
+    }
+}
+
+impl Wait {
+    /// The number in the pid of the task.
+    pub(crate) fn pid(&self) -> u64 {
+        self.task.pid
+    }
+
+    /// When it began, in cycles.
+    pub(crate) fn since(&self) -> u64 {
+        self.wait.since
+    }
+
+    /// The facts of the task.
+    pub(crate) fn about(&self) -> About {
+        about(self.table, &self.task)
+    }
+
+    /// The operation, and where the task waits.
+    pub(crate) fn site(&self) -> (Option<&'static str>, Option<&'static Location<'static>>) {
+        constant(self.table, self.wait.site)
+    }
+
+    pub(crate) fn resource(&self) -> Waited {
+        match self.wait.resource {
+            layout::Resource::Numbered(number) => Waited::Numbered(number),
+            layout::Resource::Named(name) => Waited::Named(constant(self.table, name).0),
         }
     }
 }

@@ -40,13 +40,12 @@ fn many_waits_are_told_up_to_a_limit_and_counted() {
     let runtime = one_thread();
     let tasks = runtime.block_on(async {
         let tasks: Vec<_> = (0..250).map(|_| dyntrace::spawn(dyntrace::wait("for ever", pending::<()>()))).collect();
-        tokio::task::yield_now().await;
+        // However many looks it takes.
+        while watched.monitor.counts().of(Kind::LongWait) < 250 {
+            tokio::task::yield_now().await;
+        }
         tasks
     });
-    // However many looks it takes.
-    while watched.monitor.counts().of(Kind::LongWait) < 250 {
-        std::thread::yield_now();
-    }
     drop((tasks, runtime));
     let counts = watched.monitor.counts();
     assert_eq!(counts.of(Kind::LongWait), 250);
@@ -58,7 +57,7 @@ fn many_waits_are_told_up_to_a_limit_and_counted() {
 fn a_mailbox_with_many_messages() {
     let watched = Watched::by(Builder::new().long_message_queue(3));
     let (sender, mut receiver) = mailbox::unbounded_channel();
-    let mut fill = || (0..5).for_each(|message| sender.send(message).unwrap());
+    let fill = || (0..5).for_each(|message| sender.send(message).unwrap());
     fill();
     let event = watched.next();
     let me = dyntrace::process::current();
@@ -114,7 +113,7 @@ fn many_closures_that_wait_for_a_thread() {
         for _ in 0..3 {
             let (release, waits) = mpsc::channel::<()>();
             releases.push(release);
-            handles.push(dyntrace::spawn_blocking(move || drop(waits.recv())));
+            handles.push(dyntrace::spawn_blocking(move || _ = waits.recv()));
         }
     };
     begin();

@@ -30,7 +30,10 @@ struct Watched {
 
 impl Watched {
     fn by(builder: Builder) -> Watched {
-        let _alone = alone();
+        Watched::under(alone(), builder)
+    }
+
+    fn under(_alone: MutexGuard<'static, ()>, builder: Builder) -> Watched {
         let (sender, events) = mpsc::channel();
         // Its receiver may be gone at the end of the test.
         let monitor = builder.on_event(move |event| drop(sender.send(event.clone()))).start().unwrap();

@@ -11,15 +11,15 @@ use tokio::sync::Notify;
 #[path = "../common/events.rs"]
 mod events;
 
-use crate::{Watched, on_a_thread};
+use crate::{Watched, alone, on_a_thread};
 
 #[test]
 fn each_event_fires_a_probe() {
     static TURN: Notify = Notify::const_new();
     let mut line = 0;
-    let lines = events::seen(&["system_monitor-*"], || {
+    let lines = events::seen_after(&["system_monitor-*"], alone, |alone| {
         let limits = Builder::new().long_schedule(Duration::from_millis(10)).long_wait(Duration::from_millis(10));
-        let watched = Watched::by(limits);
+        let watched = Watched::under(alone, limits);
         let (release, waits) = mpsc::channel::<()>();
         line = line!() + 3;
         let task = on_a_thread(async move {

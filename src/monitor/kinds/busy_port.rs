@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use super::OF_NUMBERS;
 use crate::aio_pool::{Port, longer_than};
+use crate::monitor::condition::{Condition, Found, OF_NUMBERS};
 use crate::monitor::crossing::Above;
-use crate::monitor::watch::{Condition, Found};
 
 pub(super) struct BusyPort {
     above: Above<Port>,

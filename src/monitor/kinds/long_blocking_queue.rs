@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use super::OF_NUMBERS;
+use crate::monitor::condition::{Condition, Found, OF_NUMBERS};
 use crate::monitor::crossing::Above;
-use crate::monitor::watch::{Condition, Found};
 use crate::process::waiting_closures;
 
 pub(super) struct LongBlockingQueue {

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use super::OF_NUMBERS;
-use crate::monitor::watch::{Condition, Found};
+use crate::monitor::condition::{Condition, Found, OF_NUMBERS};
 
 #[cfg(feature = "mailbox")]
 mod mailboxes {

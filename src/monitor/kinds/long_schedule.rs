@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use super::quarter;
 use crate::clock;
+use crate::monitor::condition::{Condition, Found, quarter};
 use crate::monitor::crossing::Above;
 use crate::monitor::kernel;
-use crate::monitor::watch::{Condition, Found};
 use crate::process::Pid;
 use crate::task_table::seen::{self, Poll};
 

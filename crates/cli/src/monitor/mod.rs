@@ -31,12 +31,11 @@ pub fn monitor(arguments: &Arguments) -> Outcome {
         end_after(connection.ender().map_err(refusal)?, time)?;
     }
     let request = Request::Monitor(Record::default().with("limits", &limits));
-    // What the program's file tells is read before events come.
-    let stacks = Stacks::open(arguments);
-    connection.request(&request).map_err(wrong)?;
-    say!("monitors process {} by {limits}; an interrupt ends it", arguments.pid);
     let zone = TimeZone::system();
-    let end = stacks.with(|stacks| -> Result<Option<Record>, Failure> {
+    // Debug information is read before events come.
+    let end = Stacks::open(arguments).with(|stacks| -> Result<Option<Record>, Failure> {
+        connection.request(&request).map_err(wrong)?;
+        say!("monitors process {} by {limits}; an interrupt ends it", arguments.pid);
         loop {
             let records = match connection.hear() {
                 Ok(records) => records,

@@ -9,6 +9,7 @@ use dyntrace::recorder::{Mode, Options, Session};
 use tokio::sync::Notify;
 
 #[path = "../common/events.rs"]
+#[expect(dead_code, reason = "other tests use the rest")]
 mod events;
 
 use crate::{Watched, alone, on_a_thread};

@@ -368,10 +368,10 @@ provider dyntrace {
      * @param fun type of its future, as in process-spawn; absent if the process was spawned before the monitor started
      * @param polled nanoseconds since the poll began
      * @param limit the limit, in nanoseconds
-     * @param tid the kernel's id of the thread that polls it; 0 if the poll ended meanwhile
+     * @param thread the kernel's id of the thread that polls it; 0 if the poll ended meanwhile
      * @param state the kernel's letter for the state of that thread, and the system call that it is in: "S, in futex"
      */
-    probe system_monitor__long_schedule(char *proc, char *fun, uint64_t polled, uint64_t limit, int tid, char *state);
+    probe system_monitor__long_schedule(char *proc, char *fun, uint64_t polled, uint64_t limit, int thread, char *state);
 
     /**
      * A wait of a process lasts longer than the limit of the monitor. Fires once for each wait, on the thread of the monitor.

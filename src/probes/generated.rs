@@ -2654,7 +2654,7 @@ pub mod system_monitor {
     /// | `fun` | `char *` | `Into<Text>` | type of its future, as in process-spawn; absent if the process was spawned before the monitor started |
     /// | `polled` | `uint64_t` | `u64` | nanoseconds since the poll began |
     /// | `limit` | `uint64_t` | `u64` | the limit, in nanoseconds |
-    /// | `tid` | `int` | `i32` | the kernel's id of the thread that polls it; 0 if the poll ended meanwhile |
+    /// | `thread` | `int` | `i32` | the kernel's id of the thread that polls it; 0 if the poll ended meanwhile |
     /// | `state` | `char *` | `Into<Text>` | the kernel's letter for the state of that thread, and the system call that it is in: "S, in futex" |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
@@ -2667,8 +2667,8 @@ pub mod system_monitor {
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__long_schedule", long_schedule, {
             ::dyntrace::sdt::return_if_discarded!(long_schedule);
-            let (proc, fun, polled, limit, tid, state) = arguments();
-            long_schedule::fire(proc.into(), fun.into(), polled, limit, tid, state.into());
+            let (proc, fun, polled, limit, thread, state) = arguments();
+            long_schedule::fire(proc.into(), fun.into(), polled, limit, thread, state.into());
         });
     }
 
@@ -2676,7 +2676,7 @@ pub mod system_monitor {
     pub mod long_schedule {
         ::dyntrace::sdt::declare!("dyntrace", "system_monitor__long_schedule");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "system_monitor__long_schedule", (process "proc"), (str "fun"), (u64 "polled"), (u64 "limit"), (i32 "tid"), (str "state")
+            "dyntrace", "system_monitor__long_schedule", (process "proc"), (str "fun"), (u64 "polled"), (u64 "limit"), (i32 "thread"), (str "state")
         );
 
         /// Whether a tracer looks at `system_monitor-long_schedule` now.
@@ -2698,7 +2698,7 @@ pub mod system_monitor {
             fun: ::dyntrace::sdt::Text<'_>,
             polled: u64,
             limit: u64,
-            tid: i32,
+            thread: i32,
             state: ::dyntrace::sdt::Text<'_>,
         ) {
             let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
@@ -2709,11 +2709,11 @@ pub mod system_monitor {
                 (str fun fun_buffer),
                 (u64 polled),
                 (u64 limit),
-                (i32 tid),
+                (i32 thread),
                 (str state state_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__long_schedule", {
-                trace(proc, fun, polled, limit, tid, state);
+                trace(proc, fun, polled, limit, thread, state);
             });
         }
 
@@ -2725,7 +2725,7 @@ pub mod system_monitor {
             fun: ::dyntrace::sdt::Text<'_>,
             polled: u64,
             limit: u64,
-            tid: i32,
+            thread: i32,
             state: ::dyntrace::sdt::Text<'_>,
         ) {
             let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
@@ -2741,7 +2741,7 @@ pub mod system_monitor {
                 (str fun "char *")
                 (u64 polled "uint64_t")
                 (u64 limit "uint64_t")
-                (i32 tid "int")
+                (i32 thread "int")
                 (str state "char *")
             );
         }

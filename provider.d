@@ -374,6 +374,67 @@ provider dyntrace {
      */
     probe blocking__done(char *proc, char *fun, uint32_t queue_length, char *reason);
 
+    /* The monitor: dyntrace::monitor, DYNTRACE=monitor=, or dyntrace monitor */
+
+    /**
+     * A poll of a task lasts longer than the limit of the monitor. Fires once for each poll, while it lasts, on the thread of the
+     * monitor.
+     *
+     * @param proc pid of the polled process, as "<0.N.0>"
+     * @param fun type of its future, as in process-spawn; absent if the process was spawned before the monitor started
+     * @param polled nanoseconds since the poll began
+     * @param limit the limit, in nanoseconds
+     * @param thread the kernel's id of the thread that polls it; 0 if the poll ended meanwhile
+     * @param state the kernel's letter for the state of that thread, and the system call that it is in: "S, in futex"
+     */
+    probe system_monitor__long_schedule(char *proc, char *fun, uint64_t polled, uint64_t limit, int thread, char *state);
+
+    /**
+     * A wait of a process lasts longer than the limit of the monitor. Fires once for each wait, on the thread of the monitor.
+     *
+     * @param proc pid of the waiting process, as "<0.N.0>"
+     * @param resource the resource that it waits for, as in process-wait
+     * @param kind what it waits for, as in process-wait
+     * @param place call that made the future, as in process-wait
+     * @param waited nanoseconds since the wait began
+     * @param limit the limit, in nanoseconds
+     */
+    probe system_monitor__long_wait(char *proc, char *resource, char *kind, char *place, uint64_t waited, uint64_t limit);
+
+    /**
+     * A mailbox has more messages than the limit of the monitor. Fires again only after it had no more than that.
+     *
+     * @param proc pid of the process that receives, as "<0.N.0>"
+     * @param queue_len length of its mailbox
+     * @param limit the limit
+     */
+    probe system_monitor__long_message_queue(char *proc, uint64_t queue_len, uint64_t limit);
+
+    /**
+     * More jobs of a port have not started than the limit of the monitor. Fires again only after there were no more than that.
+     *
+     * @param port the port, as "#Port<0.N>"
+     * @param queue_length number of these jobs
+     * @param limit the limit
+     */
+    probe system_monitor__busy_port(char *port, uint64_t queue_length, uint64_t limit);
+
+    /**
+     * More blocking closures wait for a thread than the limit of the monitor. Fires again only after no more than that waited.
+     *
+     * @param queue_length number of closures that wait, as in blocking-add
+     * @param limit the limit
+     */
+    probe system_monitor__long_blocking_queue(uint64_t queue_length, uint64_t limit);
+
+    /**
+     * The table of tasks has more tasks than the limit of the monitor. Fires again only after it had no more than that.
+     *
+     * @param tasks number of tasks
+     * @param limit the limit
+     */
+    probe system_monitor__too_many_tasks(uint64_t tasks, uint64_t limit);
+
     /* The application's own events */
 
     /**

@@ -34,6 +34,7 @@
 //! | [`trace`] | calls of functions with the attribute [`traced`], traced by pattern while the program runs |
 //! | [`alloc`] | an allocator that counts, so that traces show how much memory functions allocate |
 //! | `runtime` (feature `runtime`) | tokio's runtimes, built so that their tasks are seen; the attributes `main` and `test` |
+//! | [`monitor`] | a monitor that tells when a poll, a wait, a mailbox or a queue becomes too long; on Linux |
 //! | [`recorder`] | recording of all probes into files, without a tracer; on Unix |
 //! | [`code`] | modules: libraries that a running program loads, upgrades and purges; on Linux |
 //! | [`probes`] | the probe functions, made from `provider.d` |
@@ -46,7 +47,7 @@
 //! | `fs` | yes | `fs`, `efile` |
 //! | `tokio-fs`, `stream` | yes | `From` between `fs::File` and tokio's; `fs::ReadDir` and `tag::WithTag` as a `Stream` |
 //! | `mailbox` | yes | `mailbox` |
-//! | `recorder` | yes | `recorder`, and `DYNTRACE=record:DIR` in the environment |
+//! | `recorder` | yes | `recorder`, `monitor`, and `DYNTRACE=record:DIR` in the environment |
 //! | `trace` | yes | `trace`, `traced`, `alloc`; includes `recorder` |
 //! | `sync`, `time`, `net` | no | `sync`, `time`, `net` |
 //! | `runtime` | no | `runtime`, `main`, `test` |
@@ -99,6 +100,8 @@ mod host;
 mod linked;
 #[cfg(feature = "mailbox")]
 pub mod mailbox;
+#[cfg(all(recorder, target_os = "linux"))]
+pub mod monitor;
 #[cfg(all(feature = "net", not(loom)))]
 pub mod net;
 mod panic_text;

@@ -36,6 +36,8 @@ use crate::tag;
 use crate::task_table;
 
 use blocking::Turn;
+#[cfg_attr(not(all(recorded, target_os = "linux")), allow(unused_imports, reason = "there is no monitor"))]
+pub(crate) use blocking::waiting as waiting_closures;
 pub use child::{Child, child};
 pub(crate) use door::{Door, HOST};
 pub use id::{OperationId, ParsePidError, Pid};

@@ -1,8 +1,8 @@
 //! The table of tasks: a mapped file that other processes read ([`dyntrace_task_table`] has its layout and the lock of a slot).
 //!
 //! There is none until the program asks for it ([`start`]). A task has a slot from its spawn to its end. Only the thread that spawns, polls
-//! or drops the task writes the slot, so writers take no lock. Two locks, neither of which a poll takes, guard the list of free slots and
-//! the texts; a thread finds its last texts again without.
+//! or drops the task writes the slot, so writers take no lock. A poll is also in a cell of its thread ([`polls`]).
+//! Two locks, neither of which a poll takes, guard the list of free slots and the texts; a thread finds its last texts again without.
 //!
 //! A forked child has no table: the kernel wipes [`kept::TABLE`] in it. A task that the child continues finds that at the end of its poll,
 //! and writes nothing. If the child starts a table of its own, slots of its parent's tasks are other tasks' there: so each change first
@@ -25,6 +25,10 @@ mod id;
 mod kept;
 #[cfg(all(recorded, target_os = "linux"))]
 mod known;
+#[cfg(all(recorded, target_os = "linux"))]
+mod polls;
+#[cfg(all(recorded, target_os = "linux"))]
+pub(crate) mod seen;
 #[cfg(all(recorded, target_os = "linux"))]
 mod table;
 #[cfg(all(recorded, target_os = "linux"))]

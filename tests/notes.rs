@@ -8,7 +8,8 @@
 mod stapsdt;
 
 use dyntrace::probes::{
-    aio_pool, blocking, code, dist, efile_drv, function, message, port, process, resource, seq_trace, user_trace,
+    aio_pool, blocking, code, dist, efile_drv, function, message, port, process, resource, seq_trace, system_monitor,
+    user_trace,
 };
 use dyntrace_build::model::Kind;
 
@@ -46,6 +47,12 @@ fn contain_all() -> bool {
     blocking::add(not_called::<(&str, &str, _)>);
     blocking::get(not_called::<(&str, &str, _)>);
     blocking::done(not_called::<(&str, &str, _, &str)>);
+    system_monitor::long_schedule(not_called::<(&str, &str, _, _, _, &str)>);
+    system_monitor::long_wait(not_called::<(&str, &str, &str, &str, _, _)>);
+    system_monitor::long_message_queue(not_called::<(&str, _, _)>);
+    system_monitor::busy_port(not_called::<(&str, _, _)>);
+    system_monitor::long_blocking_queue(not_called::<(_, _)>);
+    system_monitor::too_many_tasks(not_called::<(_, _)>);
     user_trace::s1(not_called::<&str>);
     user_trace::i4s4(not_called::<(&str, &str, _, _, _, _, &str, &str, &str, &str)>);
     function::entry(not_called::<(&str, &str, &str, &str, &str)>);
@@ -61,7 +68,7 @@ fn every_probe_has_one_note_with_its_arguments() {
     assert!(!contain_all());
     let (file, notes) = stapsdt::own();
     let provider = dyntrace_build::parse(include_str!("../provider.d"), "provider.d").expect("our own definition");
-    assert_eq!(provider.probes.len(), 36);
+    assert_eq!(provider.probes.len(), 42);
     for probe in &provider.probes {
         let notes: Vec<_> =
             notes.iter().filter(|note| note.provider == "dyntrace" && note.name == probe.name).collect();

@@ -33,6 +33,12 @@ impl<J> Batch<J> {
         std::mem::take(&mut *lock(&self.0)).into_iter().rev()
     }
 
+    /// Calls `each` for each job. Under the lock: `each` must be short.
+    #[cfg_attr(not(all(recorded, target_os = "linux")), allow(dead_code, reason = "there is no monitor"))]
+    pub fn for_each(&self, each: impl FnMut(&J)) {
+        lock(&self.0).iter().for_each(each);
+    }
+
     pub fn length(&self) -> usize {
         lock(&self.0).len()
     }

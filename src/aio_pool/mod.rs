@@ -124,6 +124,8 @@ mod delivery;
 mod ending;
 mod job;
 mod lane;
+#[cfg_attr(not(all(recorded, target_os = "linux")), allow(dead_code, reason = "there is no monitor"))]
+mod longest;
 mod metrics;
 #[cfg(all(test, loom))]
 mod models;
@@ -151,6 +153,8 @@ pub use builder::Builder;
 pub use counts::Counts;
 pub use job::{Fault, Job};
 pub use lane::Lane;
+#[cfg_attr(not(all(recorded, target_os = "linux")), allow(unused_imports, reason = "there is no monitor"))]
+pub(crate) use longest::longer_than;
 pub use metrics::{CommandMetrics, Histogram, LaneMetrics, Metrics};
 pub use operation::Operation;
 pub(crate) use paused::ClockHold;

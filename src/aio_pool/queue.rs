@@ -70,6 +70,15 @@ impl<J> Queues<J> {
         self.of_worker.iter().map(Queue::length).sum()
     }
 
+    /// Calls `each` for each job that has not started, batches included.
+    #[cfg_attr(not(all(recorded, target_os = "linux")), allow(dead_code, reason = "there is no monitor"))]
+    pub fn for_each(&self, mut each: impl FnMut(&J)) {
+        for queue in &self.of_worker {
+            queue.batch.for_each(&mut each);
+            queue.jobs.iter().for_each(&mut each);
+        }
+    }
+
     /// How many jobs of one worker have not started, its batch included.
     pub fn length(&self, queue: usize) -> usize {
         self.of_worker[queue].length()

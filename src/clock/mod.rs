@@ -61,6 +61,15 @@ pub(crate) fn duration(cycles: u64) -> Duration {
     calibration.duration(cycles)
 }
 
+/// Converts a time to cycles.
+#[cfg_attr(not(all(recorded, target_os = "linux")), allow(dead_code, reason = "there is no monitor"))]
+pub(crate) fn cycles(time: Duration) -> u64 {
+    let mut calibration = lock(&CALIBRATION);
+    let calibration = calibration.get_or_insert_with(Calibration::begin);
+    publish(calibration);
+    calibration.cycles(time)
+}
+
 /// Nanoseconds per cycle, as last [published](publish), with [`FRACTION`] fractional bits.
 static NANOSECONDS: AtomicU64 = AtomicU64::new(0);
 const FRACTION: u32 = 32;

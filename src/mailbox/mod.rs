@@ -57,6 +57,8 @@
 //! message reports it ([`Size`]). The queue length is the one after the step. It counts messages that a selective receive has
 //! skipped, and for senders also the places that others have [reserved](Sender::reserve) or are about to fill.
 
+#[cfg_attr(not(all(recorded, target_os = "linux")), allow(dead_code, reason = "there is no monitor"))]
+pub(crate) mod depth;
 mod envelope;
 pub mod error;
 #[cfg(all(loom, test))]

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use tokio::sync::mpsc;
 
+use super::depth::Noted;
 use super::envelope::{Carried, Envelope};
 use super::patience::Source;
 use crate::probes::message;
@@ -21,6 +22,8 @@ pub(super) struct Shared<T> {
     /// Says where the next message comes from, if the receiver asks.
     pub(super) source: Source,
     words: fn(&T) -> usize,
+    /// The length, for the monitor.
+    noted: Noted,
 }
 
 /// The number of weak senders that do not belong to users: the one in [`Shared`].
@@ -29,7 +32,7 @@ pub(super) const OWN: usize = 1;
 impl<T> Shared<T> {
     pub(super) fn new(sender: mpsc::WeakSender<Envelope<T>>, owner: Pid, words: fn(&T) -> usize) -> Shared<T> {
         let (owner, passed_over) = (AtomicU64::new(owner.number()), AtomicUsize::new(0));
-        Shared { sender, owner, passed_over, source: Source::default(), words }
+        Shared { sender, owner, passed_over, source: Source::default(), words, noted: Noted::default() }
     }
 
     pub(super) fn owner(&self) -> Pid {
@@ -80,6 +83,7 @@ impl<T> Shared<T> {
     #[allow(named_asm_labels)]
     fn fire_sent(&self, envelope: &Envelope<T>, queue_len: usize) {
         let (sender, receiver, words) = (process::current(), self.owner(), self.words(envelope));
+        self.noted.note(receiver, narrow(queue_len));
         let (label, previous, current) = envelope.carried.shown();
         sdt::open_control_if_requested!(message::send);
         let time = sdt::time_if_recorded!(message::send, message::queued);
@@ -122,6 +126,7 @@ impl<T> Shared<T> {
     #[allow(named_asm_labels)]
     fn fire_received(&self, envelope: &Envelope<T>, queue_len: usize) {
         let (receiver, words) = (self.adopt(), self.words(envelope));
+        self.noted.note(receiver, narrow(queue_len));
         let (label, previous, current) = envelope.carried.shown();
         sdt::fire_here!(
             "message__receive",

@@ -2714,6 +2714,480 @@ pub mod blocking {
     }
 }
 
+/// The probes `system_monitor-*` of the provider `dyntrace`.
+pub mod system_monitor {
+    /// A poll of a task lasts longer than the limit of the monitor. Fires once for each poll, while it lasts, on the thread of the
+    /// monitor.
+    ///
+    /// The probe `system_monitor-long_schedule` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the polled process, as "\<0.N.0\>" |
+    /// | `fun` | `char *` | `Into<Text>` | type of its future, as in process-spawn; absent if the process was spawned before the monitor started |
+    /// | `polled` | `uint64_t` | `u64` | nanoseconds since the poll began |
+    /// | `limit` | `uint64_t` | `u64` | the limit, in nanoseconds |
+    /// | `thread` | `int` | `i32` | the kernel's id of the thread that polls it; 0 if the poll ended meanwhile |
+    /// | `state` | `char *` | `Into<Text>` | the kernel's letter for the state of that thread, and the system call that it is in: "S, in futex" |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn long_schedule<'a, Proc, Fun, State>(
+        arguments: impl FnOnce() -> (Proc, Fun, u64, u64, i32, State),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Fun: Into<::dyntrace::sdt::Text<'a>>,
+        State: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__long_schedule", long_schedule, {
+            ::dyntrace::sdt::return_if_discarded!(long_schedule);
+            let (proc, fun, polled, limit, thread, state) = arguments();
+            long_schedule::fire(proc.into(), fun.into(), polled, limit, thread, state.into());
+        });
+    }
+
+    /// Whether `system_monitor-long_schedule` is traced, and its firing.
+    pub mod long_schedule {
+        ::dyntrace::sdt::declare!("dyntrace", "system_monitor__long_schedule");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "system_monitor__long_schedule", (process "proc"), (str "fun"), (u64 "polled"), (u64 "limit"), (i32 "thread"), (str "state")
+        );
+
+        /// Whether a tracer looks at `system_monitor-long_schedule` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__long_schedule", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "system_monitor__long_schedule");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            proc: ::dyntrace::sdt::Text<'_>,
+            fun: ::dyntrace::sdt::Text<'_>,
+            polled: u64,
+            limit: u64,
+            thread: i32,
+            state: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut state_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (process proc proc_buffer),
+                (str fun fun_buffer),
+                (u64 polled),
+                (u64 limit),
+                (i32 thread),
+                (str state state_buffer),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__long_schedule", {
+                trace(proc, fun, polled, limit, thread, state);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            proc: ::dyntrace::sdt::Text<'_>,
+            fun: ::dyntrace::sdt::Text<'_>,
+            polled: u64,
+            limit: u64,
+            thread: i32,
+            state: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let fun = fun_buffer.encode(fun);
+            let mut state_buffer = ::dyntrace::sdt::Buffer::new();
+            let state = state_buffer.encode(state);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "system_monitor__long_schedule",
+                (str proc "char *")
+                (str fun "char *")
+                (u64 polled "uint64_t")
+                (u64 limit "uint64_t")
+                (i32 thread "int")
+                (str state "char *")
+            );
+        }
+    }
+
+    /// A wait of a process lasts longer than the limit of the monitor. Fires once for each wait, on the thread of the monitor.
+    ///
+    /// The probe `system_monitor-long_wait` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the waiting process, as "\<0.N.0\>" |
+    /// | `resource` | `char *` | `Into<Text>` | the resource that it waits for, as in process-wait |
+    /// | `kind` | `char *` | `Into<Text>` | what it waits for, as in process-wait |
+    /// | `place` | `char *` | `Into<Text>` | call that made the future, as in process-wait |
+    /// | `waited` | `uint64_t` | `u64` | nanoseconds since the wait began |
+    /// | `limit` | `uint64_t` | `u64` | the limit, in nanoseconds |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn long_wait<'a, Proc, Resource, Kind, Place>(
+        arguments: impl FnOnce() -> (Proc, Resource, Kind, Place, u64, u64),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Resource: Into<::dyntrace::sdt::Text<'a>>,
+        Kind: Into<::dyntrace::sdt::Text<'a>>,
+        Place: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__long_wait", long_wait, {
+            ::dyntrace::sdt::return_if_discarded!(long_wait);
+            let (proc, resource, kind, place, waited, limit) = arguments();
+            long_wait::fire(proc.into(), resource.into(), kind.into(), place.into(), waited, limit);
+        });
+    }
+
+    /// Whether `system_monitor-long_wait` is traced, and its firing.
+    pub mod long_wait {
+        ::dyntrace::sdt::declare!("dyntrace", "system_monitor__long_wait");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "system_monitor__long_wait", (process "proc"), (str "resource"), (str "kind"), (str "place"), (u64 "waited"), (u64 "limit")
+        );
+
+        /// Whether a tracer looks at `system_monitor-long_wait` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__long_wait", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "system_monitor__long_wait");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            proc: ::dyntrace::sdt::Text<'_>,
+            resource: ::dyntrace::sdt::Text<'_>,
+            kind: ::dyntrace::sdt::Text<'_>,
+            place: ::dyntrace::sdt::Text<'_>,
+            waited: u64,
+            limit: u64,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (process proc proc_buffer),
+                (str resource resource_buffer),
+                (str kind kind_buffer),
+                (str place place_buffer),
+                (u64 waited),
+                (u64 limit),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__long_wait", {
+                trace(proc, resource, kind, place, waited, limit);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            proc: ::dyntrace::sdt::Text<'_>,
+            resource: ::dyntrace::sdt::Text<'_>,
+            kind: ::dyntrace::sdt::Text<'_>,
+            place: ::dyntrace::sdt::Text<'_>,
+            waited: u64,
+            limit: u64,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let resource = resource_buffer.encode(resource);
+            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let kind = kind_buffer.encode(kind);
+            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
+            let place = place_buffer.encode(place);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "system_monitor__long_wait",
+                (str proc "char *")
+                (str resource "char *")
+                (str kind "char *")
+                (str place "char *")
+                (u64 waited "uint64_t")
+                (u64 limit "uint64_t")
+            );
+        }
+    }
+
+    /// A mailbox has more messages than the limit of the monitor. Fires again only after it had no more than that.
+    ///
+    /// The probe `system_monitor-long_message_queue` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the process that receives, as "\<0.N.0\>" |
+    /// | `queue_len` | `uint64_t` | `u64` | length of its mailbox |
+    /// | `limit` | `uint64_t` | `u64` | the limit |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn long_message_queue<'a, Proc>(
+        arguments: impl FnOnce() -> (Proc, u64, u64),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__long_message_queue", long_message_queue, {
+            ::dyntrace::sdt::return_if_discarded!(long_message_queue);
+            let (proc, queue_len, limit) = arguments();
+            long_message_queue::fire(proc.into(), queue_len, limit);
+        });
+    }
+
+    /// Whether `system_monitor-long_message_queue` is traced, and its firing.
+    pub mod long_message_queue {
+        ::dyntrace::sdt::declare!("dyntrace", "system_monitor__long_message_queue");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "system_monitor__long_message_queue", (process "proc"), (u64 "queue_len"), (u64 "limit")
+        );
+
+        /// Whether a tracer looks at `system_monitor-long_message_queue` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__long_message_queue", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "system_monitor__long_message_queue");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(proc: ::dyntrace::sdt::Text<'_>, queue_len: u64, limit: u64) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!((process proc proc_buffer), (u64 queue_len), (u64 limit));
+            ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__long_message_queue", {
+                trace(proc, queue_len, limit);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(proc: ::dyntrace::sdt::Text<'_>, queue_len: u64, limit: u64) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "system_monitor__long_message_queue",
+                (str proc "char *")
+                (u64 queue_len "uint64_t")
+                (u64 limit "uint64_t")
+            );
+        }
+    }
+
+    /// More jobs of a port have not started than the limit of the monitor. Fires again only after there were no more than that.
+    ///
+    /// The probe `system_monitor-busy_port` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `port` | `char *` | `Into<Text>` | the port, as "#Port\<0.N\>" |
+    /// | `queue_length` | `uint64_t` | `u64` | number of these jobs |
+    /// | `limit` | `uint64_t` | `u64` | the limit |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn busy_port<'a, Port>(
+        arguments: impl FnOnce() -> (Port, u64, u64),
+    ) where
+        Port: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__busy_port", busy_port, {
+            ::dyntrace::sdt::return_if_discarded!(busy_port);
+            let (port, queue_length, limit) = arguments();
+            busy_port::fire(port.into(), queue_length, limit);
+        });
+    }
+
+    /// Whether `system_monitor-busy_port` is traced, and its firing.
+    pub mod busy_port {
+        ::dyntrace::sdt::declare!("dyntrace", "system_monitor__busy_port");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "system_monitor__busy_port", (port "port"), (u64 "queue_length"), (u64 "limit")
+        );
+
+        /// Whether a tracer looks at `system_monitor-busy_port` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__busy_port", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "system_monitor__busy_port");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(port: ::dyntrace::sdt::Text<'_>, queue_length: u64, limit: u64) {
+            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!((port port port_buffer), (u64 queue_length), (u64 limit));
+            ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__busy_port", {
+                trace(port, queue_length, limit);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(port: ::dyntrace::sdt::Text<'_>, queue_length: u64, limit: u64) {
+            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            let port = port_buffer.encode(port);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "system_monitor__busy_port",
+                (str port "char *")
+                (u64 queue_length "uint64_t")
+                (u64 limit "uint64_t")
+            );
+        }
+    }
+
+    /// More blocking closures wait for a thread than the limit of the monitor. Fires again only after no more than that waited.
+    ///
+    /// The probe `system_monitor-long_blocking_queue` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `queue_length` | `uint64_t` | `u64` | number of closures that wait, as in blocking-add |
+    /// | `limit` | `uint64_t` | `u64` | the limit |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn long_blocking_queue(arguments: impl FnOnce() -> (u64, u64)) {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__long_blocking_queue", long_blocking_queue, {
+            ::dyntrace::sdt::return_if_discarded!(long_blocking_queue);
+            let (queue_length, limit) = arguments();
+            long_blocking_queue::fire(queue_length, limit);
+        });
+    }
+
+    /// Whether `system_monitor-long_blocking_queue` is traced, and its firing.
+    pub mod long_blocking_queue {
+        ::dyntrace::sdt::declare!("dyntrace", "system_monitor__long_blocking_queue");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "system_monitor__long_blocking_queue", (u64 "queue_length"), (u64 "limit")
+        );
+
+        /// Whether a tracer looks at `system_monitor-long_blocking_queue` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__long_blocking_queue", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "system_monitor__long_blocking_queue");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(queue_length: u64, limit: u64) {
+            ::dyntrace::sdt::record!((u64 queue_length), (u64 limit));
+            ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__long_blocking_queue", {
+                trace(queue_length, limit);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(queue_length: u64, limit: u64) {
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "system_monitor__long_blocking_queue",
+                (u64 queue_length "uint64_t")
+                (u64 limit "uint64_t")
+            );
+        }
+    }
+
+    /// The table of tasks has more tasks than the limit of the monitor. Fires again only after it had no more than that.
+    ///
+    /// The probe `system_monitor-too_many_tasks` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `tasks` | `uint64_t` | `u64` | number of tasks |
+    /// | `limit` | `uint64_t` | `u64` | the limit |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn too_many_tasks(arguments: impl FnOnce() -> (u64, u64)) {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__too_many_tasks", too_many_tasks, {
+            ::dyntrace::sdt::return_if_discarded!(too_many_tasks);
+            let (tasks, limit) = arguments();
+            too_many_tasks::fire(tasks, limit);
+        });
+    }
+
+    /// Whether `system_monitor-too_many_tasks` is traced, and its firing.
+    pub mod too_many_tasks {
+        ::dyntrace::sdt::declare!("dyntrace", "system_monitor__too_many_tasks");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "system_monitor__too_many_tasks", (u64 "tasks"), (u64 "limit")
+        );
+
+        /// Whether a tracer looks at `system_monitor-too_many_tasks` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__too_many_tasks", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "system_monitor__too_many_tasks");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(tasks: u64, limit: u64) {
+            ::dyntrace::sdt::record!((u64 tasks), (u64 limit));
+            ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__too_many_tasks", {
+                trace(tasks, limit);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(tasks: u64, limit: u64) {
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "system_monitor__too_many_tasks",
+                (u64 tasks "uint64_t")
+                (u64 limit "uint64_t")
+            );
+        }
+    }
+}
+
 /// The probes `user_trace-*` of the provider `dyntrace`.
 pub mod user_trace {
     /// An event of the application with one string.

@@ -9,6 +9,12 @@ use crate::probes::blocking as probes;
 /// The number of blocking closures that wait for a thread.
 static WAITING: AtomicU32 = AtomicU32::new(0);
 
+/// The number of blocking closures that wait for a thread.
+#[cfg_attr(not(all(recorded, target_os = "linux")), allow(dead_code, reason = "there is no monitor"))]
+pub(crate) fn waiting() -> u32 {
+    WAITING.load(Ordering::Relaxed)
+}
+
 /// A blocking closure, from the call that gives it to a runtime to its end. Fires `blocking-done` when it is dropped.
 pub(super) struct Turn {
     pid: Pid,

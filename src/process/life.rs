@@ -60,6 +60,7 @@ impl Life {
         let of = type_name::<T>();
         let seat = match probes::spawn::is_enabled() {
             true => tell_spawn(pid, of, kind, Location::caller(), user_tag()),
+            false if kind == Kind::Blocking => Seat::NONE_OF_CLOSURE,
             false => Seat::NONE,
         };
         Life { pid, of, end: End::Cancelled, is_owned: kind == Kind::Task, seat, told: None }

@@ -24,7 +24,7 @@ pub struct Descriptor {
     sessions: AtomicU32,
     /// Id of its events, once a session has been started.
     id: AtomicU16,
-    /// Whether the table of tasks is kept where the probe fires.
+    /// Whether the table of tasks is kept, or lengths of mailboxes are noted, where the probe fires.
     is_kept: AtomicBool,
 }
 
@@ -150,10 +150,11 @@ impl Descriptor {
         self.half().store(self.unasked(sessions), Ordering::Relaxed);
     }
 
-    /// Notes that the table of tasks is kept where the probe fires. The caller holds the lock of the sessions.
+    /// Notes whether the table of tasks is kept, or lengths of mailboxes are noted, where the probe fires. The caller holds the lock of
+    /// the sessions.
     #[cfg(all(recorded, target_os = "linux"))]
-    pub(super) fn keep(&self) {
-        self.is_kept.store(true, Ordering::Relaxed);
+    pub(super) fn keep(&self, on: bool) {
+        self.is_kept.store(on, Ordering::Relaxed);
         self.half().store(self.unasked(self.sessions()), Ordering::Relaxed);
     }
 

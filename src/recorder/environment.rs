@@ -6,7 +6,9 @@
 //! | `tasks` | keeps a table of the program's tasks, which other processes can read, as [`tasks`](super::tasks()) does; on Linux |
 //! | `record:DIRECTORY,...` | records from the beginning to the end of the program, as [`Options`] say; also lets other processes control it |
 //!
-//! `tasks` may precede the others: `tasks,control`, `tasks,record:DIRECTORY,...`.
+//! | `monitor=KIND:LIMIT,...` | monitors the program, as [`monitor`](crate::monitor) says; on Linux |
+//!
+//! `tasks` and `monitor` may precede the others: `tasks,control`, `monitor=long_schedule:100ms,snapshot,record:DIRECTORY,...`.
 //!
 //! The variable is read before `main`. An empty value counts as unset. A program with raised privileges ignores it. An error is one line on
 //! standard error; the program runs all the same.
@@ -29,6 +31,9 @@ const VARIABLE: &str = "DYNTRACE";
 /// The word that asks for the table of tasks.
 const TASKS: &str = "tasks";
 
+/// The beginning of the limits of a monitor.
+const MONITOR: &str = "monitor=";
+
 /// Run by the C library before `main`.
 #[used]
 #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
@@ -49,6 +54,9 @@ fn apply(value: OsString) {
         Ok(wish) => wish,
         Err(error) => return report(&value, &error),
     };
+    if setting.monitor.is_some() && !cfg!(all(recorded, target_os = "linux")) {
+        report(&value, &SettingError::NoMonitor);
+    }
     if setting.tasks
         && let Err(error) = control::tasks()
     {
@@ -77,6 +85,8 @@ fn apply(value: OsString) {
 #[derive(Debug, PartialEq, Eq)]
 struct Setting {
     tasks: bool,
+    /// The limits of the monitor, which reads them itself.
+    monitor: Option<String>,
     recorder: Option<Recorder>,
 }
 
@@ -92,25 +102,59 @@ enum SettingError {
     #[error("it is not UTF-8")]
     NotUtf8,
     #[error(
-        "{0}; or use control, to let dyntrace record -p begin; or tasks, alone or as tasks,control or tasks,record:DIRECTORY"
+        "{0}; or use control, to let dyntrace record -p begin; or tasks or monitor=KIND:LIMIT,..., alone or as tasks,control or \
+         tasks,record:DIRECTORY"
     )]
     Options(#[from] OptionsError),
+    #[error("monitor= needs Linux, and a program with probes")]
+    NoMonitor,
 }
 
 impl Setting {
     fn parse(value: &OsStr) -> Result<Setting, SettingError> {
         let value = value.to_str().ok_or(SettingError::NotUtf8)?;
-        let (tasks, rest) = match value.split_once(',') {
-            _ if value == TASKS => return Ok(Setting { tasks: true, recorder: None }),
-            Some((TASKS, rest)) => (true, rest),
-            _ => (false, value),
-        };
-        let recorder = match rest {
+        let mut setting = Setting { tasks: false, monitor: None, recorder: None };
+        let mut rest = value;
+        loop {
+            let (first, after) = first_word(rest);
+            match first.strip_prefix(MONITOR) {
+                Some(limits) if setting.monitor.is_none() => setting.monitor = Some(limits.to_owned()),
+                None if first == TASKS && !setting.tasks => setting.tasks = true,
+                _ => break,
+            }
+            match after {
+                Some(after) => rest = after,
+                None => return Ok(setting),
+            }
+        }
+        setting.recorder = Some(match rest {
             "control" => Recorder::Control,
             options => Recorder::Record(options.parse()?),
-        };
-        Ok(Setting { tasks, recorder: Some(recorder) })
+        });
+        Ok(setting)
     }
+}
+
+/// Splits a value at the first comma; if it begins with limits of a monitor, after the last of these: parts with a colon that do not begin
+/// as a recording does, and the word `snapshot`.
+fn first_word(value: &str) -> (&str, Option<&str>) {
+    let is_limit = |part: &str| part == "snapshot" || part.contains(':') && !part.starts_with("record:");
+    let mut end = value.find(',').unwrap_or(value.len());
+    while value.starts_with(MONITOR)
+        && let Some(after) = value.get(end + 1..)
+        && let next = after.split(',').next().unwrap_or_default()
+        && is_limit(next)
+    {
+        end += 1 + next.len();
+    }
+    (&value[..end], value.get(end + 1..))
+}
+
+/// The limits of a monitor, if the environment asks for one.
+#[cfg_attr(not(all(recorded, target_os = "linux")), allow(dead_code, reason = "there is no monitor"))]
+pub(crate) fn monitored() -> Option<String> {
+    // `apply` reports a wrong value.
+    Setting::parse(&environment::var(VARIABLE)?).ok()?.monitor
 }
 
 fn report(value: &OsStr, error: &dyn std::error::Error) {
@@ -137,9 +181,30 @@ mod tests {
             ("tasks,record:/t", true, record("/t")),
             ("record:/tasks", false, record("/tasks")),
         ] {
-            assert_eq!(read(value), Ok(Setting { tasks, recorder }), "{value}");
+            assert_eq!(read(value), Ok(Setting { tasks, monitor: None, recorder }), "{value}");
         }
-        for wrong in ["tasks,", "tasks,tasks", "control,tasks", "record:/t,tasks", "task"] {
+        for (value, tasks, limits, recorder) in [
+            ("monitor=a:1", false, "a:1", None),
+            ("monitor=", false, "", None),
+            ("monitor=a:1,snapshot,b:2", false, "a:1,snapshot,b:2", None),
+            ("monitor=a:1,b:2,record:/t", false, "a:1,b:2", record("/t")),
+            ("monitor=a:1,tasks,control", true, "a:1", control()),
+            ("tasks,monitor=snapshot,control", true, "snapshot", control()),
+        ] {
+            let monitor = Some(limits.to_owned());
+            assert_eq!(read(value), Ok(Setting { tasks, monitor, recorder }), "{value}");
+        }
+        for wrong in [
+            "tasks,",
+            "tasks,tasks",
+            "control,tasks",
+            "record:/t,tasks",
+            "task",
+            "monitor",
+            "monitor=a:1,",
+            "monitor=a:1,b",
+            "control,monitor=a:1",
+        ] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
         let error = read("on").unwrap_err().to_string();

@@ -26,6 +26,8 @@ mod form;
 mod guests;
 mod header;
 mod host;
+#[cfg(all(recorded, target_os = "linux"))]
+mod kept;
 mod limits;
 pub(crate) mod loaded;
 mod lost;
@@ -70,12 +72,18 @@ pub use descriptor::{CONTROL_REQUESTED, ProbeEntry, probe_entries};
 pub use dyntrace_metadata::Format;
 #[cfg(recorded)]
 pub(crate) use encoded::Encoded;
+#[cfg_attr(not(all(recorded, target_os = "linux")), allow(unused_imports, reason = "there is no monitor"))]
+pub(crate) use environment::monitored;
 pub use error::Error;
 pub use field::Field;
 pub use filter::Filter;
 pub(crate) use guests::HOST_RECORDER;
 pub(crate) use host::{HostRecorder, enter};
+#[cfg(all(recorded, target_os = "linux"))]
+pub(crate) use kept::keep;
 pub use options::text::OptionsError;
+#[cfg_attr(not(target_os = "linux"), allow(unused_imports, reason = "there is no monitor"))]
+pub(crate) use options::text::{time, write_time};
 pub use options::triggers::Triggers;
 pub use options::{Mode, Options};
 #[doc(hidden)]

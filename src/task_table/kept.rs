@@ -1,6 +1,5 @@
 //! The program's table, and the slots of its tasks.
 
-use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::ops::Deref;
@@ -11,27 +10,14 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use dyntrace_task_table::layout::{self, Slot, State, Task, Text, Waker, slot};
 
 use super::id::of_current;
+use super::polls::{self, Current, Poll};
 use super::table::Table;
 use super::{Begun, Resource, Spawned};
 use crate::clock;
 use crate::forks::Anew;
-use crate::thread_progress::os::thread_id;
 
 /// The table; null until there is one. Never freed.
 static TABLE: Anew<AtomicPtr<Table>> = Anew::new(AtomicPtr::new(ptr::null_mut()));
-
-thread_local! {
-    /// The task that the thread polls.
-    static RUNNING: Cell<Current> = const { Cell::new(Current { seat: 0, pid: 0 }) };
-    /// The thread's id, and the table for which it was asked: a forked child has another id and another table.
-    static THREAD: Cell<(*const Table, u32)> = const { Cell::new((ptr::null(), 0)) };
-}
-
-#[derive(Clone, Copy)]
-struct Current {
-    seat: u32,
-    pid: u64,
-}
 
 #[inline(always)]
 pub(super) fn table() -> Option<&'static Table> {
@@ -60,7 +46,8 @@ pub(crate) fn start(file: File) -> io::Result<()> {
 
 /// Has the kernel leave forked children without a table. Returns `false` where it cannot.
 pub(crate) fn wipe_in_children() -> bool {
-    TABLE.wipe_in_children()
+    // Both: each is asked for.
+    TABLE.wipe_in_children() & polls::wipe_in_children()
 }
 
 /// Leaves a forked child without a table.
@@ -70,7 +57,10 @@ pub(crate) fn wipe_in_children() -> bool {
 /// The caller is the child's only thread.
 pub(crate) unsafe fn forget() {
     // SAFETY: as the caller promises.
-    unsafe { TABLE.forget() };
+    unsafe {
+        TABLE.forget();
+        polls::forget();
+    }
 }
 
 /// The slot of a task, by its number from 1; 0 for none. With marks in the highest bits.
@@ -80,19 +70,26 @@ pub(crate) struct Seat(u32);
 const UNPOLLED: u32 = 1 << 31;
 /// If a runtime counts the task.
 const COUNTED: u32 = 1 << 30;
+/// If it is a closure for blocking work, which may take its time: watches do not see its call.
+const CLOSURE: u32 = 1 << 29;
 
-const _: () = assert!(layout::LIMIT < COUNTED as usize);
+const _: () = assert!(layout::LIMIT < CLOSURE as usize);
 
 impl Seat {
     pub(crate) const NONE: Seat = Seat(0);
+    /// No slot, for a closure for blocking work.
+    pub(crate) const NONE_OF_CLOSURE: Seat = Seat(CLOSURE);
 
     /// Takes a slot for a task that begins. Returns no slot without a table; also if the table is full, which it counts.
     #[cold]
     pub(crate) fn take(spawned: &Spawned<'_>) -> Seat {
         let Some((table, number)) = table().and_then(|table| Some((table, table.take(spawned)?))) else {
-            return Seat::NONE;
+            return if spawned.is_blocking { Seat::NONE_OF_CLOSURE } else { Seat::NONE };
         };
         let mut seat = Seat(number);
+        if spawned.is_blocking {
+            seat.0 |= CLOSURE;
+        }
         if spawned.task.is_none() {
             seat.0 |= UNPOLLED;
         }
@@ -104,34 +101,40 @@ impl Seat {
     }
 
     fn number(&self) -> u32 {
-        self.0 & !(UNPOLLED | COUNTED)
+        self.0 & !(UNPOLLED | COUNTED | CLOSURE)
     }
 
     /// Notes that the current thread runs the task, until the value is dropped. `woken_by`: what [`wakes`] returned at the task's last
-    /// wake; 0 without one.
+    /// wake; 0 without one. Watches see the polls of tasks without a slot, too.
     #[inline(always)]
     pub(crate) fn run(&mut self, pid: u64, woken_by: u64) -> Option<Running> {
         let table = table()?;
-        let slot = match table.slot(self.0 & !COUNTED, pid) {
-            Some(slot) => slot,
-            None => self.first(table, pid)?,
+        let slot = match table.slot(self.0 & !(COUNTED | CLOSURE), pid) {
+            Some(slot) => Some(slot),
+            None => self.first(table, pid),
         };
-        let thread = thread(table);
+        let poll = polls::own_for(table);
         let began = clock::now();
-        begin_poll(slot, thread, woken_by, began);
-        let before = RUNNING.replace(Current { seat: self.number(), pid });
-        Some(Running { table, slot, began, before })
+        if let Some(slot) = slot {
+            begin_poll(slot, poll.thread(), woken_by, began);
+        }
+        let before = poll.current();
+        let since = if self.0 & CLOSURE == 0 { began } else { 0 };
+        poll.set(Current { seat: self.number(), pid, since });
+        Some(Running { table, slot, poll, began, before })
     }
 
     /// [`run`](Seat::run) for callers whose end of a poll is elsewhere. They have a lock against other such callers.
     #[cfg(all(tokio_unstable, feature = "runtime"))]
     pub(crate) fn poll_begins(&self, pid: u64, now: u64) -> Outer {
-        if let Some(table) = table()
-            && let Some(slot) = table.slot(self.number(), pid)
-        {
-            begin_poll(slot, thread(table), 0, now);
+        let Some(table) = table() else { return Outer(None) };
+        let poll = polls::own_for(table);
+        if let Some(slot) = table.slot(self.number(), pid) {
+            begin_poll(slot, poll.thread(), 0, now);
         }
-        Outer(RUNNING.replace(Current { seat: self.number(), pid }))
+        let before = poll.current();
+        poll.set(Current { seat: self.number(), pid, since: now });
+        Outer(Some((poll, before)))
     }
 
     /// Notes that such a poll took so many cycles. Needs the same lock.
@@ -158,7 +161,7 @@ impl Seat {
     /// Frees the slot of a task that ends.
     #[inline(always)]
     pub(crate) fn leave(&self, pid: u64) {
-        if self.0 != 0 {
+        if self.0 & !CLOSURE != 0 {
             leave(self, pid);
         }
     }
@@ -176,20 +179,23 @@ fn leave(seat: &Seat, pid: u64) {
 
 /// The task that the thread polls around another one.
 #[cfg(all(tokio_unstable, feature = "runtime"))]
-pub(crate) struct Outer(Current);
+pub(crate) struct Outer(Option<(&'static Poll, Current)>);
 
 #[cfg(all(tokio_unstable, feature = "runtime"))]
 impl Outer {
     /// Notes that the current thread polls it again.
     pub(crate) fn resume(self) {
-        RUNNING.set(self.0);
+        if let Some((poll, before)) = self.0 {
+            poll.set(before);
+        }
     }
 }
 
 /// A poll of a task. Dropping it ends the poll.
 pub(crate) struct Running {
     table: &'static Table,
-    slot: &'static Slot,
+    slot: Option<&'static Slot>,
+    poll: &'static Poll,
     began: u64,
     before: Current,
 }
@@ -197,13 +203,14 @@ pub(crate) struct Running {
 impl Drop for Running {
     #[inline(always)]
     fn drop(&mut self) {
-        RUNNING.set(self.before);
+        self.poll.set(self.before);
         // A forked child has no table, or another one.
-        if !table().is_some_and(|table| ptr::eq(table, self.table)) {
-            return;
+        if let Some(slot) = self.slot
+            && table().is_some_and(|table| ptr::eq(table, self.table))
+        {
+            let took = clock::now().wrapping_sub(self.began);
+            end_poll(slot, took);
         }
-        let took = clock::now().wrapping_sub(self.began);
-        end_poll(self.slot, took);
     }
 }
 
@@ -229,25 +236,11 @@ fn end_poll(slot: &Slot, took: u64) {
     });
 }
 
-/// The id of the current thread.
-#[inline(always)]
-fn thread(table: &Table) -> u32 {
-    let (of, thread) = THREAD.get();
-    if ptr::eq(of, table) { thread } else { ask_thread(table) }
-}
-
-#[cold]
-fn ask_thread(table: &Table) -> u32 {
-    let thread = thread_id();
-    THREAD.set((table, thread));
-    thread
-}
-
 /// The task that the current thread polls, else the task or the thread that this is, as the word of a slot: for a task that it wakes.
 /// `None` without a table.
 #[inline(always)]
 pub(crate) fn wakes() -> Option<u64> {
-    match RUNNING.get().pid {
+    match polls::own().map_or(0, |poll| poll.current().pid) {
         0 => wakes_outside(),
         pid => Some(Waker::Process(pid).word()),
     }
@@ -257,7 +250,7 @@ pub(crate) fn wakes() -> Option<u64> {
 fn wakes_outside() -> Option<u64> {
     let table = table()?;
     let waker = match of_current() {
-        0 => Waker::Thread(thread(table)),
+        0 => Waker::Thread(polls::own_for(table).thread()),
         id => Waker::Task(id),
     };
     Some(waker.word())
@@ -265,7 +258,7 @@ fn wakes_outside() -> Option<u64> {
 
 /// The table, and the slot of the task that the current thread polls, if that is the process `pid`.
 fn polled(pid: u64) -> Option<(&'static Table, &'static Slot)> {
-    let running = RUNNING.get();
+    let running = polls::own()?.current();
     if running.pid != pid {
         return None;
     }
@@ -304,16 +297,19 @@ pub(crate) fn wait_ends(pid: u64, since: u64) {
 /// Notes the new tag of the polled task.
 #[inline(always)]
 pub(crate) fn tag_changed<T: Deref<Target = str>>(tag: impl FnOnce() -> Option<T>) {
-    let running = RUNNING.get();
-    if running.seat != 0 {
-        set_tag(running.pid, tag().as_deref());
+    if let Some(poll) = polls::own() {
+        set_tag(poll, tag);
     }
 }
 
 #[cold]
-fn set_tag(pid: u64, tag: Option<&str>) {
-    if let Some((table, slot)) = polled(pid) {
-        table.set_tag(slot, tag);
+#[inline(never)]
+fn set_tag<T: Deref<Target = str>>(poll: &Poll, tag: impl FnOnce() -> Option<T>) {
+    let Current { seat, pid, .. } = poll.current();
+    if seat != 0
+        && let Some((table, slot)) = polled(pid)
+    {
+        table.set_tag(slot, tag().as_deref());
     }
 }
 

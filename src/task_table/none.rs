@@ -7,6 +7,8 @@ pub(crate) struct Seat;
 
 impl Seat {
     pub(crate) const NONE: Seat = Seat;
+    /// No slot.
+    pub(crate) const NONE_OF_CLOSURE: Seat = Seat;
 
     /// Returns no slot.
     pub(crate) fn take(_spawned: &Spawned<'_>) -> Seat {

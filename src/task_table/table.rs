@@ -91,6 +91,19 @@ impl Table {
         (slot.word(slot::PID) >> 16 == pid).then_some(slot)
     }
 
+    /// All slots, also free ones.
+    pub(super) fn slots(&self) -> &[Slot] {
+        // Acquire: as in `slot`.
+        self.file.slots(SLOTS, self.length.load(Acquire))
+    }
+
+    /// The number of slots that are not free.
+    pub(super) fn used(&self) -> usize {
+        let free = locked(&self.free);
+        // Relaxed: it changes under the lock.
+        self.length.load(Relaxed) - free.numbers.len()
+    }
+
     /// Takes a free slot for a task, and returns its number. `None`, and counts, if there is none.
     pub(super) fn take(&self, spawned: &Spawned<'_>) -> Option<u32> {
         let now = clock::now();
@@ -205,7 +218,7 @@ impl Table {
         words[header::COUNTED_AT].store(now, Relaxed);
     }
 
-    fn texts(&self) -> MutexGuard<'_, Texts> {
+    pub(super) fn texts(&self) -> MutexGuard<'_, Texts> {
         locked(&self.texts)
     }
 

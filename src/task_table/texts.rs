@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::io::Write as _;
 use std::panic::Location;
 use std::ptr;
+use std::slice;
 
 use dyntrace_task_table::layout::{PAGE, TAG_LIMIT, TEXT_LIMIT, TEXT_UNIT, TEXTS};
 
@@ -117,6 +118,21 @@ impl Texts {
             self.by_reference.remove(&reference);
             self.free[size].push(reference);
         }
+    }
+
+    /// The constant text of a reference, and its place, if it has one. Looks through all constants.
+    pub(super) fn constant_of(&self, reference: u32) -> Option<(&'static str, Option<&'static Location<'static>>)> {
+        let ((text, length, place), _) = self.constants.iter().find(|(_, known)| **known == reference)?;
+        // SAFETY: the keys are made by `site` and `name`, of a `&'static str`, and of a `&'static Location` or null.
+        unsafe {
+            let text = str::from_utf8_unchecked(slice::from_raw_parts(*text, *length));
+            Some((text, place.as_ref()))
+        }
+    }
+
+    /// The tag of a reference.
+    pub(super) fn tag_of(&self, reference: u32) -> Option<&str> {
+        self.by_reference.get(&reference).map(|tag| &**tag)
     }
 
     fn add(&mut self, file: &Mapped, first: &[u8], second: &[u8]) -> Option<u32> {

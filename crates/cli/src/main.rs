@@ -28,6 +28,8 @@ mod list;
 mod losses;
 #[cfg(target_os = "linux")]
 mod metrics;
+#[cfg(target_os = "linux")]
+mod monitor;
 mod operation;
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "export, which uses the rest, is for Linux"))]
 mod otlp;
@@ -193,6 +195,10 @@ enum Command {
     /// They are counted in each program that links dyntrace, without a tracer or a recording. A process that has no control socket is asked
     /// to open one, as by dyntrace record -p.
     Metrics(metrics::Arguments),
+    #[cfg(target_os = "linux")]
+    #[command(after_long_help = monitor::HELP)]
+    /// Tell when a poll, a wait, a mailbox or a queue of a process becomes too long, while it lasts
+    Monitor(monitor::Arguments),
     #[cfg(target_os = "linux")]
     #[command(after_long_help = export::HELP)]
     /// Send the file operations of a running process to a collector, as spans of OpenTelemetry, while they happen
@@ -369,6 +375,8 @@ fn perform(command: Command) -> Outcome {
         Command::Status(arguments) => status::status(&arguments),
         #[cfg(target_os = "linux")]
         Command::Metrics(arguments) => metrics::metrics(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Monitor(arguments) => monitor::monitor(&arguments),
         #[cfg(target_os = "linux")]
         Command::Export(arguments) => export::export(&arguments),
         Command::Top(arguments) => top::top(&arguments),

@@ -16,6 +16,12 @@ pub struct Locked<const OTHERS: usize> {
 }
 
 impl<const OTHERS: usize> Locked<OTHERS> {
+    /// Makes words that are all 0, outside of a file.
+    #[cfg(not(loom))]
+    pub const fn new() -> Self {
+        Locked { lock: AtomicU32::new(0), beside: AtomicU32::new(0), others: [const { AtomicU64::new(0) }; OTHERS] }
+    }
+
     /// Changes words. The caller is the only writer at this time.
     ///
     /// Returns `false`, and changes nothing, if the lock is odd: a signal handler has interrupted a change of this thread.
@@ -42,6 +48,34 @@ impl<const OTHERS: usize> Locked<OTHERS> {
     pub fn word(&self, word: usize) -> u64 {
         // Relaxed: as in `change`.
         self.others[word - 1].load(Relaxed)
+    }
+
+    /// Returns the half word beside the lock, for the only writer.
+    #[inline(always)]
+    pub fn beside(&self) -> u32 {
+        // Relaxed: as in `change`.
+        self.beside.load(Relaxed)
+    }
+
+    /// Copies all words: the lock with the half word beside it, and the others. For threads of the writer's process. `None` if the words
+    /// change all the time.
+    pub fn copied(&self) -> Option<(u64, [u64; OTHERS])> {
+        (0..TRIES).find_map(|_| {
+            // Acquire: partner of the writer's last store.
+            let lock = self.lock.load(Acquire);
+            let beside = self.beside.load(Relaxed);
+            let others = std::array::from_fn(|word| self.others[word].load(Relaxed));
+            after_copy();
+            let is_settled = lock.is_multiple_of(2) && self.lock.load(Relaxed) == lock;
+            is_settled.then_some((joined(lock, beside), others))
+        })
+    }
+}
+
+#[cfg(not(loom))]
+impl<const OTHERS: usize> Default for Locked<OTHERS> {
+    fn default() -> Self {
+        Locked::new()
     }
 }
 
@@ -125,9 +159,11 @@ mod tests {
             words.set(1, 7);
             assert!(!slot.change(|inner| inner.set(1, 9)), "the lock is odd");
             assert!(!settled(&slot.copy(), &slot.copy()));
+            assert_eq!(slot.copied(), None);
         });
         assert!(is_changed);
         assert_eq!(slot.copy(), [joined(2, 7), 7, 2]);
+        assert_eq!(slot.copied(), Some((joined(2, 7), [7, 2])));
         assert!(settled(&slot.copy(), &slot.copy()));
         assert!(!settled(&[joined(2, 7), 0], &[joined(4, 7), 0]), "a change has overlapped the copies");
     }

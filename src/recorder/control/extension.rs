@@ -1,7 +1,7 @@
 //! Requests that rooms above the recorder serve over its control socket.
 //!
 //! A room sets its handler, and gets each connection that asks for it: tracing before `main` if the program has traced functions, code when
-//! the program allows loading it. A program without either sets no handler, and links neither room.
+//! the program allows loading it, the monitor before `main`. A program without traced functions or code links neither room.
 
 use std::os::unix::net::UnixStream;
 use std::sync::OnceLock;
@@ -13,6 +13,7 @@ pub(crate) type Handler = fn(UnixStream, Record);
 
 static TRACES: OnceLock<Handler> = OnceLock::new();
 static CODE: OnceLock<Handler> = OnceLock::new();
+static MONITORS: OnceLock<Handler> = OnceLock::new();
 
 /// Sets the handler of connections that ask for a trace. Only the first call counts.
 pub(crate) fn serve_traces(handler: Handler) {
@@ -24,11 +25,18 @@ pub(crate) fn serve_code(handler: Handler) {
     let _ = CODE.set(handler);
 }
 
+/// Sets the handler of connections that ask for a monitor. Only the first call counts.
+#[cfg(recorded)]
+pub(crate) fn serve_monitors(handler: Handler) {
+    let _ = MONITORS.set(handler);
+}
+
 /// The handler of a request, and its record; `None` if the recorder has to answer.
 pub(super) fn handler(request: &Request) -> Option<(Handler, Record)> {
     match request {
         Request::Trace(wish) => Some((*TRACES.get()?, wish.clone())),
         Request::Code(order) => Some((*CODE.get()?, order.clone())),
+        Request::Monitor(limits) => Some((*MONITORS.get()?, limits.clone())),
         _ => None,
     }
 }

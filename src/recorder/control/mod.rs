@@ -34,6 +34,8 @@ use crate::thread_progress::os::without_signals;
 #[doc(hidden)]
 pub use client::{Connection, Ender};
 pub use error::ControlError;
+#[cfg(recorded)]
+pub(crate) use extension::serve_monitors;
 pub(crate) use extension::{serve_code, serve_traces};
 #[cfg(all(recorded, feature = "trace"))]
 pub(crate) use request::open_if_asked;
@@ -50,8 +52,8 @@ pub(super) const IS_AVAILABLE: bool = true;
 
 /// Lets other processes of this user, and root, control the recorder of this process from now on.
 ///
-/// The commands `dyntrace record -p PID`, `dyntrace snapshot -p PID`, `dyntrace status`, `dyntrace metrics -p PID` and
-/// `dyntrace trace -p PID` use a socket in `$XDG_RUNTIME_DIR/dyntrace`, or in `/tmp/dyntrace-UID` without a runtime folder. Further calls
+/// The commands `dyntrace record -p PID`, `dyntrace snapshot -p PID`, `dyntrace status`, `dyntrace metrics -p PID`,
+/// `dyntrace monitor -p PID` and `dyntrace trace -p PID` use a socket in `$XDG_RUNTIME_DIR/dyntrace`, or in `/tmp/dyntrace-UID` without a runtime folder. Further calls
 /// do nothing. A forked child has to call it again. `DYNTRACE=control` in the environment does the same without a call. In a program that
 /// does neither, these commands ask for the socket where they have a debugger's permission, and the next file operation, message, call of a
 /// [`traced`](crate::traced) function, event of [`p!`](crate::p) or poll of a [`spawn`](crate::spawn)ed task opens it. Of these, the last

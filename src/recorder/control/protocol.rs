@@ -13,6 +13,7 @@
 //! | `metrics` | one of all pools, then one of each lane, of each command and of each session |
 //! | `trace RECORD` | one of each pattern; then the messages of [`crate::trace::remote`] |
 //! | `code RECORD` | see [`crate::code::remote`] |
+//! | `monitor RECORD` | none; then the messages of the monitor's room, `monitor/remote.rs` |
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -45,7 +46,7 @@ pub enum ProtocolError {
     Greeting(String),
     /// An unknown request.
     #[error(
-        "{0:?} is no request: expected start OPTIONS, change ID CHANGE, stop ID, snapshot ID DIRECTORY, status, metrics, trace RECORD, or code RECORD"
+        "{0:?} is no request: expected start OPTIONS, change ID CHANGE, stop ID, snapshot ID DIRECTORY, status, metrics, trace RECORD, code RECORD, or monitor RECORD"
     )]
     Request(String),
     /// Invalid options.
@@ -114,6 +115,8 @@ pub enum Request {
     Trace(Record),
     /// Load, upgrade, purge or list modules. The recorder hands the connection over.
     Code(Record),
+    /// Tell when limits are crossed. The recorder hands the connection over.
+    Monitor(Record),
 }
 
 impl FromStr for Request {
@@ -139,6 +142,7 @@ impl FromStr for Request {
             "metrics" if rest.is_empty() => Request::Metrics,
             "trace" => Request::Trace(rest.parse().map_err(|_| unknown())?),
             "code" => Request::Code(rest.parse().map_err(|_| unknown())?),
+            "monitor" => Request::Monitor(rest.parse().map_err(|_| unknown())?),
             _ => return Err(unknown()),
         })
     }
@@ -159,6 +163,7 @@ impl fmt::Display for Request {
             Request::Metrics => f.write_str("metrics"),
             Request::Trace(wish) => write!(f, "trace {wish}"),
             Request::Code(order) => write!(f, "code {order}"),
+            Request::Monitor(limits) => write!(f, "monitor {limits}"),
         }
     }
 }

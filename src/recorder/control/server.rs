@@ -266,6 +266,7 @@ impl<S: SessionAccess> Server<S> {
                 Err("no function of it can be traced: give those that matter the attribute #[dyntrace::traced]"
                     .to_owned())
             }
+            Request::Monitor(_) => Err("it cannot be monitored: its constructors have not run".to_owned()),
             Request::Code(_) => {
                 Err("it loads no code: have it call dyntrace::code::allow(Policy::new().directory(...).remote(true))"
                     .to_owned())

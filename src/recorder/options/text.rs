@@ -219,13 +219,13 @@ fn bytes(text: &str) -> Option<u64> {
 const UNITS: [(&str, u64); 4] = [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
 
 /// Parses a whole number of units of time.
-fn time(text: &str) -> Option<Duration> {
+pub(crate) fn time(text: &str) -> Option<Duration> {
     let (digits, unit) = UNITS.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit)))?;
     Some(Duration::from_nanos(digits.parse::<u64>().ok()?.checked_mul(*unit)?))
 }
 
 /// Writes a time in the largest unit that divides it.
-fn write_time(time: Duration, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub(crate) fn write_time(time: Duration, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let whole = UNITS.iter().rev().find(|(_, unit)| time.is_multiple_of(*unit));
     whole.map_or(Ok(()), |(name, unit)| write!(f, "{}{name}", time / unit))

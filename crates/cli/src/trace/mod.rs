@@ -1,7 +1,7 @@
 //! `dyntrace trace`: calls of functions of a running process.
 
 mod arguments;
-mod event;
+pub mod event;
 mod orders;
 mod output;
 mod table;

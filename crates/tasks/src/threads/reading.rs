@@ -27,6 +27,20 @@ impl Program {
     ///
     /// If the program has ended, the kernel refuses to hold any of its threads, or this is a core file.
     pub fn threads(&self, information: &DebugInformation<'_>) -> Result<Threads, Error> {
+        self.threads_of(information, None)
+    }
+
+    /// Returns one thread, by its id, with the functions that it is in; `None` if it has ended. Holds it for less than a millisecond.
+    ///
+    /// # Errors
+    ///
+    /// As for [`threads`](Program::threads).
+    pub fn thread(&self, information: &DebugInformation<'_>, tid: u32) -> Result<Option<Thread>, Error> {
+        Ok(self.threads_of(information, Some(tid))?.threads.pop())
+    }
+
+    /// All threads, or the only one.
+    fn threads_of(&self, information: &DebugInformation<'_>, only: Option<u32>) -> Result<Threads, Error> {
         let Some(process) = self.memory().process() else { return Err(Error::ThreadsOfCore) };
         let maps = self.mappings()?;
         let kernels = modules::kernels(process, &maps);
@@ -47,7 +61,8 @@ impl Program {
 
         let mut threads = Vec::new();
         let mut refused = None;
-        for tid in kernel::threads(process).into_iter().take(MOST) {
+        let tids = kernel::threads(process).into_iter().filter(|tid| only.is_none_or(|only| *tid == only));
+        for tid in tids.take(MOST) {
             let Some(told) = kernel::ask(process, tid) else { continue };
             let copy = match told {
                 Told { state: 'Z' | 'X', .. } => Err(Ending::Ended),

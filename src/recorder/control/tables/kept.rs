@@ -45,7 +45,7 @@ pub(super) fn keep() -> Result<(), ControlError> {
     // It is open as long as the process.
     mem::forget(ClosedInChildren::new(&descriptor));
     for probe in [&spawn::__DESCRIPTOR, &scheduled::__DESCRIPTOR, &wait::__DESCRIPTOR] {
-        probe.keep();
+        probe.keep(true);
     }
     Ok(())
 }

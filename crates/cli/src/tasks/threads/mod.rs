@@ -2,7 +2,7 @@
 
 #[cfg(test)]
 mod sample;
-mod stack;
+pub mod stack;
 mod text;
 
 use std::path::PathBuf;

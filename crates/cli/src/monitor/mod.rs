@@ -1,0 +1,112 @@
+//! `dyntrace monitor`: prints when a limit of a running process is crossed.
+
+mod arguments;
+mod output;
+mod stack;
+
+use std::io;
+use std::process::{self, ExitCode};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context as _;
+use dyntrace::monitor::Kind;
+use dyntrace::recorder::control::protocol::{Record, Request};
+use dyntrace::recorder::control::{ControlError, Ender};
+use jiff::tz::TimeZone;
+
+use crate::exit::{self, Failure, Outcome};
+use crate::record::process::{connect, is_for_others, refusal};
+use crate::signals::{self, Notice};
+use crate::stdout;
+
+pub use arguments::{Arguments, HELP};
+use stack::Stacks;
+
+/// Prints events until an interrupt, the end of the time, or the end of the process.
+pub fn monitor(arguments: &Arguments) -> Outcome {
+    let limits = arguments.limits();
+    let mut connection = connect(arguments.pid)?;
+    end_by_signal(connection.ender().map_err(refusal)?)?;
+    if let Some(time) = arguments.length() {
+        end_after(connection.ender().map_err(refusal)?, time)?;
+    }
+    let request = Request::Monitor(Record::default().with("limits", &limits));
+    let zone = TimeZone::system();
+    // Debug information is read before events come.
+    let end = Stacks::open(arguments).with(|stacks| -> Result<Option<Record>, Failure> {
+        connection.request(&request).map_err(wrong)?;
+        say!("monitors process {} by {limits}; an interrupt ends it", arguments.pid);
+        loop {
+            let records = match connection.hear() {
+                Ok(records) => records,
+                Err(ControlError::System { error, .. }) if is_end(&error) => return Ok(None),
+                Err(error) => return Err(refusal(error)),
+            };
+            let Some(event) = records.first() else { continue };
+            if event.get("told") == Some("end") {
+                return Ok(Some(event.clone()));
+            }
+            let stack = stacks.of(event);
+            let text = match arguments.json {
+                true => format!("{}\n", output::object(event, stack.as_ref())),
+                false => output::lines(event, stack.as_ref(), arguments.all, &zone),
+            };
+            stdout::write(&text)?;
+            stdout::flush().map_err(anyhow::Error::new)?;
+        }
+    })?;
+    Ok(summarize(arguments.pid, end.as_ref()))
+}
+
+/// The failure if the process refuses.
+fn wrong(error: ControlError) -> Failure {
+    match error {
+        ControlError::Protocol { .. } => Failure::new(exit::NO_PROBES, error),
+        other => refusal(other),
+    }
+}
+
+fn is_end(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset)
+}
+
+/// The first signal ends the monitor; the second one does not wait for the counts.
+fn end_by_signal(ender: Ender) -> anyhow::Result<()> {
+    let is_ending = AtomicBool::new(false);
+    let tell = move |notice| {
+        if let Notice::Signal(signal) = notice
+            && !is_for_others(signal.number)
+        {
+            // Relaxed: only one thread uses it.
+            if is_ending.swap(true, Ordering::Relaxed) {
+                process::exit(128 + signal.number);
+            }
+            ender.end();
+        }
+        true
+    };
+    signals::receive(tell).context("cannot receive signals")
+}
+
+fn end_after(ender: Ender, time: std::time::Duration) -> anyhow::Result<()> {
+    let wait = move || {
+        std::thread::sleep(time);
+        ender.end();
+    };
+    std::thread::Builder::new().spawn(wait).map(drop).context("cannot start the thread that ends the monitor")
+}
+
+fn summarize(pid: u32, end: Option<&Record>) -> ExitCode {
+    let Some(end) = end else {
+        say!("process {pid} has ended");
+        return ExitCode::SUCCESS;
+    };
+    say!("{}", output::summary(end));
+    let left_out = end.number("left_out").unwrap_or_default();
+    if left_out > 0 { exit::LOSSY.into() } else { ExitCode::SUCCESS }
+}
+
+/// The events of a kind, of the last message.
+fn events(end: &Record, kind: Kind) -> u64 {
+    end.number(kind.name()).unwrap_or_default()
+}

@@ -1,0 +1,174 @@
+//! Monitors for other processes, over the recorder's [control socket](mod@crate::recorder::control). `dyntrace monitor -p PID` uses them.
+//!
+//! The record of the request `monitor RECORD` has `limits`, as in `DYNTRACE`. The answer has no records. From then on the process sends a
+//! message of one record for each event: `told=event`, `kind`, `time` (nanoseconds since 1970), `amount`, `limit`, `text` (the event as one
+//! line), and of its fields those that apply: `process`, `function`, `spawned`, `tag`, `operation`, `resource`, `place`, `port`, `thread`,
+//! `thread_name`, `state`, `system_call`, `kernel_function`. When the client closes its side of the connection, the last message has
+//! `told=end`, a count by the name of each kind, and `left_out`. A client that does not read for five seconds ends its monitor.
+
+use std::os::unix::net::UnixStream;
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+
+use super::counts::Counters;
+use super::event::Event;
+use super::kind::Kind;
+use super::limits::Limits;
+use super::tell::tell;
+use super::watch::Watch;
+use crate::recorder::control::clients::{ClientLimit, ClientPermit};
+use crate::recorder::control::protocol::{Record, Reply, frame};
+use crate::recorder::control::serve_monitors;
+use crate::thread_progress::os::without_signals;
+
+/// The most monitors of commands at once. More are refused.
+const MOST: usize = 16;
+/// How long a client may take to read a message.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest wait for the client's end.
+const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+
+static MONITORS: ClientLimit = ClientLimit::new(MOST);
+
+/// Has this process serve monitors on request.
+pub(super) fn enrol() {
+    serve_monitors(serve);
+}
+
+/// Serves a client on a thread of its own. The server's thread, which calls this, does not block.
+fn serve(stream: UnixStream, asked: Record) {
+    let Some(permit) = MONITORS.acquire() else {
+        say(&stream, Err(format!("{MOST} monitors are running already: end one of them")));
+        return;
+    };
+    // The thread may not begin.
+    let own = stream.try_clone();
+    let started = own.and_then(|own| {
+        let thread = thread::Builder::new().name("dyntrace-monitor".into());
+        without_signals(|| thread.spawn(move || monitor(&own, &asked, permit)))
+    });
+    if let Err(error) = started {
+        say(&stream, Err(format!("cannot start the thread of the monitor: {error}")));
+    }
+}
+
+fn monitor(stream: &UnixStream, asked: &Record, _permit: ClientPermit) {
+    let prepared = stream.set_nonblocking(false).and_then(|()| stream.set_write_timeout(Some(PATIENCE)));
+    if prepared.is_err() {
+        return;
+    }
+    let limits = asked.get("limits").unwrap_or_default().parse::<Limits>().map_err(|error| error.to_string());
+    let begun = limits.and_then(|limits| Ok((Watch::new(&limits).map_err(|error| error.to_string())?, limits)));
+    let (mut watch, limits) = match begun {
+        Ok(begun) => begun,
+        Err(why) => {
+            say(stream, Err(why));
+            return;
+        }
+    };
+    let counters = Counters::default();
+    let mut hears = say(stream, Ok(Vec::new()));
+    while hears {
+        for found in watch.look() {
+            counters.found(found.kind, found.events.len() as u64, found.left_out);
+            for event in &found.events {
+                tell(event, limits.snapshot);
+                hears = hears && say(stream, Ok(vec![record(event)]));
+            }
+        }
+        if hears && !stays(stream, watch.pause()) {
+            break;
+        }
+    }
+    let counts = counters.read();
+    let end = Record::default().with("told", "end").with("left_out", counts.left_out());
+    say(stream, Ok(vec![Kind::ALL.into_iter().fold(end, |end, kind| end.with(kind.name(), counts.of(kind)))]));
+}
+
+/// Waits for the client to close its side. Returns whether it is still connected. Any bytes from it count as the end.
+fn stays(stream: &UnixStream, time: Duration) -> bool {
+    let time = Timespec::try_from(time.min(LONGEST_PAUSE)).ok();
+    let mut descriptors = [PollFd::new(stream, PollFlags::IN)];
+    match poll(&mut descriptors, time.as_ref()) {
+        Ok(0) | Err(Errno::INTR) => true,
+        Ok(_) => matches!(recv(stream, &mut [0; 1], RecvFlags::DONTWAIT), Err(Errno::AGAIN | Errno::INTR)),
+        Err(_) => false,
+    }
+}
+
+/// Sends a message. Returns whether all of it was sent.
+fn say(stream: &UnixStream, message: Result<Vec<Record>, String>) -> bool {
+    let Ok(message) = frame(&Reply(message).to_string()) else { return false };
+    let mut rest = message.as_slice();
+    while !rest.is_empty() {
+        match send(stream, rest, SendFlags::NOSIGNAL) {
+            Ok(sent) => rest = &rest[sent..],
+            Err(Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+    true
+}
+
+fn record(event: &Event) -> Record {
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let place = |place: Option<&'static std::panic::Location<'static>>| {
+        place.map(|place| format!("{}:{}", place.file(), place.line()))
+    };
+    let thread = event.thread.as_ref();
+    let fields = [
+        ("process", event.process.map(|process| process.to_string())),
+        ("function", event.function.map(str::to_owned)),
+        ("spawned", place(event.spawned)),
+        ("tag", event.tag.clone()),
+        ("operation", event.operation.map(str::to_owned)),
+        ("resource", event.resource.clone()),
+        ("place", place(event.place)),
+        ("port", event.port.map(|port| port.to_string())),
+        ("thread", thread.map(|thread| thread.id.to_string())),
+        ("thread_name", thread.map(|thread| thread.name.clone())),
+        ("state", thread.and_then(|thread| thread.state).map(String::from)),
+        ("system_call", thread.and_then(|thread| thread.system_call.clone())),
+        ("kernel_function", thread.and_then(|thread| thread.kernel_function.clone())),
+    ];
+    let first = Record::default()
+        .with("told", "event")
+        .with("kind", event.kind)
+        .with("time", time)
+        .with("amount", event.amount)
+        .with("limit", event.limit)
+        .with("text", event);
+    let known = fields.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    known.fold(first, |record, (name, value)| record.with(name, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_that_has_closed_its_side_is_gone() {
+        let (here, there) = UnixStream::pair().unwrap();
+        assert!(stays(&here, Duration::ZERO));
+        there.shutdown(std::net::Shutdown::Write).unwrap();
+        assert!(!stays(&here, LONGEST_PAUSE));
+        assert!(say(&here, Ok(Vec::new())), "its other side is open");
+        drop(there);
+        assert!(!say(&here, Ok(Vec::new())));
+    }
+
+    #[test]
+    fn an_event_is_a_record_without_what_is_not_known() {
+        let event =
+            Event { process: Some(crate::process::Pid::numbered(3)), ..Event::new(Kind::LongMessageQueue, 7, 5) };
+        let record = record(&event);
+        let (kind, process) = (record.get("kind"), record.get("process"));
+        assert_eq!((kind, process, record.number("amount")), (Some("long_message_queue"), Some("<0.3.0>"), Some(7)));
+        assert_eq!((record.number("limit"), record.get("thread"), record.get("tag")), (Some(5), None, None));
+        assert!(record.number("time").is_some() && record.get("text").is_some());
+    }
+}

@@ -1,0 +1,218 @@
+//! The poll that each thread is in, for watches that look at all threads.
+//!
+//! A thread takes a cell at its first poll, and gives it back when it ends; the next thread takes it then. Cells are never freed, so a
+//! watch may look at any time. Only the thread writes its cell, under the sequence lock of the table's slots.
+
+use std::cell::Cell;
+use std::iter;
+use std::ptr;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicPtr, AtomicU32};
+
+use dyntrace_task_table::lock::{Locked, halves};
+
+use super::table::Table;
+use crate::forks::Anew;
+use crate::thread_progress::os::thread_id;
+
+/// All cells. A forked child has none.
+static CELLS: Anew<AtomicPtr<Poll>> = Anew::new(AtomicPtr::new(ptr::null_mut()));
+
+thread_local! {
+    /// The thread's cell, and the table for which it was taken: a forked child has another thread id and another table.
+    static OWN: Cell<(*const Table, *const Poll)> = const { Cell::new((ptr::null(), ptr::null())) };
+    static ENDING: Ending = const { Ending };
+}
+
+/// A thread's cell.
+#[derive(Debug)]
+pub(super) struct Poll {
+    /// The thread's id; 0 while no thread has the cell.
+    thread: AtomicU32,
+    /// The task: its seat beside the lock, then [`PID`] and [`SINCE`].
+    task: Locked<2>,
+    /// The cell that was made before.
+    next: *const Poll,
+}
+
+const PID: usize = 1;
+const SINCE: usize = 2;
+
+// SAFETY: shared by its atomics; `next` never changes, and refers to a cell that is never freed.
+unsafe impl Sync for Poll {}
+
+/// The task that a thread polls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Current {
+    /// The number of its slot; 0 without one.
+    pub seat: u32,
+    /// The number in its pid; 0 outside of polls.
+    pub pid: u64,
+    /// When the poll began, in cycles; 0 outside of polls, and in calls that watches do not see.
+    pub since: u64,
+}
+
+impl Poll {
+    fn new(thread: u32) -> Poll {
+        Poll { thread: AtomicU32::new(thread), task: Locked::new(), next: ptr::null() }
+    }
+
+    /// The id of the thread.
+    #[inline(always)]
+    pub(super) fn thread(&self) -> u32 {
+        self.thread.load(Relaxed)
+    }
+
+    /// The task, as the thread itself sees it.
+    #[inline(always)]
+    pub(super) fn current(&self) -> Current {
+        Current { seat: self.task.beside(), pid: self.task.word(PID), since: self.task.word(SINCE) }
+    }
+
+    /// Sets the task. Only for the thread itself.
+    #[inline(always)]
+    pub(super) fn set(&self, current: Current) {
+        self.task.change(|words| {
+            words.set_beside(current.seat);
+            words.set(PID, current.pid);
+            words.set(SINCE, current.since);
+        });
+    }
+
+    /// The thread and its task, as another thread sees them. `None` outside of polls, and if the polls change all the time.
+    pub(super) fn look(&self) -> Option<(u32, Current)> {
+        let (lock, [pid, since]) = self.task.copied()?;
+        // Acquire: partner of the store in `take`.
+        let (thread, seat) = (self.thread.load(Acquire), halves(lock).1);
+        (since != 0).then_some((thread, Current { seat, pid, since }))
+    }
+}
+
+/// The cell of the current thread, if it has one.
+#[inline(always)]
+pub(super) fn own() -> Option<&'static Poll> {
+    // SAFETY: null, or a cell, which is never freed.
+    unsafe { OWN.get().1.as_ref() }
+}
+
+/// The cell of the current thread; it takes one at first.
+#[inline(always)]
+pub(super) fn own_for(table: &Table) -> &'static Poll {
+    let (of, cell) = OWN.get();
+    // SAFETY: a cell that was taken for this table. It is never freed.
+    if ptr::eq(of, table) { unsafe { &*cell } } else { begin(table) }
+}
+
+#[cold]
+fn begin(table: &Table) -> &'static Poll {
+    let cell = take(thread_id());
+    OWN.set((table, cell));
+    // In the thread's last destructors it fails: then the cell stays with the thread's id.
+    let _ = ENDING.try_with(|_| ());
+    cell
+}
+
+/// Takes a cell that no thread has, or makes one.
+fn take(thread: u32) -> &'static Poll {
+    let is_taken = |cell: &&Poll| cell.thread.compare_exchange(0, thread, AcqRel, Relaxed).is_ok();
+    if let Some(cell) = all().find(is_taken) {
+        return cell;
+    }
+    let new = Box::leak(Box::new(Poll::new(thread)));
+    loop {
+        let first = CELLS.load(Acquire);
+        new.next = first;
+        // Release: with the Acquire of `all`.
+        if CELLS.compare_exchange(first, new, Release, Relaxed).is_ok() {
+            return new;
+        }
+    }
+}
+
+/// All cells, of threads that poll and of others.
+pub(super) fn all() -> impl Iterator<Item = &'static Poll> {
+    // SAFETY: null, or a cell, which is never freed. Acquire: with the Release of `take`.
+    let first = unsafe { CELLS.load(Acquire).cast_const().as_ref() };
+    // SAFETY: likewise.
+    iter::successors(first, |cell| unsafe { cell.next.as_ref() })
+}
+
+/// Has the kernel leave forked children without cells. Returns `false` where it cannot.
+pub(super) fn wipe_in_children() -> bool {
+    CELLS.wipe_in_children()
+}
+
+/// Leaves a forked child without cells.
+///
+/// # Safety
+///
+/// The caller is the child's only thread.
+pub(super) unsafe fn forget() {
+    // SAFETY: as the caller promises.
+    unsafe { CELLS.forget() };
+}
+
+/// Gives the thread's cell back when the thread ends.
+struct Ending;
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        let (_, cell) = OWN.replace((ptr::null(), ptr::null()));
+        // SAFETY: null, or a cell, which is never freed.
+        if let Some(cell) = unsafe { cell.as_ref() } {
+            cell.set(Current { seat: 0, pid: 0, since: 0 });
+            // Release: the next thread's values come after these.
+            cell.thread.store(0, Release);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_poll_is_seen_while_it_lasts() {
+        let cell = Poll::new(7);
+        assert_eq!(cell.look(), None);
+        let outer = Current { seat: 1, pid: 5, since: 100 };
+        let inner = Current { seat: 2, pid: 6, since: 200 };
+        cell.set(outer);
+        let before = cell.current();
+        cell.set(inner);
+        assert_eq!(cell.look(), Some((7, inner)));
+        cell.set(before);
+        assert_eq!(cell.look(), Some((7, outer)));
+        cell.set(Current { seat: 0, pid: 0, since: 0 });
+        assert_eq!(cell.look(), None);
+    }
+
+    /// The seat, pid and beginning of each poll are equal, so a mixture of two polls is seen. Each is resumed after one inside of it.
+    #[test]
+    fn no_look_mixes_two_polls() {
+        let cell = Poll::new(7);
+        thread::scope(|scope| {
+            let (ended, is_over) = mpsc::channel::<()>();
+            let cell = &cell;
+            let writer = scope.spawn(move || {
+                for poll in 1..=200_000_u64 {
+                    let outer = Current { seat: poll as u32, pid: poll, since: poll };
+                    cell.set(outer);
+                    cell.set(Current { seat: 1 + outer.seat, pid: poll + 1, since: poll + 1 });
+                    cell.set(outer);
+                    cell.set(Current { seat: 0, pid: 0, since: 0 });
+                }
+                drop(ended);
+            });
+            while is_over.try_recv() == Err(mpsc::TryRecvError::Empty) {
+                if let Some((_, Current { seat, pid, since })) = cell.look() {
+                    assert_eq!((u64::from(seat), pid), (since, since));
+                }
+            }
+            writer.join().unwrap();
+        });
+    }
+}

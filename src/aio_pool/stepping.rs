@@ -30,7 +30,7 @@ impl PoolShared {
     }
 
     /// Takes the next job, which starts at once. Lends the counts of such jobs, which a job that steps the pool itself finds lent already.
-    // A function of its own: inlined, its loop would have fewer registers because of a probe that is rarely enabled.
+    // A function of its own: inlined, its loop would have fewer registers.
     #[inline(never)]
     fn take_one(self: &Arc<Self>) -> Option<(QueuedJob, Counts)> {
         Lane::ALL.into_iter().find_map(|lane| {

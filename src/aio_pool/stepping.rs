@@ -14,10 +14,10 @@ use crate::primitives::lock;
 impl PoolShared {
     /// Runs one job on this thread. Returns `false` if there is none.
     pub fn run_one(self: &Arc<Self>) -> bool {
-        let Some((slot, job, mut counts)) = self.take_one() else { return false };
+        let Some((job, mut counts)) = self.take_one() else { return false };
         let promise = job.promise;
         // Directly: this pool has no watchdog.
-        let waker = worker::run_job(self, slot, job, &mut counts);
+        let waker = worker::run_job(job, &mut counts);
         let mut state = lock(&self.state);
         counts.move_to(&mut state.counts);
         state.stepping_counts = counts;
@@ -29,10 +29,10 @@ impl PoolShared {
         true
     }
 
-    /// Takes the next job, and says where it was. Lends the counts of such jobs, which a job that steps the pool itself finds lent already.
-    // A function of its own: inlined, its loop would have fewer registers because of a probe that is rarely enabled.
+    /// Takes the next job, which starts at once. Lends the counts of such jobs, which a job that steps the pool itself finds lent already.
+    // A function of its own: inlined, its loop would have fewer registers.
     #[inline(never)]
-    fn take_one(self: &Arc<Self>) -> Option<(WorkerSlot, QueuedJob, Counts)> {
+    fn take_one(self: &Arc<Self>) -> Option<(QueuedJob, Counts)> {
         Lane::ALL.into_iter().find_map(|lane| {
             let slot = WorkerSlot { lane, queue: 0 };
             let mut state = lock(&self.state);
@@ -43,7 +43,9 @@ impl PoolShared {
                 notifications.into_iter().for_each(Notification::send);
             }
             let (batch, counts) = batch?;
-            Some((slot, batch.pop()?, counts))
+            let job = batch.pop()?;
+            worker::tell_taken(self, slot, &job);
+            Some((job, counts))
         })
     }
 }

@@ -38,7 +38,8 @@ pub(super) fn run(
             let promise = job.promise;
             // A job that this one submits (a CLOSE) makes its promise for the same runtime.
             WORKS_FOR.set(promise.and_then(|promise| promise.0));
-            run_job(shared, slot, job, &mut counts).into_iter().for_each(|waker| completions.add_waker(waker));
+            tell_taken(shared, slot, &job);
+            run_job(job, &mut counts).into_iter().for_each(|waker| completions.add_waker(waker));
             if let Some(promise) = promise {
                 completions.add_promise(promise);
                 shared.promise_fulfilled();
@@ -80,20 +81,28 @@ pub(super) fn promise() -> Promise {
     Promise(runtimes::current().or_else(|| WORKS_FOR.get()))
 }
 
-/// Runs a job and returns the task to wake. Fires `aio_pool-get` before, outside the pool's lock: a trace may show it after a later step
-/// of the same queue.
+/// Fires `aio_pool-get`, before the job starts. Outside the pool's lock: a trace may show it after a later step of the same queue.
 // Always inlined: otherwise the cost of the disabled probe would depend on the rest of the crate.
 #[inline(always)]
-pub(super) fn run_job(
-    shared: &PoolShared,
-    slot: WorkerSlot,
-    QueuedJob { port, taken, runnable, .. }: QueuedJob,
-    counts: &mut Counts,
-) -> Option<TaskWaker> {
+pub(super) fn tell_taken(shared: &PoolShared, slot: WorkerSlot, job: &QueuedJob) {
+    if probes::get::is_enabled() {
+        fire_get(shared, slot, job);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn fire_get(shared: &PoolShared, slot: WorkerSlot, job: &QueuedJob) {
     probes::get(|| {
-        taken.apply();
-        (port, shared.length(slot), slot.lane.number())
+        job.taken.apply();
+        (job.port, shared.length(slot), slot.lane.number())
     });
+}
+
+/// Runs a job and returns the task to wake.
+#[inline(always)]
+pub(super) fn run_job(job: QueuedJob, counts: &mut Counts) -> Option<TaskWaker> {
+    let runnable = job.runnable;
     // A cell catches the panics of its job; this is for destructors that run with the last reference.
     contain(move || runnable.run(counts))?
 }

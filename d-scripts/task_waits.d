@@ -30,7 +30,8 @@
  *     place             the call that made the future, as file:line
  *     process           process id of the program
  *     resource          number of the resource in it, as #Ref<0.N>; the name given to
- *                       dyntrace::wait; or timer
+ *                       dyntrace::wait; timer; or the pid of the process that is waited
+ *                       for: for its end, or for room in its mailbox
  *     function          path of the function of the process that waits; {{closure}} stands
  *                       for each block or closure in it. The pid of the process if its
  *                       spawn was not seen: it began before the script, or it is a thread

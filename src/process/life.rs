@@ -115,13 +115,7 @@ impl Life {
         let told = is_told().then(|| Told::or_new(self.told.take(), inner, self.pid, tell_wake));
         let woken_by = told.as_deref().map_or(0, Told::begin_poll);
         let waker = told.as_deref().map_or(inner, Told::waker);
-        let answer = self.watched(
-            woken_by,
-            // Else both ways of watching call one copy of it.
-            #[inline(always)]
-            || poll(&mut Context::from_waker(waker)),
-            outcome,
-        );
+        let answer = self.watched(woken_by, || poll(&mut Context::from_waker(waker)), outcome);
         // A waker that nothing else has would keep alive a future that its executor drops with its last waker.
         self.told = told.filter(|told| self.is_owned || told.can_wake());
         answer
@@ -139,8 +133,6 @@ impl Life {
         if is_traced() { self.traced(woken_by, run, outcome) } else { self.kept(woken_by, run, outcome) }
     }
 
-    #[cold]
-    #[inline(never)]
     fn traced<R>(&mut self, woken_by: u64, run: impl FnOnce() -> R, outcome: impl FnOnce(&R) -> Outcome) -> R {
         let _running = self.seat.run(self.pid.number(), woken_by);
         probes::scheduled(|| (self.pid, function(self.of)));

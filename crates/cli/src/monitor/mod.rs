@@ -52,7 +52,6 @@ pub fn monitor(arguments: &Arguments) -> Outcome {
                 false => output::lines(event, stack.as_ref(), arguments.all, &zone),
             };
             stdout::write(&text)?;
-            stdout::flush().map_err(anyhow::Error::new)?;
         }
     })?;
     Ok(summarize(arguments.pid, end.as_ref()))

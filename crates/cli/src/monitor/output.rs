@@ -89,9 +89,10 @@ mod tests {
     }
 
     fn stack() -> Stack {
-        let place = Some(dyntrace_tasks::listing::Place { file: "src/a.rs".to_owned(), line: 7 });
+        let place = Some(dyntrace_tasks::listing::Place { file: "src/a.rs".into(), line: 7 });
         let function = Some("shop::pay".to_owned());
         let frame = Frame { address: 16, image: "shop".to_owned(), function, place, inlined: false };
+        let nameless = Frame { address: 32, function: None, place: None, ..frame.clone() };
         let thread = Thread {
             tid: 7,
             name: "worker".to_owned(),
@@ -103,7 +104,7 @@ mod tests {
             system_call: None,
             kernel_function: None,
             cpu_time: None,
-            frames: vec![frame],
+            frames: vec![frame, nameless],
             ending: Ending::Complete,
             held: None,
         };
@@ -113,7 +114,10 @@ mod tests {
     #[test]
     fn an_event_has_the_functions_of_its_thread_below() {
         let text = lines(&event(), Some(&stack()), false, &TimeZone::UTC);
-        assert_eq!(text, "10:00:01.204311 long_schedule: a\\x07b\n  1.2 ms later in\n    shop::pay at src/a.rs:7\n");
+        assert_eq!(
+            text,
+            "10:00:01.204311 long_schedule: a\\x07b\n  1.2 ms later in\n    shop::pay at src/a.rs:7\n    (1 function without a name)\n"
+        );
         assert!(lines(&event(), None, false, &TimeZone::UTC).ends_with("a\\x07b\n"));
     }
 

@@ -124,9 +124,15 @@ fn between(waited: Duration) -> Duration {
     })
 }
 
-fn request(request: libc::c_uint, tid: pid_t, data: c_int) -> Result<(), NotHeld> {
+/// The type of `ptrace`'s requests, in which C libraries differ.
+#[cfg(target_env = "gnu")]
+type Request = libc::c_uint;
+#[cfg(not(target_env = "gnu"))]
+type Request = c_int;
+
+fn request(request: Request, tid: pid_t, data: c_int) -> Result<(), NotHeld> {
     // SAFETY: these requests take no address: the kernel reads and writes no memory of this process.
-    let done = unsafe { libc::ptrace(request as _, tid, 0_usize, usize::try_from(data).unwrap_or(0)) };
+    let done = unsafe { libc::ptrace(request, tid, 0_usize, usize::try_from(data).unwrap_or(0)) };
     if done == 0 { Ok(()) } else { Err(refusal()) }
 }
 

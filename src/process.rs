@@ -47,6 +47,7 @@ use others::SpawnsOwn;
 pub use set::Processes;
 pub(crate) use sieve::Sieve;
 pub use thread::{next_operation, thread_number};
+use waker::Told;
 
 impl Pid {
     /// Allocates a pid.
@@ -353,6 +354,8 @@ pin_project_lite::pin_project! {
     struct OwnProcess<F> {
         #[pin]
         future: Scoped<Option<Process>, tag::OwnTags<F>>,
+        // No wake is told after the end.
+        told: Option<Box<Told>>,
         // Dropped last: it tells the end.
         life: Life,
     }
@@ -362,7 +365,7 @@ pin_project_lite::pin_project! {
 fn process<F>(pid: Pid, kind: Kind, future: F) -> OwnProcess<F> {
     let tagged = tag::of_new_process(future);
     let life = Life::begin::<F>(pid, kind, || tagged.tag());
-    OwnProcess { future: Scoped::new(&PROCESS, Some(Process::begin(pid)), tagged), life }
+    OwnProcess { future: Scoped::new(&PROCESS, Some(Process::begin(pid)), tagged), told: None, life }
 }
 
 impl<F: Future> Future for OwnProcess<F> {
@@ -372,6 +375,7 @@ impl<F: Future> Future for OwnProcess<F> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         this.life.poll(
+            this.told,
             context,
             // Also into the copy for tracers: otherwise each poll is one call more.
             #[inline(always)]

@@ -376,10 +376,13 @@ impl<F: Future> Future for OwnProcess<F> {
         let this = self.project();
         this.life.poll(
             this.told,
-            context,
+            context.waker(),
             // Also into the copy for tracers: otherwise each poll is one call more.
             #[inline(always)]
-            |context| this.future.poll(context),
+            |own| match own {
+                None => this.future.poll(context),
+                Some(own) => this.future.poll(&mut Context::from_waker(own)),
+            },
         )
     }
 }

@@ -3,7 +3,7 @@
 use std::any::type_name;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe, Location};
-use std::task::{Context, Poll};
+use std::task::{Poll, Waker};
 
 use super::function::{function, path};
 use super::waker::{Told, is_told};
@@ -63,18 +63,19 @@ impl Life {
         Life { pid, of, end: End::Cancelled, is_owned: kind == Kind::Task, seat }
     }
 
-    /// Polls the process, with the probes around. `told`: its waker, if its wakes were watched at the last poll.
+    /// Polls the process, with the probes around, by the waker from outside or by another one. `told`: the latter, if wakes were watched
+    /// at the last poll.
     #[inline(always)]
     pub(super) fn poll<R>(
         &mut self,
         told: &mut Option<Box<Told>>,
-        context: &mut Context<'_>,
-        poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
+        inner: &Waker,
+        poll: impl FnOnce(Option<&Waker>) -> Poll<R>,
     ) -> Poll<R> {
         if is_watched() {
-            return self.poll_watched(told, context, poll);
+            return self.poll_watched(told, inner, poll);
         }
-        let answer = self.unwatched(|| poll(context));
+        let answer = self.unwatched(|| poll(None));
         if answer.is_ready() {
             self.end = End::Normal;
         }
@@ -106,15 +107,14 @@ impl Life {
     fn poll_watched<R>(
         &mut self,
         told: &mut Option<Box<Told>>,
-        context: &mut Context<'_>,
-        poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
+        inner: &Waker,
+        poll: impl FnOnce(Option<&Waker>) -> Poll<R>,
     ) -> Poll<R> {
         let outcome = |answer: &Poll<R>| if answer.is_ready() { Outcome::Ready } else { Outcome::Pending };
-        let inner = context.waker();
         let own = if is_told() { Told::of(told, inner, self.pid, tell_wake) } else { None };
         let woken_by = own.map_or(0, Told::begin_poll);
         let waker = own.map_or(inner, Told::waker);
-        let answer = self.watched(woken_by, || poll(&mut Context::from_waker(waker)), outcome);
+        let answer = self.watched(woken_by, || poll(Some(waker)), outcome);
         // A waker that nothing else has would keep alive a future that its executor drops with its last waker.
         if !self.is_owned && !told.as_ref().is_some_and(|told| told.can_wake()) {
             *told = None;

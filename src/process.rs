@@ -50,6 +50,7 @@ use others::SpawnsOwn;
 pub use set::Processes;
 pub(crate) use sieve::Sieve;
 pub use thread::{next_operation, thread_number};
+use waker::Told;
 
 impl Pid {
     /// Allocates a pid.
@@ -287,6 +288,8 @@ pin_project_lite::pin_project! {
     struct OwnProcess<F> {
         #[pin]
         future: Scoped<Option<Process>, tag::OwnTags<F>>,
+        // No wake is told after the end.
+        told: Option<Box<Told>>,
         // Dropped last: it tells the end.
         life: Life,
     }
@@ -296,7 +299,7 @@ pin_project_lite::pin_project! {
 fn process<F>(pid: Pid, kind: Kind, future: F) -> OwnProcess<F> {
     let tagged = tag::of_new_process(future);
     let life = Life::begin::<F>(pid, kind, || tagged.tag());
-    OwnProcess { future: Scoped::new(&PROCESS, Some(Process::begin(pid)), tagged), life }
+    OwnProcess { future: Scoped::new(&PROCESS, Some(Process::begin(pid)), tagged), told: None, life }
 }
 
 impl<F: Future> Future for OwnProcess<F> {
@@ -306,10 +309,14 @@ impl<F: Future> Future for OwnProcess<F> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         this.life.poll(
-            context,
+            this.told,
+            context.waker(),
             // Also into the copy for tracers: otherwise each poll is one call more.
             #[inline(always)]
-            |context| this.future.poll(context),
+            |own| match own {
+                None => this.future.poll(context),
+                Some(own) => this.future.poll(&mut Context::from_waker(own)),
+            },
         )
     }
 }

@@ -3,7 +3,7 @@
 use std::any::type_name;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe, Location};
-use std::task::{Context, Poll};
+use std::task::{Poll, Waker};
 
 use super::function::{function, path};
 use super::waker::{Told, is_told};
@@ -28,8 +28,6 @@ pub(super) struct Life {
     is_owned: bool,
     /// Its slot in the table of tasks.
     seat: Seat,
-    /// Its waker, if its wakes were watched at the last poll.
-    told: Option<Box<Told>>,
 }
 
 /// A kind of process.
@@ -63,20 +61,22 @@ impl Life {
             false if kind == Kind::Blocking => Seat::NONE_OF_CLOSURE,
             false => Seat::NONE,
         };
-        Life { pid, of, end: End::Cancelled, is_owned: kind == Kind::Task, seat, told: None }
+        Life { pid, of, end: End::Cancelled, is_owned: kind == Kind::Task, seat }
     }
 
-    /// Polls the process, with the probes around.
+    /// Polls the process, with the probes around, by the waker from outside or by another one. `told`: the latter, if wakes were watched
+    /// at the last poll.
     #[inline(always)]
     pub(super) fn poll<R>(
         &mut self,
-        context: &mut Context<'_>,
-        poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
+        told: &mut Option<Box<Told>>,
+        inner: &Waker,
+        poll: impl FnOnce(Option<&Waker>) -> Poll<R>,
     ) -> Poll<R> {
         if is_watched() {
-            return self.poll_watched(context, poll);
+            return self.poll_watched(told, inner, poll);
         }
-        let answer = self.unwatched(|| poll(context));
+        let answer = self.unwatched(|| poll(None));
         if answer.is_ready() {
             self.end = End::Normal;
         }
@@ -107,17 +107,19 @@ impl Life {
     #[inline(never)]
     fn poll_watched<R>(
         &mut self,
-        context: &mut Context<'_>,
-        poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
+        told: &mut Option<Box<Told>>,
+        inner: &Waker,
+        poll: impl FnOnce(Option<&Waker>) -> Poll<R>,
     ) -> Poll<R> {
         let outcome = |answer: &Poll<R>| if answer.is_ready() { Outcome::Ready } else { Outcome::Pending };
-        let inner = context.waker();
-        let told = is_told().then(|| Told::or_new(self.told.take(), inner, self.pid, tell_wake));
-        let woken_by = told.as_deref().map_or(0, Told::begin_poll);
-        let waker = told.as_deref().map_or(inner, Told::waker);
-        let answer = self.watched(woken_by, || poll(&mut Context::from_waker(waker)), outcome);
+        let own = if is_told() { Told::of(told, inner, self.pid, tell_wake) } else { None };
+        let woken_by = own.map_or(0, Told::begin_poll);
+        let waker = own.map_or(inner, Told::waker);
+        let answer = self.watched(woken_by, || poll(Some(waker)), outcome);
         // A waker that nothing else has would keep alive a future that its executor drops with its last waker.
-        self.told = told.filter(|told| self.is_owned || told.can_wake());
+        if !self.is_owned && !told.as_ref().is_some_and(|told| told.can_wake()) {
+            *told = None;
+        }
         answer
     }
 
@@ -173,8 +175,6 @@ impl Life {
 
 impl Drop for Life {
     fn drop(&mut self) {
-        // No wake is told after the exit.
-        self.told = None;
         let reason = match self.end {
             End::Cancelled => "cancelled",
             End::Normal => "normal",

@@ -42,13 +42,14 @@ pub(super) fn is_told() -> bool {
 }
 
 impl Told {
-    /// Returns `told` if it wakes by `inner`, else a new one. `tell` fires the probe for a process that is woken.
+    /// Returns `told`, which becomes a new one if it does not wake by `inner`. `tell` fires the probe for a process that is woken.
     #[inline(always)]
-    pub(super) fn or_new(told: Option<Box<Told>>, inner: &Waker, pid: Pid, tell: fn(Pid)) -> Box<Told> {
-        match told {
-            Some(told) if is_same(&told.note.inner, inner) => told,
-            other => Told::new(other, inner, pid, tell),
+    pub(super) fn of<'t>(told: &'t mut Option<Box<Told>>, inner: &Waker, pid: Pid, tell: fn(Pid)) -> Option<&'t Told> {
+        if !told.as_ref().is_some_and(|told| is_same(&told.note.inner, inner)) {
+            let new = Told::new(told.take(), inner, pid, tell);
+            *told = Some(new);
         }
+        told.as_deref()
     }
 
     #[cold]

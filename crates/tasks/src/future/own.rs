@@ -28,7 +28,7 @@ pub(super) fn process(values: &Values<'_, '_>, future: &Value) -> Option<NonZero
 
 /// The data of the waker with which such a process polls its future, if it had one at its last poll: it passes wakes on to the task.
 pub(crate) fn waker(values: &Values<'_, '_>, future: &Value) -> Option<u64> {
-    let told = ["life", "told", "?", "*", "waker", "waker", "data"];
+    let told = ["told", "?", "*", "waker", "waker", "data"];
     let told = match future.kind.bare() {
         "dyntrace::process::OwnProcess" => values.follow(future, &told),
         "dyntrace::process::child::Child" => values.follow(&values.field(future, "process")?, &told),

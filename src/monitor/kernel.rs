@@ -25,7 +25,7 @@ fn state(stat: &str) -> Option<char> {
 
 /// `running`, or the number of the call and its arguments; -1 for a thread that the kernel stopped outside of a call.
 fn system_call(text: &str) -> Option<String> {
-    let number = text.split_ascii_whitespace().next()?.parse().ok()?;
+    let number: libc::c_long = text.split_ascii_whitespace().next()?.parse().ok()?;
     let name = NAMES.iter().find(|(known, _)| *known == number).map(|(_, name)| (*name).to_owned());
     (number >= 0).then(|| name.unwrap_or_else(|| format!("system call {number}")))
 }

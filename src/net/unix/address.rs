@@ -38,9 +38,13 @@ pub(super) fn as_path(address: &SocketAddr) -> PathBuf {
     PathBuf::from(OsString::from_vec(name.unwrap_or_default()))
 }
 
+#[cfg(any(target_os = "android", target_os = "linux"))]
 fn abstract_name(address: &SocketAddr) -> Option<Vec<u8>> {
-    #[cfg(any(target_os = "android", target_os = "linux"))]
-    return address.as_abstract_name().map(<[u8]>::to_vec);
-    #[cfg(not(any(target_os = "android", target_os = "linux")))]
+    address.as_abstract_name().map(<[u8]>::to_vec)
+}
+
+/// Other systems have no such names.
+#[cfg(not(any(target_os = "android", target_os = "linux")))]
+fn abstract_name(_: &SocketAddr) -> Option<Vec<u8>> {
     None
 }

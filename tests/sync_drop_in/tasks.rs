@@ -22,8 +22,10 @@ pub async fn every_item_of_a_handle_is_there() {
     let answer: Result<u32, JoinError> = owned(worker.task).await;
     assert_eq!(answer.unwrap(), 7);
     assert!(aborts.is_finished());
-    let task: tokio::task::JoinHandle<u32> = spawn(async { 8 }).into();
-    assert_eq!(task.await.unwrap(), 8);
+    fn of_tokio<T>(task: impl Into<tokio::task::JoinHandle<T>>) -> tokio::task::JoinHandle<T> {
+        task.into()
+    }
+    assert_eq!(of_tokio(spawn(async { 8 })).await.unwrap(), 8);
 }
 
 pub async fn an_aborted_task_drops_its_future() {
@@ -105,7 +107,10 @@ pub async fn the_end_of_a_runtime_ends_its_tasks() {
     thread::spawn(|| {
         let make = || tokio::runtime::Builder::new_current_thread().build().unwrap();
         let ended = make();
-        let mut task = ended.block_on(async { spawn(pending::<()>()) });
+        let mut task = {
+            let _inside = ended.enter();
+            spawn(pending::<()>())
+        };
         assert!(!is_ready(Pin::new(&mut task)));
         drop(ended);
         assert!(make().block_on(task).unwrap_err().is_cancelled());

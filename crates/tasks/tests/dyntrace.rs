@@ -134,7 +134,7 @@ fn locks_of_dyntrace_and_its_file_operations_are_true() {
     assert_eq!(queued.callers, []);
 
     let WaitsFor::Join { address, .. } = leaf("joins") else { panic!("{:?}", leaf("joins")) };
-    assert_eq!(*address, program.printed("task joined ")[0]);
+    assert_eq!(*address, program.tasks["joined"]);
     let WaitsFor::Channel { channel: "mpsc", .. } = leaf("receives") else { panic!("{:?}", leaf("receives")) };
     let WaitsFor::Semaphore { of: SemaphoreOf::Channel, .. } = leaf("sends") else { panic!("{:?}", leaf("sends")) };
 

@@ -1,6 +1,7 @@
 """Probes: cost while disabled, and under bpftrace."""
 
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -82,28 +83,40 @@ def table():
 
     say("ns that the table of tasks adds to a poll", round(until_met(added, 12), 2), 12)
 
+    standing = build("standing", package=WORKLOAD, whole=True)
+    listed(standing, "ps --dead", "tasks in the table of process")
+    listed(build("standing", package=WORKLOAD, described=True), "ps -p", "tasks found")
+    with room() as folder:
+        stripped = shutil.copy(standing, folder)
+        subprocess.run(["strip", stripped], check=True)
+        listed(stripped, "ps -p", "tasks found", ", stripped")
+
+
+def listed(standing, command, count, of=""):
+    """Measures the time and the memory of a command that lists a million tasks, and says how many it lists."""
     tasks, memory = 1_000_000, []
     with room() as folder:
-        program = subprocess.Popen([build("standing", package=WORKLOAD, whole=True), str(tasks)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                   text=True, env=dict(os.environ, XDG_RUNTIME_DIR=folder, DYNTRACE="tasks"))
+        program = subprocess.Popen([standing, str(tasks)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                   env=dict(os.environ, XDG_RUNTIME_DIR=folder, DYNTRACE="tasks"))
         program.stdout.readline()
-        reader = [built("--package", "dyntrace-cli", "--bin", "dyntrace") / "dyntrace", "ps", "--dead", f"{folder}/dyntrace/{program.pid}.tasks"]
+        of_program = f"{folder}/dyntrace/{program.pid}.tasks" if "--dead" in command else str(program.pid)
+        reader = [built("--package", "dyntrace-cli", "--bin", "dyntrace") / "dyntrace", *command.split(), of_program]
 
         def seconds(effort):
             took = []
             for _ in range(5 * effort):
                 began = time.monotonic()
                 process = subprocess.Popen(reader, stdout=subprocess.PIPE, text=True)
-                listed = process.stdout.read()
+                text = process.stdout.read()
                 _, _, usage = os.wait4(process.pid, 0)
                 took.append(time.monotonic() - began)
                 memory.append(usage.ru_maxrss)
-                if f"\n{tasks} tasks in the table" not in listed:
-                    sys.exit(f"ci/bench: {listed}")
+                if f"{tasks} {count}" not in text:
+                    sys.exit(f"ci/bench: {text}")
             return statistics.median(took)
 
-        say(f"s of `ps --dead`, {tasks} tasks", until_met(seconds, 1), 1)
-        say("MB of its memory at most", round(max(memory) * 1024 / 1e6), 200)
+        say(f"s of `{command}`, {tasks} tasks{of}", until_met(seconds, 1), 1)
+        say(f"MB of its memory at most{of}", round(max(memory) * 1024 / 1e6), 200)
         program.communicate("end\n")
 
 

@@ -126,10 +126,12 @@ pub fn waits_of(pid: u32, name: &str, most: usize) -> Result<String, Failure> {
 }
 
 fn target(common: &Common) -> Target<'_> {
+    // A process or a core file is required.
+    let pid = common.pid.unwrap_or_default();
     match (&common.core, &common.exe) {
         (Some(core), Some(exe)) => Target::Core { core, exe },
-        // One of both is required.
-        _ => Target::Process(common.pid.unwrap_or_default()),
+        _ if common.table => Target::Table(pid),
+        _ => Target::Process(pid),
     }
 }
 

@@ -50,19 +50,23 @@ struct Options {
     directory: PathBuf,
 }
 
-// Boxed, so that all peers poll the same code.
+/// The future of each task, of which some peers record the name.
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+async fn task(yields: Task) {
+    yields.await;
+}
 
 fn main() {
     let options = Options::parse();
     match options.peer {
-        Peer::Bare => measure(&options, peers::runtime(), tokio::spawn, || {}),
-        Peer::Idle => measure(&options, peers::runtime(), dyntrace::spawn, || {}),
-        Peer::Stream => peers::stream(&options, peers::runtime(), dyntrace::spawn),
+        Peer::Bare => measure(&options, peers::runtime(), |yields| tokio::spawn(task(yields)), || {}),
+        Peer::Idle => measure(&options, peers::runtime(), |yields| dyntrace::spawn(task(yields)), || {}),
+        Peer::Stream => peers::stream(&options, peers::runtime(), |yields| dyntrace::spawn(task(yields))),
         Peer::Overwrite => peers::overwrite(&options),
-        Peer::Hooks => peers::stream(&options, peers::with_hooks(), tokio::spawn),
-        Peer::Dial9 => peers::dial9(&options, tokio::spawn),
-        Peer::Dial9Wakes => peers::dial9(&options, dial9_tokio_telemetry::spawn),
+        Peer::Hooks => peers::stream(&options, peers::with_hooks(), |yields| tokio::spawn(task(yields))),
+        Peer::Dial9 => peers::dial9(&options, |yields| tokio::spawn(task(yields))),
+        Peer::Dial9Wakes => peers::dial9(&options, |yields| dial9_tokio_telemetry::spawn(task(yields))),
         Peer::Monitor => peers::monitor(&options),
         Peer::Spans => peers::spans(&options),
         Peer::Console => peers::console(&options),

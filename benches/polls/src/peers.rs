@@ -10,11 +10,11 @@ use dyntrace_reader::Trace;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 use tokio_metrics::TaskMonitor;
-use tracing::{Instrument as _, info_span};
+use tracing::{Instrument, info_span};
 use tracing_appender::non_blocking::NonBlockingBuilder;
 use tracing_subscriber::fmt::format::FmtSpan;
 
-use crate::{Options, Task, measure, polls};
+use crate::{Options, Task, measure, polls, task};
 
 pub fn runtime() -> Runtime {
     Builder::new_current_thread().build().expect("a runtime")
@@ -41,7 +41,7 @@ pub fn stream(options: &Options, runtime: Runtime, spawn: impl Fn(Task) -> JoinH
 
 pub fn overwrite(options: &Options) {
     let session = session(options, Mode::Overwrite);
-    measure(options, runtime(), dyntrace::spawn, || drop(session));
+    measure(options, runtime(), |yields| dyntrace::spawn(task(yields)), || drop(session));
 }
 
 pub fn dial9(options: &Options, spawn: impl Fn(Task) -> JoinHandle<()>) {
@@ -61,7 +61,7 @@ pub fn dial9(options: &Options, spawn: impl Fn(Task) -> JoinHandle<()>) {
 
 pub fn monitor(options: &Options) {
     let monitor = TaskMonitor::new();
-    measure(options, runtime(), |task| tokio::spawn(monitor.instrument(task)), || {});
+    measure(options, runtime(), |yields| tokio::spawn(TaskMonitor::instrument(&monitor, task(yields))), || {});
     assert_eq!(monitor.cumulative().total_poll_count, polls(options));
 }
 
@@ -70,7 +70,12 @@ pub fn spans(options: &Options) {
     let (writer, guard) = NonBlockingBuilder::default().lossy(false).finish(File::create(&path).expect("a file"));
     let lines = tracing_subscriber::fmt().with_ansi(false).with_span_events(FmtSpan::ENTER | FmtSpan::EXIT);
     lines.with_writer(writer).init();
-    measure(options, runtime(), |task| tokio::spawn(task.instrument(info_span!("task"))), || drop(guard));
+    measure(
+        options,
+        runtime(),
+        |yields| tokio::spawn(Instrument::instrument(task(yields), info_span!("task"))),
+        || drop(guard),
+    );
     let lines = fs::read_to_string(path).expect("its lines").lines().count() as u64;
     // The span is entered once more in each task, to drop the future.
     assert_eq!(lines, 2 * (polls(options) + 2));
@@ -81,7 +86,7 @@ pub fn console(options: &Options) {
     use tracing_subscriber::prelude::*;
     let layer = console_subscriber::ConsoleLayer::builder().server_addr(options.directory.join("console"));
     tracing_subscriber::registry().with(layer.spawn()).init();
-    measure(options, runtime(), tokio::spawn, || {});
+    measure(options, runtime(), |yields| tokio::spawn(task(yields)), || {});
 }
 
 #[cfg(not(feature = "console"))]

@@ -32,22 +32,24 @@ def orders():
         binary = build("orders", "tasks", package=ROOT / "benches" / "server", unstable=unstable)
         with room() as folder, ExitStack() as servers:
             running = {kind: servers.enter_context(served(binary, Path(folder), kind)) for kind in KINDS}
-            for _, url in running.values():
-                load(url, CONNECTIONS, 1)
+            for _, address in running.values():
+                load(f"{address}/spawned/17", CONNECTIONS, 1)
             # Those of axum, one for each connection, are seen by tokio's hooks only.
             seen = tasks_in_the_table(*running[BOTH], Path(folder))
             if (seen > CONNECTIONS) != unstable:
                 sys.exit(f"ci/bench: {seen} tasks in the table of a server with {CONNECTIONS} connections")
-            compare(running, "with tokio_unstable" if unstable else "as built by default")
+            build_of = "with tokio_unstable" if unstable else "as built by default"
+            compare(running, "order", build_of)
+            compare(running, "spawned", f"{build_of}, in a task of its own")
 
 
-def compare(running, what):
+def compare(running, route, what):
     samples = {kind: [] for kind in running}
 
     def take(rounds):
         for _ in range(rounds):
-            for kind, (pid, url) in running.items():
-                samples[kind].append(cpu_of_one(pid, url))
+            for kind, (pid, address) in running.items():
+                samples[kind].append(cpu_of_one(pid, f"{address}/{route}/17"))
 
     def ratio(kind):
         return median_ratio(samples[kind], samples[NEITHER])
@@ -76,7 +78,7 @@ def served(binary, folder, kind):
     try:
         if not process.stdout.readline().startswith("serves "):
             raise RuntimeError(f"{binary} does not serve")
-        yield process.pid, f"http://{address}/17"
+        yield process.pid, f"http://{address}"
     finally:
         process.kill()
         process.wait()
@@ -95,13 +97,13 @@ def cpu_nanoseconds(pid):
     return sum(int(schedstat.read_text().split()[0]) for schedstat in Path(f"/proc/{pid}/task").glob("*/schedstat"))
 
 
-def tasks_in_the_table(pid, url, folder):
+def tasks_in_the_table(pid, address, folder):
     """How many tasks the table has while the server keeps connections."""
-    host, port = url.split("/")[2].split(":")
+    host, port = address.removeprefix("http://").split(":")
     with ExitStack() as connections:
         for _ in range(CONNECTIONS):
             connection = connections.enter_context(socket.create_connection((host, int(port))))
-            connection.sendall(b"GET /17 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            connection.sendall(b"GET /order/17 HTTP/1.1\r\nHost: localhost\r\n\r\n")
             connection.recv(1)
         dyntrace = built("-p", "dyntrace-cli", "--bin", "dyntrace") / "dyntrace"
         command = [dyntrace, "ps", "--json", "--dead", folder / "dyntrace" / f"{pid}.tasks"]

@@ -104,12 +104,13 @@ def listed(standing, command, of="", limits=True):
         program.stdout.readline()
         reader = built("--package", "dyntrace-cli", "--bin", "dyntrace") / "dyntrace"
         words = {"TABLE": f"{folder}/dyntrace/{program.pid}.tasks", "PID": str(program.pid)}
+        command_line = [reader, *(words.get(word, word) for word in command.split())]
 
         def seconds(effort):
             took = []
             for _ in range(5 * effort):
                 began = time.monotonic()
-                process = subprocess.Popen([reader, *(words.get(word, word) for word in command.split())], stdout=subprocess.PIPE, text=True)
+                process = subprocess.Popen(command_line, stdout=subprocess.PIPE, text=True)
                 text = process.stdout.read()
                 _, _, usage = os.wait4(process.pid, 0)
                 took.append(time.monotonic() - began)

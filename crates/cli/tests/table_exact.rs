@@ -4,10 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::env;
+use std::future::poll_fn;
 use std::io::{BufRead as _, BufReader, Lines, Write as _, stdin};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -44,14 +46,19 @@ struct Ended {
     number: AtomicU64,
 }
 
+/// Spawns a task that has its tag from the beginning.
+fn tagged(tag: String, future: impl Future<Output = ()> + Send + 'static) -> impl Future<Output = JoinHandle<()>> {
+    let mut future = Some(future);
+    dyntrace::with_tag(tag, poll_fn(move |_| Poll::Ready(dyntrace::spawn(future.take().unwrap()))))
+}
+
 async fn passing() {
     yield_now().await;
 }
 
 async fn lane(lane: usize, ended: Arc<[Ended; LANES]>) {
     for number in 1.. {
-        let spawns = async { dyntrace::spawn(passing()) };
-        let task = dyntrace::with_tag(format!("lane {lane}, {number}"), spawns).await;
+        let task = tagged(format!("lane {lane}, {number}"), passing()).await;
         let id = task.id().to_string().parse().unwrap();
         task.await.unwrap();
         ended[lane].id.store(id, Ordering::SeqCst);
@@ -68,12 +75,10 @@ async fn standing(polled: oneshot::Sender<()>) {
 
 /// Spawns a standing task, and waits until it has been polled: before that, the table does not know its id.
 fn stand(runtime: &Runtime, number: u64) -> JoinHandle<()> {
-    runtime.block_on(async {
-        let (sender, polled) = oneshot::channel();
-        let task = dyntrace::with_tag(format!("standing {number}"), async { dyntrace::spawn(standing(sender)) }).await;
-        polled.await.unwrap();
-        task
-    })
+    let (sender, polled) = oneshot::channel();
+    let task = runtime.block_on(tagged(format!("standing {number}"), standing(sender)));
+    runtime.block_on(polled).unwrap();
+    task
 }
 
 /// The program to read. At each line of its standard input it renews standing tasks, and makes a mark.

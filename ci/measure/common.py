@@ -29,8 +29,10 @@ def built(*arguments):
     return ROOT / "target" / "release"
 
 
-def build(binary, *features, package=PEERS, probes=True, whole=False):
-    """Builds one program of a package with the features, each crate as a whole if so asked, and returns its path."""
+def build(binary, *features, package=PEERS, probes=True, whole=False, unstable=False, described=False):
+    """Builds one program of a package with the features, and returns its path.
+
+    If so asked, each crate is compiled as a whole, tokio has its unstable hooks, and debug information describes types."""
     target = package / "target" / ("-".join(features) or ("default" if probes else "off"))
     environment = dict(os.environ)
     if whole:
@@ -39,6 +41,12 @@ def build(binary, *features, package=PEERS, probes=True, whole=False):
     command = ["cargo", "build", "--release", "--quiet", "--bin", binary, "--target-dir", target]
     if not probes:
         environment["RUSTFLAGS"] = "--cfg dyntrace_without_probes"
+    if unstable:
+        target /= "unstable"
+        environment["RUSTFLAGS"] = "--cfg tokio_unstable"
+    if described:
+        target /= "described"
+        environment["CARGO_PROFILE_RELEASE_DEBUG"] = "2"
     if features:
         command += ["--features", ",".join(features)]
     subprocess.run(command, cwd=package, env=environment, check=True)

@@ -334,6 +334,35 @@ fn tasks_that_stand_keep_their_rows_in_a_storm() {
     assert!(joined > LOOKS as u64 * STANDING * 9 / 10, "{joined}");
 }
 
+/// Needs no right to read the program's memory.
+#[test]
+fn the_table_alone_is_read_if_asked_for() {
+    let program = Program::start(&env::current_exe().unwrap(), "tasks");
+    let listed: Value = serde_json::from_str(&program.dyntrace("ps", &["--json", "--table"]).unwrap()).unwrap();
+    let tasks = listed["tasks"].as_array().unwrap();
+    assert_eq!((tasks.len() as u64, &listed["notes"]), (REQUESTS + 3 + 2 + 1, &Value::Array(Vec::new())));
+    assert!(tasks.iter().all(|task| task["address"].is_null()), "{listed}");
+    for (pid, id, polls, tag) in &program.requests {
+        let found: Vec<_> = tasks.iter().map(|task| &task["table"]).filter(|table| table["pid"] == **pid).collect();
+        let [table] = found[..] else { panic!("{pid} is there {} times", found.len()) };
+        assert_eq!((&table["id"], &table["polls"], &table["tag"]), (&(*id).into(), &(*polls).into(), &(&**tag).into()));
+    }
+    let ps = program.dyntrace("ps", &["--table"]).unwrap();
+    let line = ps.lines().find(|line| line.contains("table::request *")).unwrap();
+    // One has not been polled, and is in another line.
+    assert!(line.starts_with("   12  ") && line.contains("  wait the lock for "), "{ps}");
+    let (pid, .., tag) = &program.requests[7];
+    for command in ["tree", "why"] {
+        let told = program.dyntrace(command, &[tag, "--table"]).unwrap();
+        assert!(told.contains(pid) && told.contains(" in wait the lock for "), "{command}: {told}");
+    }
+
+    let mut without = Command::new(env!("CARGO_BIN_EXE_dyntrace"));
+    let output = without.args(["ps", "--table", "-p", &std::process::id().to_string()]).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(65) && error.contains("start it with DYNTRACE=tasks"), "{error}");
+}
+
 /// Without symbols and debug information, the table still names the functions and the waits.
 #[test]
 fn a_stripped_program_tells_its_waits() {

@@ -53,9 +53,9 @@ pub fn show(common: &Common, view: &View<'_>) -> Outcome {
 }
 
 /// Prints the waits of tasks, then changes and new deadlocks if the user watches.
-pub fn explain(common: &Common, table: Option<&Path>, chosen: Option<&Chosen>, only_deadlocks: bool) -> Outcome {
+pub fn explain(common: &Common, dead: Option<&Path>, chosen: Option<&Chosen>, only_deadlocks: bool) -> Outcome {
     let interrupts = interrupts(common)?;
-    let target = table.map_or_else(|| target(common), Target::Table);
+    let target = dead.map_or_else(|| target(common), Target::Dead);
     read::with(&target, options(common), |look| {
         let mut shown = look()?;
         let mut before = Stuck::of_look(&shown);
@@ -127,10 +127,12 @@ pub fn waits_of(pid: u32, name: &str, most: usize) -> Result<String, Failure> {
 }
 
 fn target(common: &Common) -> Target<'_> {
+    // A process or a core file is required.
+    let pid = common.pid.unwrap_or_default();
     match (&common.core, &common.exe) {
         (Some(core), Some(exe)) => Target::Core { core, exe },
-        // One of both is required.
-        _ => Target::Process(common.pid.unwrap_or_default()),
+        _ if common.table => Target::Table(pid),
+        _ => Target::Process(pid),
     }
 }
 

@@ -1,11 +1,13 @@
 //! `dyntrace ps`: a line for each task, or for tasks that are alike.
 
+use std::hash::Hash;
+
 use dyntrace_task_table::Seen;
 use dyntrace_tasks::listing::{Listing, Task};
 
 use super::fold::{fold, ids, summary};
 use super::read::Look;
-use super::table::seen::{self, Alike, alike};
+use super::table::seen::{self, alike};
 use super::table::{self, Kept};
 use super::words;
 use crate::columns;
@@ -23,28 +25,24 @@ const LEAVES: usize = 3;
 /// Ends cells that are from the program's table, in columns that are else from its memory.
 const OF_TABLE: &str = " *";
 
-/// A task in memory, in the program's table, or in both.
-#[derive(Clone, Copy)]
-struct Item<'l> {
-    task: Option<&'l Task>,
-    seen: Option<&'l Seen>,
-}
-
 /// The lines of all tasks, `each` in one of its own, and the foot.
 pub fn text(look: &Look, each: bool) -> String {
-    let in_memory = look.listing.tasks.iter().map(|task| Item { task: Some(task), seen: look.row(task) });
-    let others = look.others().map(|(_, seen)| Item { task: None, seen: Some(seen) });
-    let items = in_memory.chain(others);
-    let groups = if each { items.map(|item| vec![item]).collect() } else { fold(items, key) };
     let kept = look.kept.as_ref();
     let mut rows: Vec<Vec<String>> = vec![titles(kept.is_some(), each)];
-    rows.extend(groups.iter().map(|group| row(kept, group, each)));
+    // Tasks in memory are never alike to those in the table only. There may be a million of each.
+    let groups = grouped(look.listing.tasks.iter(), each, |task| (key(task), look.row(task).map(alike)));
+    rows.extend(groups.into_iter().map(|tasks| {
+        let seen: Vec<&Seen> = tasks.iter().filter_map(|task| look.row(task)).collect();
+        row(kept, &tasks, &seen, each)
+    }));
+    let groups = grouped(look.others().map(|(_, seen)| seen), each, |seen| (alike(seen), seen::state(seen)));
+    rows.extend(groups.into_iter().map(|seen| row(kept, &[], &seen, each)));
     // Most programs do not record it.
     if rows.iter().skip(1).all(|row| row.last().is_none_or(|spawned| spawned == "-")) {
         rows.iter_mut().for_each(|row| row.truncate(row.len() - 1));
     }
     let is_number = |column: usize| ["TASKS", "POLLS"].contains(&&*rows[0][column]) || each && column == 0;
-    let table = if groups.is_empty() { String::new() } else { lines(&columns::aligned(&rows, is_number)) };
+    let table = if rows.len() == 1 { String::new() } else { lines(&columns::aligned(&rows, is_number)) };
     table + &foot(look)
 }
 
@@ -75,23 +73,23 @@ fn lines(lines: &[String]) -> String {
     lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// Items of which all this is the same are alike.
-type Key = (Option<([String; 4], String, Vec<String>)>, Option<Alike>, Option<&'static str>);
-
-fn key(item: &Item<'_>) -> Key {
-    let in_memory = item.task.map(|task| (outside(task), words::future(task), kinds(task)));
-    let state = item.seen.filter(|_| item.task.is_none()).map(seen::state);
-    (in_memory, item.seen.map(alike), state)
+/// Those that are alike together, or each alone.
+fn grouped<T, K: Hash + Eq>(items: impl Iterator<Item = T>, each: bool, key: impl Fn(&T) -> K) -> Vec<Vec<T>> {
+    if each { items.map(|item| vec![item]).collect() } else { fold(items, key) }
 }
 
-fn row(kept: Option<&Kept>, group: &[Item<'_>], each: bool) -> Vec<String> {
-    let tasks: Vec<&Task> = group.iter().filter_map(|item| item.task).collect();
-    let seen: Vec<&Seen> = group.iter().filter_map(|item| item.seen).collect();
+/// Tasks in memory of which all this is the same are alike.
+fn key(task: &Task) -> ([String; 4], String, Vec<String>) {
+    (outside(task), words::future(task), kinds(task))
+}
+
+/// The row of tasks that are alike: in memory, in the program's table, or in both.
+fn row(kept: Option<&Kept>, tasks: &[&Task], seen: &[&Seen], each: bool) -> Vec<String> {
     let task = tasks.first().copied();
     let [state, future, at, spawned] = task.map_or_else(|| [(); 4].map(|()| seen::missing()), outside);
     let first = seen.first().copied();
     let of_table = |cell: String| cell + OF_TABLE;
-    let id = if tasks.is_empty() { seen::missing() } else { ids(&tasks) };
+    let id = if tasks.is_empty() { seen::missing() } else { ids(tasks) };
     let state = if task.is_some() {
         state
     } else {
@@ -105,17 +103,17 @@ fn row(kept: Option<&Kept>, group: &[Item<'_>], each: bool) -> Vec<String> {
     };
     let is_told = task.is_some_and(words::is_told);
     let by_table = |known: Option<String>| known.filter(|_| !is_told && task.is_none_or(|task| !task.state.complete));
-    let at = by_table(table::place(&seen)).filter(|_| task.is_none() || at == "-").map_or(at, of_table);
-    let waits = match kept.and_then(|kept| by_table(table::wait(kept, &seen))) {
+    let at = by_table(table::place(seen)).filter(|_| task.is_none() || at == "-").map_or(at, of_table);
+    let waits = match kept.and_then(|kept| by_table(table::wait(kept, seen))) {
         Some(wait) => of_table(words::cut(wait, WAITS)),
         None if tasks.is_empty() => seen::missing(),
-        None => waits(&tasks),
+        None => waits(tasks),
     };
     let spawned = match first {
         Some(seen) if !task.is_some_and(words::is_spawn_recorded) => of_table(seen::texts(seen.site.as_ref()).1),
         _ => spawned,
     };
-    let mut row = if each { Vec::new() } else { vec![group.len().to_string()] };
+    let mut row = if each { Vec::new() } else { vec![tasks.len().max(seen.len()).to_string()] };
     row.push(id);
     let Some(kept) = kept else {
         row.extend([state, future, at, waits, spawned]);
@@ -123,16 +121,16 @@ fn row(kept: Option<&Kept>, group: &[Item<'_>], each: bool) -> Vec<String> {
     };
     let known = |cell: &dyn Fn() -> String| if seen.is_empty() { seen::missing() } else { cell() };
     row.extend([
-        known(&|| seen::pids(&seen)),
+        known(&|| seen::pids(seen)),
         state,
-        known(&|| table::since(kept, &seen)),
+        known(&|| table::since(kept, seen)),
         future,
-        known(&|| seen::tags(&seen)),
+        known(&|| seen::tags(seen)),
         at,
-        known(&|| seen::polls(&seen).to_string()),
-        known(&|| seen::busy(&seen, kept.clock())),
-        known(&|| seen::longest(&seen, kept.clock())),
-        known(&|| seen::wakers(&seen)),
+        known(&|| seen::polls(seen).to_string()),
+        known(&|| seen::busy(seen, kept.clock())),
+        known(&|| seen::longest(seen, kept.clock())),
+        known(&|| seen::wakers(seen)),
         waits,
         spawned,
     ]);

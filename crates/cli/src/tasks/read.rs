@@ -18,21 +18,23 @@ use crate::exit::{self, Failure, Outcome};
 /// The process or core file that a command reads.
 pub enum Target<'a> {
     Process(u32),
+    /// The table of tasks that a process keeps, without its memory.
+    Table(u32),
     Core {
         core: &'a Path,
         exe: &'a Path,
     },
     /// The table that a program has left, or keeps.
-    Table(&'a Path),
+    Dead(&'a Path),
 }
 
 /// `process 4711`, or `core file core.4711`.
 impl fmt::Display for Target<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Target::Process(pid) => write!(f, "process {pid}"),
+            Target::Process(pid) | Target::Table(pid) => write!(f, "process {pid}"),
             Target::Core { core, .. } => write!(f, "core file {}", escape::path(core)),
-            Target::Table(table) => write!(f, "table of tasks {}", escape::path(table)),
+            Target::Dead(table) => write!(f, "table of tasks {}", escape::path(table)),
         }
     }
 }
@@ -42,14 +44,15 @@ impl Target<'_> {
     pub fn options(&self) -> String {
         match self {
             Target::Process(pid) => format!("-p {pid}"),
+            Target::Table(pid) => format!("-p {pid} --table"),
             Target::Core { core, exe } => format!("--core {} --exe {}", escape::path(core), escape::path(exe)),
-            Target::Table(table) => format!("--dead {}", escape::path(table)),
+            Target::Dead(table) => format!("--dead {}", escape::path(table)),
         }
     }
 
     /// Whether its tasks may be others at a later look.
     pub fn runs(&self) -> bool {
-        matches!(self, Target::Process(_))
+        matches!(self, Target::Process(_) | Target::Table(_))
     }
 }
 
@@ -121,12 +124,13 @@ pub fn with(
         Target::Process(pid) => match Program::attach(*pid, options) {
             Err(error) if may_have_table(&error) && matches!(table::read(*pid), Ok(Some(_))) => {
                 let note = format!("these are the tasks of the program's table alone: {error}");
-                return looks(&|| of_table(*pid, &note));
+                return looks(&|| of_table(*pid, Some(&note)));
             }
             program => program,
         },
+        Target::Table(pid) => return looks(&|| of_table(*pid, None)),
         Target::Core { core, exe } => Program::open_core(core, exe, options),
-        Target::Table(path) => {
+        Target::Dead(path) => {
             return looks(&|| {
                 let kept = Some(Kept::of(table::read_file(path)?, None));
                 Ok(Look { listing: Listing::default(), has_memory: false, kept })
@@ -139,7 +143,7 @@ pub fn with(
     looks(&|| {
         let read = || match target {
             Target::Process(pid) => table::read(*pid),
-            Target::Core { .. } | Target::Table(_) => Ok(None),
+            Target::Table(_) | Target::Core { .. } | Target::Dead(_) => Ok(None),
         };
         let (listing, table) = program.listing_beside(&described, read).map_err(failure)?;
         let mut look = Look::of_memory(listing);
@@ -156,9 +160,21 @@ fn may_have_table(error: &Error) -> bool {
     matches!(error, Error::NoVtables { .. } | Error::NotPermitted { .. } | Error::NotMapped { .. })
 }
 
-fn of_table(pid: u32, note: &str) -> Result<Look, Failure> {
-    let Some(table) = table::read(pid)? else { return Err(failure(Error::Ended { pid })) };
-    let listing = Listing { notes: vec![note.to_owned()], ..Listing::default() };
+/// A look at the table alone. With a note, there was one when the command began.
+fn of_table(pid: u32, note: Option<&str>) -> Result<Look, Failure> {
+    let Some(table) = table::read(pid)? else {
+        return Err(match note {
+            Some(_) => failure(Error::Ended { pid }),
+            None => Failure::new(
+                exit::NO_PROBES,
+                anyhow::anyhow!(
+                    "cannot read a table of tasks of process {pid}: there is no such process, it keeps none, or it belongs to \
+                     another user; start it with DYNTRACE=tasks, or leave out --table"
+                ),
+            ),
+        });
+    };
+    let listing = Listing { notes: note.map(str::to_owned).into_iter().collect(), ..Listing::default() };
     Ok(Look { listing, has_memory: false, kept: Some(Kept::of(table, None)) })
 }
 

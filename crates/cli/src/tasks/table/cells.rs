@@ -59,7 +59,8 @@ pub fn function(seen: &Seen) -> String {
 
 /// From the shortest to the longest of these times. `None` without a clock, or without any.
 fn range(kept: &Kept, cycles: impl Iterator<Item = u64>) -> Option<String> {
-    let ages: Vec<u64> = cycles.filter_map(|cycle| kept.age(cycle)).collect();
-    let (first, last) = (words::duration(*ages.iter().min()?), words::duration(*ages.iter().max()?));
+    let ages = cycles.filter_map(|cycle| kept.age(cycle)).map(|age| (age, age));
+    let (first, last) = ages.reduce(|(first, last), (age, _)| (first.min(age), last.max(age)))?;
+    let (first, last) = (words::duration(first), words::duration(last));
     Some(if first == last { first } else { format!("{first} to {last}") })
 }

@@ -20,9 +20,9 @@ pub struct Kept {
     /// When it was read, in nanoseconds from 1970.
     now: i64,
     /// The places in the table of the tasks in memory, by the addresses of their headers.
-    of_tasks: HashMap<u64, usize>,
-    /// The places of tasks that are in the table only.
-    pub(super) others: Vec<usize>,
+    of_tasks: HashMap<u64, u32>,
+    /// The places of tasks that are in the table only. A table has 2^20 slots at most.
+    pub(super) others: Vec<u32>,
     /// Tasks and jobs of tasks in memory that are not in the table.
     pub(super) without: [usize; 2],
     /// Tasks and jobs that have not been polled. They are among the others only if memory does not have as many that it could be.
@@ -43,7 +43,7 @@ impl Kept {
         // Memory with debug information has the pid, also of a task that has not been polled.
         let by_pid: HashMap<u64, &Task> = tasks.iter().filter_map(|task| Some((process(task)?, task))).collect();
         let (mut of_tasks, mut others, mut unpolled) = (HashMap::new(), Vec::new(), [Vec::new(), Vec::new()]);
-        for (place, seen) in table.tasks.iter().enumerate() {
+        for (place, seen) in (0_u32..).zip(&table.tasks) {
             let by_id = || by_id.get(&seen.task.id).copied().flatten().filter(|_| seen.task.id != 0);
             let task = by_pid.get(&seen.task.pid).copied();
             let task = task.or_else(|| by_id().filter(|task| process(task).is_none()));
@@ -75,12 +75,16 @@ impl Kept {
 
     /// The task of the table that a task in memory is.
     pub fn of_task(&self, task: &Task) -> Option<&Seen> {
-        self.of_tasks.get(&task.address).map(|place| &self.table.tasks[*place])
+        self.of_tasks.get(&task.address).map(|place| self.at(*place))
     }
 
     /// The address of the task in memory that has this pid.
     pub fn task_of(&self, pid: u64) -> Option<u64> {
-        self.of_tasks.iter().find(|(_, place)| self.table.tasks[**place].task.pid == pid).map(|(address, _)| *address)
+        self.of_tasks.iter().find(|(_, place)| self.at(**place).task.pid == pid).map(|(address, _)| *address)
+    }
+
+    fn at(&self, place: u32) -> &Seen {
+        &self.table.tasks[place as usize]
     }
 
     /// The task of the table that has this pid.
@@ -91,12 +95,12 @@ impl Kept {
 
     /// The tasks that are in the table only.
     pub fn others(&self) -> impl Iterator<Item = &Seen> {
-        self.others.iter().map(|place| &self.table.tasks[*place])
+        self.others.iter().map(|place| self.at(*place))
     }
 
     /// Drops the tasks in the table only that are not chosen.
     pub fn keep(&mut self, is_chosen: impl Fn(&Seen) -> bool) {
-        self.others.retain(|place| is_chosen(&self.table.tasks[*place]));
+        self.others.retain(|place| is_chosen(&self.table.tasks[*place as usize]));
     }
 
     pub fn clock(&self) -> Option<Clock> {

@@ -120,14 +120,17 @@ pub fn resources(group: &[&Seen]) -> String {
 }
 
 /// The thing of all as `shown` has it, or how many different ones there are.
-fn same<T: Ord>(things: impl Iterator<Item = T>, shown: impl Fn(T) -> String) -> String {
+fn same<T: Ord>(things: impl Iterator<Item = T> + Clone, shown: impl Fn(T) -> String) -> String {
+    // A million tasks mostly have the same one, or none.
+    if let Some(first) = things.clone().next()
+        && things.clone().all(|thing| thing == first)
+    {
+        return shown(first);
+    }
     let mut different: Vec<T> = things.collect();
     different.sort_unstable();
     different.dedup();
-    match different.len() {
-        1 => different.pop().map(shown).unwrap_or_default(),
-        number => format!("({number} different)"),
-    }
+    format!("({} different)", different.len())
 }
 
 /// A resource, by its number, its name or its pid.

@@ -12,11 +12,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
+use dyntrace::task::JoinHandle;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
-use tokio::task::{JoinHandle, yield_now};
+use tokio::task::yield_now;
 
 const VICTIM: &str = "DYNTRACE_TEST_VICTIM";
 /// Each spawns a task, awaits it, and spawns the next one.

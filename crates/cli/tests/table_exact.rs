@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
-use tokio::task::yield_now;
+use tokio::task::{Id, yield_now};
 
 const VICTIM: &str = "DYNTRACE_TEST_VICTIM";
 /// Each spawns a task, awaits it, and spawns the next one.
@@ -90,8 +90,8 @@ fn victim() {
     }
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
     let ended = Arc::<[Ended; LANES]>::default();
-    let id = |task: &JoinHandle<()>| task.id().to_string().parse::<u64>().unwrap();
-    let lanes = (0..LANES).map(|number| id(&runtime.spawn(lane(number, Arc::clone(&ended))))).collect();
+    let id = |id: Id| id.to_string().parse::<u64>().unwrap();
+    let lanes = (0..LANES).map(|number| id(runtime.spawn(lane(number, Arc::clone(&ended))).id())).collect();
     let mut mark = Mark { lanes, ..Mark::default() };
     let mut tasks = VecDeque::new();
     let mut numbers = 0..;
@@ -105,7 +105,7 @@ fn victim() {
         while tasks.len() < STANDING {
             let number = numbers.next().unwrap();
             let task = stand(&runtime, number);
-            mark.standing.insert(number, id(&task));
+            mark.standing.insert(number, id(task.id()));
             tasks.push_back((number, task));
         }
         mark.ids = ended.iter().map(|ended| ended.id.load(Ordering::SeqCst)).collect();

@@ -199,7 +199,8 @@ fn a_waker_that_outlives_its_process_and_its_runtime_wakes_nothing() {
             cancelled.await.unwrap_err();
             for waker in &first {
                 waker.wake_by_ref();
-                waker.clone().wake();
+                let clone = waker.clone();
+                clone.wake();
             }
             first.into_iter().for_each(Waker::wake);
             dyntrace::spawn({
@@ -256,7 +257,8 @@ fn a_process_has_one_waker_for_each_that_it_is_polled_with() {
         first.wake();
         assert_eq!((one.wakes(), other.wakes()), (2, 1));
         drop(child);
-        second.clone().wake();
+        let clone = second.clone();
+        clone.wake();
         assert_eq!((Arc::strong_count(&one), Arc::strong_count(&other), other.wakes()), (2, 3, 2));
         drop(second);
     });
@@ -381,7 +383,9 @@ fn wakes_between_two_runtimes() {
         let (one, other) = (Builder::new_multi_thread().worker_threads(1).build().unwrap(), runtime());
         let (to, wakers) = mpsc::channel();
         let there = gives(&to);
-        let waits = one.block_on(async { dyntrace::spawn(there) });
+        let entered = one.enter();
+        let waits = dyntrace::spawn(there);
+        drop(entered);
         let waker = wakers.recv().unwrap();
         other.block_on(async { dyntrace::spawn(async move { waker.wake() }).await.unwrap() });
         one.block_on(waits).unwrap();

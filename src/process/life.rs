@@ -115,7 +115,13 @@ impl Life {
         let own = if is_told() { Told::of(told, inner, self.pid, tell_wake) } else { None };
         let woken_by = own.map_or(0, Told::begin_poll);
         let waker = own.map_or(inner, Told::waker);
-        let answer = self.watched(woken_by, || poll(Some(waker)), outcome);
+        let answer = self.watched(
+            woken_by,
+            // Else both ways of watching call one copy of it.
+            #[inline(always)]
+            || poll(Some(waker)),
+            outcome,
+        );
         // A waker that nothing else has would keep alive a future that its executor drops with its last waker.
         if !self.is_owned && !told.as_ref().is_some_and(|told| told.can_wake()) {
             *told = None;

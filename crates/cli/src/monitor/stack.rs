@@ -30,9 +30,7 @@ impl Stacks {
         }
         let options = Options { debug_file: arguments.debug.clone(), stop: false };
         let program = Program::attach(arguments.pid, options);
-        Stacks(
-            program.map_err(|error| say!("note: no functions of threads: {}", escape::name(&error.to_string()))).ok(),
-        )
+        Stacks(program.map_err(|error| say!("note: no functions of threads: {}", escape::name(error.to_string()))).ok())
     }
 
     /// Calls `act` with a reader. What debug information tells is read first.
@@ -49,7 +47,7 @@ impl Reader<'_> {
         let thread = match program.thread(information, tid) {
             Ok(thread) => thread?,
             Err(error) => {
-                say!("note: no functions of thread {tid}: {}", escape::name(&error.to_string()));
+                say!("note: no functions of thread {tid}: {}", escape::name(error.to_string()));
                 return None;
             }
         };

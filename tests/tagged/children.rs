@@ -4,6 +4,7 @@ use std::sync::mpsc;
 
 use dyntrace::process::{self, Pid};
 use dyntrace::seq_trace::{self, Flags, Serial, Token};
+use dyntrace::task::JoinHandle;
 use dyntrace::{JoinSetExt, Tagged, put_tag, restore_tag, spread_tag, take_tag, with_tag};
 use tokio::runtime::{Builder, Handle};
 use tokio::task::{JoinSet, LocalSet, yield_now};
@@ -203,7 +204,8 @@ fn children_have_the_tag_that_is_entered_within_an_operation() {
     for runtime in runtimes() {
         runtime.block_on(with_tag("request", async {
             let entered = dyntrace::enter_tag("step");
-            let mut children = vec![dyntrace::spawn(async { tag() }), dyntrace::spawn_blocking(tag)];
+            let spawned = [dyntrace::spawn(async { tag() }), dyntrace::spawn_blocking(tag)];
+            let mut children = Vec::from(spawned.map(JoinHandle::into_inner));
             children.push(tokio::spawn(async { tag() }.with_current_tag()));
             drop(entered);
             for child in children {

@@ -69,8 +69,8 @@
 //! # Cost
 //!
 //! Without a monitor: nothing. With one, a thread `dyntrace-monitor` looks. `long_schedule` reads one cache line for each thread that polls
-//! tasks, `long_wait` two words for each slot of the table: some milliseconds for a million tasks. With `long_message_queue`, each send and
-//! receive notes the mailbox's length, as if a tracer looked at `message-send` and `message-receive`. `busy_port` counts the jobs of a pool
+//! tasks, `long_wait` two words of each slot of the table, of which a task takes 96 bytes. With `long_message_queue`, each send and receive
+//! notes the mailbox's length, as if a tracer looked at `message-send` and `message-receive`. `busy_port` counts the jobs of a pool
 //! under its lock, if there are more than the limit.
 //!
 //! # Ends

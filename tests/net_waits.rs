@@ -8,7 +8,7 @@ use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Waker};
 
 use dyntrace::JoinSetExt;
@@ -18,7 +18,7 @@ use dyntrace::net::{
 use events::{seen, seen_after};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest, ReadBuf};
 use tokio::runtime::Builder;
-use tokio::task::{JoinSet, yield_now};
+use tokio::task::{JoinSet, spawn_blocking, yield_now};
 
 const ALL: &[&str] = &["process-wait", "process-resume", "resource-*"];
 const WAITS: &[&str] = &["process-wait", "process-resume"];
@@ -249,12 +249,23 @@ fn each_wait_has_its_kind() {
     assert_eq!((ends, lines.len()), (kinds.len(), 2 * kinds.len()));
 }
 
+/// Has a future wait for its job: the only thread for blocking work has another one until the first poll.
+async fn behind_a_job<T>(future: impl Future<Output = T>) -> T {
+    let (release, held) = mpsc::channel::<()>();
+    let job = spawn_blocking(move || held.recv());
+    let mut future = pin!(future);
+    assert!(!poll(future.as_mut()));
+    drop(release);
+    assert!(job.await.unwrap().is_err(), "it was released");
+    future.await
+}
+
 #[test]
 fn names_of_hosts_are_looked_up_by_a_resolver() {
     let lines = seen(WAITS, || {
-        on_a_runtime(async || {
-            drop(lookup_host(("localhost", 80)).await.unwrap());
-            drop(TcpListener::bind(("localhost", 0)).await.unwrap());
+        Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap().block_on(async {
+            drop(behind_a_job(lookup_host(("localhost", 80))).await.unwrap());
+            drop(behind_a_job(TcpListener::bind(("localhost", 0))).await.unwrap());
             // An address needs no resolver.
             drop(TcpListener::bind(loopback()).await.unwrap());
         });

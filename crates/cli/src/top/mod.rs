@@ -41,7 +41,7 @@ a process after 1 s or --for, of a trace up to its end or --at.
 
 The process records its operations, tasks, waits and messages into circular files in TMPDIR, which
 are removed at the end. They take the bytes of --size for each thread, and for 16 threads more.
-Tasks are those that dyntrace's functions started, waits those of dyntrace::sync, time and wait.
+Tasks are those that dyntrace's functions started, waits those of dyntrace::sync, time, net, task, mailbox and wait.
 
 Exit status:
    0  the figures are whole

@@ -149,7 +149,7 @@ impl Tab {
             Tab::Operations => "no operation has ended",
             Tab::Tags => "no operation has ended",
             Tab::Tasks => "no task that dyntrace::spawn or its Builder started has been polled",
-            Tab::Waits => "no task has waited in dyntrace::sync, time or wait",
+            Tab::Waits => "no task has waited in dyntrace::sync, time, net, task, mailbox or wait",
             Tab::Messages => "no message was sent through dyntrace::mailbox",
             Tab::Pools => "no job has run",
         }

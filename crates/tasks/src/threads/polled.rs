@@ -36,11 +36,14 @@ pub(super) fn cells(
     address: u64,
     stack: &[u8],
 ) -> Vec<Cell> {
+    // Its own frames can look like cells: they have copies of headers.
+    let frames = address..address.saturating_add(stack.len() as u64);
+    let can_be = |word: u64| heaps.can_have(word) && !frames.contains(&word);
     let mut found: Vec<(u64, u64)> =
-        registers.all.iter().filter(|word| heaps.can_have(**word)).map(|word| (*word, 0)).collect();
+        registers.all.iter().filter(|word| can_be(**word)).map(|word| (*word, 0)).collect();
     for (index, word) in stack.chunks_exact(8).enumerate() {
         let word = u64::from_le_bytes(word.try_into().unwrap_or_default());
-        if heaps.can_have(word) {
+        if can_be(word) {
             found.push((word, address + index as u64 * 8));
         }
     }

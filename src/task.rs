@@ -75,7 +75,7 @@ where
 ///
 /// # Panics
 ///
-/// Panics outside of a [`LocalSet`](tokio::task::LocalSet), as [`tokio::task::spawn_local`] does.
+/// Panics outside of a [`LocalSet`], as [`tokio::task::spawn_local`] does.
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
 where

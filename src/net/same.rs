@@ -12,6 +12,42 @@ macro_rules! same {
     )+ };
 }
 
+/// Options of IP that sockets of TCP and UDP share.
+macro_rules! options_of_ip {
+    ($tokio:literal) => {
+        $crate::net::same::same! { $tokio:
+            #[cfg(any(
+                target_os = "android", target_os = "dragonfly", target_os = "freebsd", target_os = "linux", target_os = "macos",
+                target_os = "netbsd", target_os = "openbsd"
+            ))]
+            fn tclass_v6(&self) -> io::Result<u32>;
+            #[cfg(any(
+                target_os = "android", target_os = "dragonfly", target_os = "freebsd", target_os = "linux", target_os = "macos",
+                target_os = "netbsd", target_os = "openbsd"
+            ))]
+            fn set_tclass_v6(&self, tclass: u32) -> io::Result<()>;
+            #[cfg(not(any(target_os = "illumos", target_os = "redox", target_os = "solaris")))]
+            fn tos_v4(&self) -> io::Result<u32>;
+            #[cfg(not(any(target_os = "illumos", target_os = "redox", target_os = "solaris")))]
+            fn set_tos_v4(&self, tos: u32) -> io::Result<()>;
+            #[cfg(not(any(target_os = "illumos", target_os = "redox", target_os = "solaris")))]
+            #[deprecated = "its new name is tos_v4"]
+            #[allow(deprecated)]
+            #[doc(hidden)]
+            fn tos(&self) -> io::Result<u32>;
+            #[cfg(not(any(target_os = "illumos", target_os = "redox", target_os = "solaris")))]
+            #[deprecated = "its new name is set_tos_v4"]
+            #[allow(deprecated)]
+            #[doc(hidden)]
+            fn set_tos(&self, tos: u32) -> io::Result<()>;
+            #[cfg(any(target_os = "android", target_os = "linux"))]
+            fn device(&self) -> io::Result<Option<Vec<u8>>>;
+            #[cfg(any(target_os = "android", target_os = "linux"))]
+            fn bind_device(&self, interface: Option<&[u8]>) -> io::Result<()>;
+        }
+    };
+}
+
 /// Asynchronous methods. `reads`, `writes` or `waits` is the direction.
 macro_rules! waits {
     ($tokio:literal: $($direction:ident $name:ident $(<$generic:ident: $bound:path>)? (&self $(, $argument:ident: $type:ty)*) -> $answer:ty;)+) => { $(
@@ -116,4 +152,4 @@ macro_rules! socket {
     };
 }
 
-pub(super) use {polls, same, socket, waits};
+pub(super) use {options_of_ip, polls, same, socket, waits};

@@ -9,7 +9,7 @@ use tokio::io::{Interest, ReadBuf, Ready};
 use tokio::net::ToSocketAddrs;
 
 use super::datagram::datagrams;
-use super::same::{polls, same, socket, waits};
+use super::same::{options_of_ip, polls, same, socket, waits};
 use super::socket::{Endpoint, Socket};
 use crate::waiting::{Kind, Resolver, Waiting};
 
@@ -93,39 +93,13 @@ impl UdpSocket {
         fn set_multicast_ttl_v4(&self, ttl: u32) -> io::Result<()>;
         fn multicast_loop_v6(&self) -> io::Result<bool>;
         fn set_multicast_loop_v6(&self, on: bool) -> io::Result<()>;
-        #[cfg(any(
-            target_os = "android", target_os = "dragonfly", target_os = "freebsd", target_os = "linux", target_os = "macos",
-            target_os = "netbsd", target_os = "openbsd"
-        ))]
-        fn tclass_v6(&self) -> io::Result<u32>;
-        #[cfg(any(
-            target_os = "android", target_os = "dragonfly", target_os = "freebsd", target_os = "linux", target_os = "macos",
-            target_os = "netbsd", target_os = "openbsd"
-        ))]
-        fn set_tclass_v6(&self, tclass: u32) -> io::Result<()>;
         fn ttl(&self) -> io::Result<u32>;
         fn set_ttl(&self, ttl: u32) -> io::Result<()>;
-        #[cfg(not(any(target_os = "illumos", target_os = "redox", target_os = "solaris")))]
-        fn tos_v4(&self) -> io::Result<u32>;
-        #[cfg(not(any(target_os = "illumos", target_os = "redox", target_os = "solaris")))]
-        fn set_tos_v4(&self, tos: u32) -> io::Result<()>;
-        #[cfg(not(any(target_os = "illumos", target_os = "redox", target_os = "solaris")))]
-        #[deprecated = "its new name is tos_v4"]
-        #[allow(deprecated)]
-        #[doc(hidden)]
-        fn tos(&self) -> io::Result<u32>;
-        #[cfg(not(any(target_os = "illumos", target_os = "redox", target_os = "solaris")))]
-        #[deprecated = "its new name is set_tos_v4"]
-        #[allow(deprecated)]
-        #[doc(hidden)]
-        fn set_tos(&self, tos: u32) -> io::Result<()>;
-        #[cfg(any(target_os = "android", target_os = "linux"))]
-        fn device(&self) -> io::Result<Option<Vec<u8>>>;
-        #[cfg(any(target_os = "android", target_os = "linux"))]
-        fn bind_device(&self, interface: Option<&[u8]>) -> io::Result<()>;
         fn join_multicast_v4(&self, multiaddr: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()>;
         fn join_multicast_v6(&self, multiaddr: &Ipv6Addr, interface: u32) -> io::Result<()>;
         fn leave_multicast_v4(&self, multiaddr: Ipv4Addr, interface: Ipv4Addr) -> io::Result<()>;
         fn leave_multicast_v6(&self, multiaddr: &Ipv6Addr, interface: u32) -> io::Result<()>;
     }
+
+    options_of_ip! { "UdpSocket" }
 }

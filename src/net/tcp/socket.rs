@@ -8,7 +8,7 @@ use std::panic::Location;
 use std::time::Duration;
 
 use super::super::connecting::Connecting;
-use super::super::same::same;
+use super::super::same::{options_of_ip, same};
 use super::listener::TcpListener;
 use super::stream::TcpStream;
 use crate::waiting::Kind;
@@ -106,35 +106,9 @@ impl TcpSocket {
         fn set_zero_linger(&self) -> io::Result<()>;
         fn nodelay(&self) -> io::Result<bool>;
         fn set_nodelay(&self, nodelay: bool) -> io::Result<()>;
-        #[cfg(any(
-            target_os = "android", target_os = "dragonfly", target_os = "freebsd", target_os = "linux", target_os = "macos",
-            target_os = "netbsd", target_os = "openbsd"
-        ))]
-        fn tclass_v6(&self) -> io::Result<u32>;
-        #[cfg(any(
-            target_os = "android", target_os = "dragonfly", target_os = "freebsd", target_os = "linux", target_os = "macos",
-            target_os = "netbsd", target_os = "openbsd"
-        ))]
-        fn set_tclass_v6(&self, tclass: u32) -> io::Result<()>;
-        #[cfg(not(any(target_os = "illumos", target_os = "redox", target_os = "solaris")))]
-        fn tos_v4(&self) -> io::Result<u32>;
-        #[cfg(not(any(target_os = "illumos", target_os = "redox", target_os = "solaris")))]
-        fn set_tos_v4(&self, tos: u32) -> io::Result<()>;
-        #[cfg(not(any(target_os = "illumos", target_os = "redox", target_os = "solaris")))]
-        #[deprecated = "its new name is tos_v4"]
-        #[allow(deprecated)]
-        #[doc(hidden)]
-        fn tos(&self) -> io::Result<u32>;
-        #[cfg(not(any(target_os = "illumos", target_os = "redox", target_os = "solaris")))]
-        #[deprecated = "its new name is set_tos_v4"]
-        #[allow(deprecated)]
-        #[doc(hidden)]
-        fn set_tos(&self, tos: u32) -> io::Result<()>;
-        #[cfg(any(target_os = "android", target_os = "linux"))]
-        fn device(&self) -> io::Result<Option<Vec<u8>>>;
-        #[cfg(any(target_os = "android", target_os = "linux"))]
-        fn bind_device(&self, interface: Option<&[u8]>) -> io::Result<()>;
     }
+
+    options_of_ip! { "TcpSocket" }
 }
 
 impl AsRawFd for TcpSocket {

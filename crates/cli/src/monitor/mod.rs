@@ -4,9 +4,7 @@ mod arguments;
 mod output;
 mod stack;
 
-use std::io;
-use std::process::{self, ExitCode};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::ExitCode;
 
 use anyhow::Context as _;
 use dyntrace::monitor::Kind;
@@ -15,8 +13,7 @@ use dyntrace::recorder::control::{ControlError, Ender};
 use jiff::tz::TimeZone;
 
 use crate::exit::{self, Failure, Outcome};
-use crate::record::process::{connect, is_for_others, refusal};
-use crate::signals::{self, Notice};
+use crate::record::process::{connect, end_by_signal, is_end, refusal};
 use crate::stdout;
 
 pub use arguments::{Arguments, HELP};
@@ -63,28 +60,6 @@ fn wrong(error: ControlError) -> Failure {
         ControlError::Protocol { .. } => Failure::new(exit::NO_PROBES, error),
         other => refusal(other),
     }
-}
-
-fn is_end(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset)
-}
-
-/// The first signal ends the monitor; the second one does not wait for the counts.
-fn end_by_signal(ender: Ender) -> anyhow::Result<()> {
-    let is_ending = AtomicBool::new(false);
-    let tell = move |notice| {
-        if let Notice::Signal(signal) = notice
-            && !is_for_others(signal.number)
-        {
-            // Relaxed: only one thread uses it.
-            if is_ending.swap(true, Ordering::Relaxed) {
-                process::exit(128 + signal.number);
-            }
-            ender.end();
-        }
-        true
-    };
-    signals::receive(tell).context("cannot receive signals")
 }
 
 fn end_after(ender: Ender, time: std::time::Duration) -> anyhow::Result<()> {

@@ -1,12 +1,15 @@
 //! Requests to a process over its control socket.
 
+use std::io;
 use std::path::Path;
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 
 use anyhow::{Context as _, anyhow};
 use dyntrace::recorder::Options;
 use dyntrace::recorder::control::protocol::{Record, Request};
-use dyntrace::recorder::control::{Connection, ControlError};
+use dyntrace::recorder::control::{Connection, ControlError, Ender};
 use nix::sys::signal::Signal;
 
 use crate::exit::{self, Failure};
@@ -49,6 +52,29 @@ pub fn record(pid: u32, options: &Options) -> Result<(), Failure> {
 /// Whether this command ignores the signal.
 pub fn is_for_others(signal: i32) -> bool {
     matches!(Signal::try_from(signal), Ok(Signal::SIGUSR1 | Signal::SIGUSR2))
+}
+
+/// The first signal ends what the connection was asked for; the second one does not wait for the last counts.
+pub fn end_by_signal(ender: Ender) -> anyhow::Result<()> {
+    let is_ending = AtomicBool::new(false);
+    let tell = move |notice| {
+        if let Notice::Signal(signal) = notice
+            && !is_for_others(signal.number)
+        {
+            // Relaxed: only one thread uses it.
+            if is_ending.swap(true, Ordering::Relaxed) {
+                process::exit(128 + signal.number);
+            }
+            ender.end();
+        }
+        true
+    };
+    signals::receive(tell).context("cannot receive signals")
+}
+
+/// Whether an error of reading says that the process has ended.
+pub fn is_end(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset)
 }
 
 /// Connects to a process. If it has no control socket, it is asked to open one.

@@ -8,19 +8,17 @@ mod table;
 
 use std::env;
 use std::io;
-use std::process::{self, ExitCode};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::ExitCode;
 
-use anyhow::{Context as _, Error};
+use anyhow::Error;
+use dyntrace::recorder::control::ControlError;
 use dyntrace::recorder::control::protocol::{Record, Request};
-use dyntrace::recorder::control::{ControlError, Ender};
 use jiff::tz::TimeZone;
 use terminal_size::{Height, terminal_size_of};
 
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
-use crate::record::process::{self as control, connect, is_for_others};
-use crate::signals::{self, Notice};
+use crate::record::process::{self as control, connect, end_by_signal, is_end};
 
 use output::Output;
 
@@ -79,28 +77,6 @@ fn height_of_terminal() -> Option<usize> {
     let draws = env::var_os("TERM").is_some_and(|terminal| terminal != "dumb");
     let (_, Height(lines)) = terminal_size_of(io::stdout()).filter(|_| draws)?;
     Some(lines.into())
-}
-
-/// The first signal ends the trace; the second one does not wait for the last counts.
-fn end_by_signal(ender: Ender) -> anyhow::Result<()> {
-    let is_ending = AtomicBool::new(false);
-    let tell = move |notice| {
-        if let Notice::Signal(signal) = notice
-            && !is_for_others(signal.number)
-        {
-            // Relaxed: only one thread uses it.
-            if is_ending.swap(true, Ordering::Relaxed) {
-                process::exit(128 + signal.number);
-            }
-            ender.end();
-        }
-        true
-    };
-    signals::receive(tell).context("cannot receive signals")
-}
-
-fn is_end(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset)
 }
 
 fn summarize(pid: u32, end: Option<&Record>, events: u64) -> ExitCode {

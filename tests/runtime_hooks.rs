@@ -32,9 +32,10 @@ async fn turns(count: usize) {
     }
 }
 
-/// The events of processes, without the word `process`.
+/// The events of lives and polls, without the word `process`.
 fn seen(body: impl FnOnce()) -> Vec<String> {
-    let lines = events::seen(&["process-*"], body);
+    const PROBES: &[&str] = &["process-spawn", "process-scheduled", "process-unscheduled", "process-exit"];
+    let lines = events::seen(PROBES, body);
     lines.iter().filter_map(|line| line.strip_prefix("process-")).map(str::to_owned).collect()
 }
 

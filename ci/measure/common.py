@@ -38,7 +38,6 @@ def build(binary, *features, package=PEERS, probes=True, whole=False, unstable=F
     if whole:
         target /= "whole"
         environment["CARGO_PROFILE_RELEASE_CODEGEN_UNITS"] = "1"
-    command = ["cargo", "build", "--release", "--quiet", "--bin", binary, "--target-dir", target]
     if not probes:
         environment["RUSTFLAGS"] = "--cfg dyntrace_without_probes"
     if unstable:
@@ -47,6 +46,7 @@ def build(binary, *features, package=PEERS, probes=True, whole=False, unstable=F
     if described:
         target /= "described"
         environment["CARGO_PROFILE_RELEASE_DEBUG"] = "2"
+    command = ["cargo", "build", "--release", "--quiet", "--bin", binary, "--target-dir", target]
     if features:
         command += ["--features", ",".join(features)]
     subprocess.run(command, cwd=package, env=environment, check=True)

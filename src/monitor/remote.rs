@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::{RecvFlags, recv};
 
 use super::counts::Counters;
 use super::event::Event;
@@ -20,8 +20,8 @@ use super::kind::Kind;
 use super::limits::Limits;
 use super::tell::tell;
 use super::watch::Watch;
-use crate::recorder::control::clients::{ClientLimit, ClientPermit};
-use crate::recorder::control::protocol::{Record, Reply, frame};
+use crate::recorder::control::clients::{ClientLimit, ClientPermit, say};
+use crate::recorder::control::protocol::Record;
 use crate::recorder::control::serve_monitors;
 use crate::thread_progress::os::without_signals;
 
@@ -98,20 +98,6 @@ fn stays(stream: &UnixStream, time: Duration) -> bool {
         Ok(_) => matches!(recv(stream, &mut [0; 1], RecvFlags::DONTWAIT), Err(Errno::AGAIN | Errno::INTR)),
         Err(_) => false,
     }
-}
-
-/// Sends a message. Returns whether all of it was sent.
-fn say(stream: &UnixStream, message: Result<Vec<Record>, String>) -> bool {
-    let Ok(message) = frame(&Reply(message).to_string()) else { return false };
-    let mut rest = message.as_slice();
-    while !rest.is_empty() {
-        match send(stream, rest, SendFlags::NOSIGNAL) {
-            Ok(sent) => rest = &rest[sent..],
-            Err(Errno::INTR) => {}
-            Err(_) => return false,
-        }
-    }
-    true
 }
 
 fn record(event: &Event) -> Record {

@@ -1,4 +1,4 @@
-//! What each event does, whether the monitor is the program's own or a command's.
+//! Tells an event to its probe and to flight recorders, whether the monitor is the program's own or a command's.
 
 use super::event::{Event, Thread};
 use super::kind::Kind;

@@ -148,7 +148,7 @@ macro_rules! half {
     };
 }
 
-/// What a half that reads has beside that.
+/// Defines the rest of a half that reads.
 macro_rules! reads {
     ($half:ty) => {
         impl $half {
@@ -186,7 +186,7 @@ macro_rules! reads {
     };
 }
 
-/// What a half that writes has beside that.
+/// Defines the rest of a half that writes.
 macro_rules! writes {
     ($half:ty) => {
         impl $half {

@@ -21,13 +21,13 @@ pub(super) struct Told {
     note: Arc<Note>,
 }
 
-/// What all clones of the waker share.
+/// The state that all clones of the waker share.
 struct Note {
     /// The waker with which the process is polled from outside.
     inner: Waker,
     /// The number in the pid of the process; 0 once its `Told` is dropped.
     pid: AtomicU64,
-    /// What made the last wake, as the table of tasks has it.
+    /// The source of the last wake, as the table of tasks has it.
     woken_by: AtomicU64,
     /// Whether there was a wake since the last poll began.
     is_woken: AtomicBool,

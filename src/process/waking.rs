@@ -1,4 +1,4 @@
-//! What wakes a process.
+//! The sources of wakes, and their names in probes.
 
 use std::io::Write as _;
 
@@ -11,7 +11,7 @@ use super::name::thread_name;
 use super::others::pid_of_running;
 use crate::text::Text;
 
-/// What wakes a process.
+/// The source of a wake.
 pub(super) enum Waking {
     /// A process that is a task or a closure.
     Process(Pid),
@@ -22,7 +22,7 @@ pub(super) enum Waking {
 }
 
 impl Waking {
-    /// What runs on the current thread, by the process that is in its slot.
+    /// The task or thread that runs here, by the process that is in its slot.
     pub(super) fn now(process: Option<Pid>) -> Waking {
         match (process, HOST.get()) {
             (Some(pid), _) => Waking::Process(pid),
@@ -47,7 +47,7 @@ impl Waking {
     }
 }
 
-/// What runs on the current thread outside of processes that this crate has started.
+/// The task or thread that runs here outside of processes that this crate has started.
 pub(super) fn outside() -> Waking {
     match (pid_of_running(), try_id()) {
         (Some(pid), _) => Waking::Process(pid),

@@ -27,7 +27,7 @@ const STANDING: usize = 100;
 const RENEWED: usize = 20;
 const LOOKS: usize = 12;
 
-/// What the program says of its tasks. The standing ones live until the next mark.
+/// The tasks, as the program itself counts them. The standing ones live until the next mark.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Mark {
     /// The number of the last task of each lane that has ended.

@@ -93,7 +93,7 @@ pub mod slot {
     pub const PARENT: usize = 2;
     /// Three references, of 21 bits each: [`Text`](super::Text).
     pub const TEXTS: usize = 3;
-    /// What made the last wake before the last poll: [`Waker`](super::Waker); 0 if there was none, or if it was not watched.
+    /// The source of the last wake before the last poll: [`Waker`](super::Waker); 0 if there was none, or if it was not watched.
     pub const WOKEN_BY: usize = 4;
     /// When the task was spawned, in cycles.
     pub const SPAWNED: usize = 5;
@@ -198,7 +198,7 @@ impl Text {
     }
 }
 
-/// What woke a task.
+/// The source of a wake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Waker {
     /// The process that the waking thread polled or called, by the number in its pid.
@@ -270,7 +270,7 @@ pub struct Task {
     pub scheduled: u64,
     /// The number of polls, with a running one, modulo 2^42.
     pub polls: u64,
-    /// What made the last wake before the last poll, if there was one and it was watched.
+    /// The source of the last wake before the last poll, if there was one and it was watched.
     pub woken_by: Option<Waker>,
     /// Cycles in polls that have ended.
     pub busy: u64,

@@ -27,7 +27,7 @@ fn has_own_types() -> bool {
     option_env!("CARGO_PROFILE_DEV_DEBUG").is_none_or(|debug| ["2", "full", "true"].contains(&debug))
 }
 
-/// What the futures by hand wait for, without addresses.
+/// The waits of the futures by hand, without addresses.
 fn by_hand(program: &Program) -> Vec<Vec<String>> {
     let roots = roots(program);
     let kind = |waits: &&WaitsFor| match waits {

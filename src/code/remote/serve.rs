@@ -9,12 +9,12 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::{RecvFlags, recv};
 
 use super::order::Order;
 use super::perform::perform;
-use crate::recorder::control::clients::{ClientLimit, parts};
-use crate::recorder::control::protocol::{Record, Reply, frame};
+use crate::recorder::control::clients::{ClientLimit, parts, say};
+use crate::recorder::control::protocol::Record;
 use crate::thread_progress::os::without_signals;
 use crate::unpark;
 
@@ -73,20 +73,6 @@ fn while_listening<T>(stream: &UnixStream, future: impl Future<Output = T>) -> O
             Ok(_) | Err(_) => return None,
         }
     }
-}
-
-/// Sends a message. Returns whether all of it was sent.
-fn say(stream: &UnixStream, message: Result<Vec<Record>, String>) -> bool {
-    let Ok(message) = frame(&Reply(message).to_string()) else { return false };
-    let mut rest = message.as_slice();
-    while !rest.is_empty() {
-        match send(stream, rest, SendFlags::NOSIGNAL) {
-            Ok(sent) => rest = &rest[sent..],
-            Err(Errno::INTR) => {}
-            Err(_) => return false,
-        }
-    }
-    true
 }
 
 #[cfg(test)]

@@ -1,8 +1,12 @@
-//! For handlers of connections ([`extension`](super::extension)): a limit on clients, and answers of any length.
+//! For handlers of connections ([`extension`](super::extension)): a limit on clients, answers of any length, and their sending.
 
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::protocol::Record;
+use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
+
+use super::protocol::{Record, Reply, frame};
 
 /// The bytes of records after which a new message begins.
 const CHUNK: usize = 32 << 10;
@@ -57,10 +61,23 @@ pub(crate) fn parts(records: Vec<Record>) -> Vec<Vec<Record>> {
     parts
 }
 
+/// Sends a message. Returns whether all of it was sent.
+pub(crate) fn say(stream: &UnixStream, message: Result<Vec<Record>, String>) -> bool {
+    let Ok(message) = frame(&Reply(message).to_string()) else { return false };
+    let mut rest = message.as_slice();
+    while !rest.is_empty() {
+        match send(stream, rest, SendFlags::NOSIGNAL) {
+            Ok(sent) => rest = &rest[sent..],
+            Err(Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recorder::control::protocol::{Reply, frame};
 
     #[test]
     fn long_answers_come_in_parts() {

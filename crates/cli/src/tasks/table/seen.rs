@@ -81,7 +81,7 @@ pub fn longest(group: &[&Seen], clock: Option<Clock>) -> String {
     took(group.iter().map(|seen| seen.task.longest as u64).max().unwrap_or(0), clock)
 }
 
-/// What made the last wake before a task's last poll. `None` if that is not known.
+/// The source of the last wake before a task's last poll. `None` if that is not known.
 pub fn woken_by(seen: &Seen) -> Option<String> {
     Some(match seen.task.woken_by? {
         Waker::Process(number) => pid(number),

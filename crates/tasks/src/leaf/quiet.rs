@@ -47,11 +47,18 @@ fn receiver(walk: &Walk<'_, '_>, receiver: &Value) -> Option<bool> {
     Some(live.number(&state)? & RECEIVER_WAKER == 0)
 }
 
-/// The first poll registers the timer: a field up to tokio 1.47, an `Option` since some version after it.
+/// The fields of each version in which a timer's first poll notes that it registers it: a flag up to tokio 1.51 (the second in 1.49 to
+/// 1.51), or an `Option` of what it registers (the first since 1.52, the second with `enable_alt_timer` before it).
+const REGISTERED: [&[&str]; 2] = [&["entry", "registered"], &["entry", "=", "registered"]];
+const REGISTRATION: [&[&str]; 2] = [&["timer"], &["entry", "=", "entry"]];
+
 fn sleep(walk: &Walk<'_, '_>, sleep: &Value) -> Option<bool> {
     let steady = &walk.steady;
-    match number(walk, sleep, &["entry", "registered"]) {
+    match REGISTERED.iter().find_map(|steps| number(walk, sleep, steps)) {
         Some(registered) => Some(registered == 0),
-        None => Some(steady.variant(&steady.field(sleep, "timer")?)?.0 == "None"),
+        None => {
+            let registration = REGISTRATION.iter().find_map(|steps| steady.follow(sleep, steps))?;
+            Some(steady.variant(&registration)?.0 == "None")
+        }
     }
 }

@@ -37,7 +37,7 @@
 //!
 //! # What happens at an event
 //!
-//! 1. The kind is [counted](Counts).
+//! 1. The kind is counted: for its monitor ([`Monitor::counts`]), and for the program ([`counts`], `dyntrace metrics`).
 //! 2. The probe `system_monitor-KIND` fires.
 //! 3. With [`Builder::snapshot`], each flight recorder takes a snapshot ([`recorder::trigger`](crate::recorder::trigger)).
 //! 4. The function of [`Builder::on_event`] is called.
@@ -108,4 +108,5 @@ pub use error::Error;
 pub use event::{Event, Thread};
 pub use kind::Kind;
 pub use limits::LimitsError;
+pub use owner::counts;
 pub use running::Monitor;

@@ -4,7 +4,7 @@
 //! message of one record for each event: `told=event`, `kind`, `time` (nanoseconds since 1970), `amount`, `limit`, `text` (the event as one
 //! line), and of its fields those that apply: `process`, `function`, `spawned`, `tag`, `operation`, `resource`, `place`, `port`, `thread`,
 //! `thread_name`, `state`, `system_call`, `kernel_function`. When the client closes its side of the connection, the last message has
-//! `told=end`, a count by the name of each kind, and `left_out`. A client that does not read for five seconds ends its monitor.
+//! `told=end`, a count by the name of each kind, `left_out` and `panics`. A client that does not read for five seconds ends its monitor.
 
 use std::os::unix::net::UnixStream;
 use std::thread;
@@ -14,10 +14,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 
-use super::counts::Counters;
+use super::counts::{Counters, Counts};
 use super::event::Event;
 use super::kind::Kind;
 use super::limits::Limits;
+use super::owner::counts;
 use super::tell::tell;
 use super::watch::Watch;
 use crate::recorder::control::clients::{ClientLimit, ClientPermit, say};
@@ -36,7 +37,7 @@ static MONITORS: ClientLimit = ClientLimit::new(MOST);
 
 /// Has this process serve monitors on request.
 pub(super) fn enrol() {
-    serve_monitors(serve);
+    serve_monitors(serve, || counts().map(|counts| record(&counts).with("monitor", "own")));
 }
 
 /// Serves a client on a thread of its own. The server's thread, which calls this, does not block.
@@ -84,9 +85,13 @@ fn monitor(stream: &UnixStream, asked: &Record, _permit: ClientPermit) {
             break;
         }
     }
-    let counts = counters.read();
-    let end = Record::default().with("told", "end").with("left_out", counts.left_out());
-    say(stream, Ok(vec![Kind::ALL.into_iter().fold(end, |end, kind| end.with(kind.name(), counts.of(kind)))]));
+    say(stream, Ok(vec![record(&counters.read()).with("told", "end")]));
+}
+
+/// A count by the name of each kind, and the others.
+fn record(counts: &Counts) -> Record {
+    let others = Record::default().with("left_out", counts.left_out()).with("panics", counts.panics());
+    Kind::ALL.into_iter().fold(others, |record, kind| record.with(kind.name(), counts.of(kind)))
 }
 
 /// Waits for the client to close its side. Returns whether it is still connected. Any bytes from it count as the end.

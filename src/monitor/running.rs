@@ -27,6 +27,9 @@ pub struct Monitor {
 struct Shared {
     is_ended: AtomicBool,
     counts: Counters,
+    /// Of all monitors of the program.
+    #[cfg_attr(not(recorded), allow(dead_code, reason = "there is no thread"))]
+    of_program: Arc<Counters>,
     #[cfg_attr(not(recorded), allow(dead_code, reason = "there is no thread"))]
     on_event: Option<Box<OnEvent>>,
 }
@@ -62,9 +65,14 @@ impl Monitor {
         use crate::thread_progress::os::without_signals;
 
         limits.check()?;
-        let _place = Place::take(at).map_err(Error::Running)?;
+        let place = Place::take(at).map_err(Error::Running)?;
         let mut watch = Watch::new(&limits)?;
-        let shared = Arc::new(Shared { is_ended: AtomicBool::new(false), counts: Counters::default(), on_event });
+        let shared = Arc::new(Shared {
+            is_ended: AtomicBool::new(false),
+            counts: Counters::default(),
+            of_program: Arc::clone(&place.counts),
+            on_event,
+        });
         let own = Arc::clone(&shared);
         let run = move || {
             while !own.is_ended.load(Relaxed) {
@@ -76,7 +84,7 @@ impl Monitor {
         };
         let thread = without_signals(|| thread::Builder::new().name("dyntrace-monitor".into()).spawn(run));
         let thread = thread.map_err(Error::Thread)?.thread().clone();
-        Ok(Monitor { shared, thread, _place })
+        Ok(Monitor { shared, thread, _place: place })
     }
 }
 
@@ -85,7 +93,9 @@ impl Shared {
     fn tell(&self, found: super::condition::Found, snapshot: bool) {
         use std::panic::{AssertUnwindSafe, catch_unwind};
 
-        self.counts.found(found.kind, found.events.len() as u64, found.left_out);
+        for counts in [&self.counts, &*self.of_program] {
+            counts.found(found.kind, found.events.len() as u64, found.left_out);
+        }
         for event in &found.events {
             if self.is_ended.load(Relaxed) {
                 return;
@@ -95,7 +105,7 @@ impl Shared {
                 // The function is not called again with values of this call.
                 && catch_unwind(AssertUnwindSafe(|| on_event(event))).is_err()
             {
-                self.counts.panicked();
+                [&self.counts, &*self.of_program].into_iter().for_each(Counters::panicked);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
-use dyntrace::monitor::{Builder, Error, Kind, Monitor};
+use dyntrace::monitor::{self, Builder, Error, Kind, Monitor};
 
 use crate::{alone, on_a_thread};
 
@@ -37,6 +37,20 @@ fn a_function_that_panics_is_called_again() {
     block(|| events.recv().unwrap());
     let counts = monitor.counts();
     assert_eq!((counts.of(Kind::LongSchedule), counts.panics()), (2, 1));
+}
+
+#[test]
+fn the_program_counts_the_events_of_all_its_monitors() {
+    let _alone = alone();
+    let of = |counts: Option<monitor::Counts>| counts.unwrap_or_default().of(Kind::LongSchedule);
+    let before = of(monitor::counts());
+    for _ in 0..2 {
+        let (sender, events) = mpsc::channel();
+        let monitor = polls().on_event(move |_| sender.send(()).unwrap()).start().unwrap();
+        block(|| events.recv().unwrap());
+        assert_eq!(monitor.counts().of(Kind::LongSchedule), 1);
+    }
+    assert_eq!(of(monitor::counts()), before + 2);
 }
 
 #[test]
@@ -115,17 +129,18 @@ fn wrong_limits_are_refused() {
 #[test]
 fn a_forked_child_has_no_monitor_and_can_start_one() {
     let _alone = alone();
-    let monitor = polls().start().unwrap();
+    let of_parent = polls().start().unwrap();
     // SAFETY: the child uses the allocator and starts a thread, which the C library allows after a fork, and ends without exit handlers.
     let child = unsafe { libc::fork() };
     assert!(child >= 0);
     if child == 0 {
+        let has_had_none = monitor::counts().is_none();
         let started = Builder::new().too_many_tasks(usize::MAX).start().is_ok();
         let is_alone = Builder::new().busy_port(1).start();
         // The parent's, of which the child has a copy.
-        mem::drop(monitor);
+        mem::drop(of_parent);
         let is_refused = matches!(Builder::new().busy_port(1).start(), Err(Error::Running(Some(_))));
-        let right = started && is_alone.is_ok() && is_refused;
+        let right = has_had_none && started && is_alone.is_ok() && is_refused;
         // SAFETY: ends the child at once.
         unsafe { libc::_exit(i32::from(!right)) };
     }
@@ -134,5 +149,5 @@ fn a_forked_child_has_no_monitor_and_can_start_one() {
     assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
     assert_eq!(status, 0);
     assert!(matches!(Builder::new().busy_port(1).start(), Err(Error::Running(Some(_)))), "the parent's goes on");
-    drop(monitor);
+    drop(of_parent);
 }

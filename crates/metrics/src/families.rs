@@ -64,12 +64,14 @@ enum Source {
     OfCommands(fn(&CommandFigures) -> Value<'_>),
     OfLanes(fn(&LaneFigures) -> Value<'_>),
     OfSessions(fn(&SessionFigures) -> Value<'_>),
+    /// Events of the monitor, by kind.
+    OfEvents,
     /// One series without labels, or none.
     Of(fn(&Figures) -> Option<u64>),
 }
 
 use Kind::{Counter, Gauge, Histogram};
-use Source::{Of, OfCommands, OfLanes, OfSessions};
+use Source::{Of, OfCommands, OfEvents, OfLanes, OfSessions};
 use Unit::{Bytes, Count, Seconds};
 use Value::Number;
 
@@ -181,6 +183,27 @@ pub const FAMILIES: &[Family] = &[
         source: OfSessions(|of| Number(of.bytes)),
     },
     Family {
+        name: "dyntrace_monitor_events_total",
+        kind: Counter,
+        unit: Count,
+        help: "Limits that the program's monitor found crossed.",
+        source: OfEvents,
+    },
+    Family {
+        name: "dyntrace_monitor_left_out_events_total",
+        kind: Counter,
+        unit: Count,
+        help: "Events of the monitor that were counted only, as there were too many at once.",
+        source: Of(|of| of.monitor.as_ref().map(|monitor| monitor.left_out)),
+    },
+    Family {
+        name: "dyntrace_monitor_panics_total",
+        kind: Counter,
+        unit: Count,
+        help: "Panics of the function that the monitor calls for events.",
+        source: Of(|of| of.monitor.as_ref().map(|monitor| monitor.panics)),
+    },
+    Family {
         name: "dyntrace_left_out_commands",
         kind: Gauge,
         unit: Count,
@@ -203,6 +226,10 @@ impl Family {
             OfSessions(value) => {
                 let sessions = figures.sessions.iter().flatten();
                 sessions.for_each(|of| take(&[("session", &of.session.to_string())], value(of)));
+            }
+            OfEvents => {
+                let events = figures.monitor.iter().flat_map(|of| &of.events);
+                events.for_each(|&(kind, count)| take(&[("kind", kind)], Number(count)));
             }
             Of(value) => {
                 if let Some(value) = value(figures) {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use dyntrace::aio_pool::{Histogram, LaneMetrics, Metrics};
+use dyntrace::monitor::{Counts, Kind};
 
 /// The counts of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct Figures {
     pub commands: Vec<CommandFigures>,
     /// The recorder's sessions; `None` if they are unknown.
     pub sessions: Option<Vec<SessionFigures>>,
+    /// The program's monitors; `None` if it has had none.
+    pub monitor: Option<MonitorFigures>,
     /// Commands for which a process's answer had no room; `None` if all were read.
     pub left_out: Option<u64>,
 }
@@ -73,6 +76,18 @@ pub struct SessionFigures {
     pub lost: u64,
 }
 
+/// The counts of the monitors ([`dyntrace::monitor`]) that a program has had.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MonitorFigures {
+    /// Events by kind, such as `long_schedule`.
+    pub events: Vec<(&'static str, u64)>,
+    /// Events that were counted and not told, as one look found too many.
+    pub left_out: u64,
+    /// Panics of the program's function for events.
+    pub panics: u64,
+}
+
 /// Durations, counted in buckets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -87,7 +102,8 @@ pub struct Times {
 impl Figures {
     /// Returns the counts of this process.
     pub fn now() -> Figures {
-        Figures::from(&dyntrace::aio_pool::metrics())
+        let monitor = dyntrace::monitor::counts().as_ref().map(MonitorFigures::from);
+        Figures { monitor, ..Figures::from(&dyntrace::aio_pool::metrics()) }
     }
 }
 
@@ -106,7 +122,18 @@ impl From<&Metrics> for Figures {
             lanes: vec![lane("fast", &metrics.fast), lane("slow", &metrics.slow)],
             commands: commands.collect(),
             sessions: None,
+            monitor: None,
             left_out: None,
+        }
+    }
+}
+
+impl From<&Counts> for MonitorFigures {
+    fn from(counts: &Counts) -> MonitorFigures {
+        MonitorFigures {
+            events: Kind::ALL.map(|kind| (kind.name(), counts.of(kind))).into(),
+            left_out: counts.left_out(),
+            panics: counts.panics(),
         }
     }
 }

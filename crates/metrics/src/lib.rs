@@ -1,4 +1,4 @@
-//! The counts of [`dyntrace`]'s I/O pools for the [`metrics`](https://docs.rs/metrics) facade: an exporter that a program has already
+//! The counts of [`dyntrace`]'s I/O pools and monitor for the [`metrics`](https://docs.rs/metrics) facade: an exporter that a program has already
 //! shows them, too.
 //!
 //! ```no_run
@@ -36,6 +36,9 @@
 //! | `dyntrace_recorder_sessions` | gauge | |
 //! | `dyntrace_recorder_lost_events_total` | counter | `session` |
 //! | `dyntrace_recorder_bytes_total` | counter | `session` |
+//! | `dyntrace_monitor_events_total` | counter | `kind` |
+//! | `dyntrace_monitor_left_out_events_total` | counter | |
+//! | `dyntrace_monitor_panics_total` | counter | |
 //! | `dyntrace_left_out_commands` | gauge | |
 //!
 //! The facade differs in three ways:
@@ -55,7 +58,7 @@ mod publish;
 mod register;
 
 pub use families::{FAMILIES, Family, Kind, Unit, Value};
-pub use figures::{CommandFigures, Figures, LaneFigures, SessionFigures, Times};
+pub use figures::{CommandFigures, Figures, LaneFigures, MonitorFigures, SessionFigures, Times};
 #[cfg(feature = "publish")]
 pub use publish::Publisher;
 #[cfg(feature = "publish")]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::extension::counts_of_monitors;
 use super::protocol::Record;
 use crate::aio_pool::{self, Histogram, LaneMetrics, Metrics};
 
@@ -11,10 +12,11 @@ const LONGEST: usize = 48 << 10;
 /// The values of a session's status that are counts.
 const OF_SESSIONS: [&str; 6] = ["session", "threads", "bytes", "lost", "snapshots", "suppressed"];
 
-/// Returns one record of the pools, one of each lane, of each command and of each session.
+/// Returns one record of the pools, one of each lane, of each command and of each session, and one of the program's monitors.
 pub(super) fn figures(sessions: &[Record]) -> Vec<Record> {
     let mut records = pools(&aio_pool::metrics(), LONGEST);
     records.extend(sessions.iter().map(counts));
+    records.extend(counts_of_monitors());
     records
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dyntrace_metrics::{Figures, Times};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 pub fn object(pid: u32, figures: &Figures) -> Value {
     let lanes = figures.lanes.iter().map(|of| {
@@ -20,9 +20,14 @@ pub fn object(pid: u32, figures: &Figures) -> Value {
     });
     let sessions = figures.sessions.iter().flatten();
     let sessions = sessions.map(|of| json!({ "session": of.session, "bytes": of.bytes, "lost": of.lost }));
+    let monitor = figures.monitor.as_ref().map(|of| {
+        let events = of.events.iter().map(|&(kind, count)| (kind.to_owned(), count.into()));
+        json!({ "events": events.collect::<Map<_, _>>(), "left_out": of.left_out, "panics": of.panics })
+    });
     json!({
         "pid": pid, "waiting": figures.waiting, "left_out": figures.left_out,
         "lanes": lanes.collect::<Value>(), "commands": commands.collect::<Value>(), "sessions": sessions.collect::<Value>(),
+        "monitor": monitor,
     })
 }
 

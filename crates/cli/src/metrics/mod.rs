@@ -37,6 +37,7 @@ The names, and what each counts, are in the output. JSON has one object:
              a bucket: below_ns (null: no bound), count
   commands   driver, command, operations, errors, bytes, service_ns
   sessions   the recorder's: session, bytes, lost
+  monitor    events by kind, left_out, panics; null without one
 
 With --listen, GET /metrics answers in Prometheus's text format, until an interrupt or the end of the process.
 

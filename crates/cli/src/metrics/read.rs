@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use dyntrace::monitor::Kind;
 use dyntrace::recorder::control::protocol::Record;
-use dyntrace_metrics::{CommandFigures, Figures, LaneFigures, SessionFigures, Times};
+use dyntrace_metrics::{CommandFigures, Figures, LaneFigures, MonitorFigures, SessionFigures, Times};
 
 /// The first record is of all pools; each other one says by its names what it is of. A count that is missing is zero.
 pub fn figures(records: &[Record]) -> Figures {
@@ -29,6 +30,11 @@ pub fn figures(records: &[Record]) -> Figures {
             let mut session = SessionFigures::default();
             (session.session, session.bytes, session.lost) = (count("session"), count("bytes"), count("lost"));
             sessions.push(session);
+        } else if record.get("monitor").is_some() {
+            let mut monitor = MonitorFigures::default();
+            monitor.events = Kind::ALL.map(|kind| (kind.name(), count(kind.name()))).into();
+            (monitor.left_out, monitor.panics) = (count("left_out"), count("panics"));
+            figures.monitor = Some(monitor);
         } else {
             figures.waiting = count("waiting");
             figures.left_out = Some(count("left_out"));
@@ -68,6 +74,7 @@ mod tests {
             "lane=fast\tqueued=1\tthreads=4\tidle=2\tblocked=1\toperations=7\twait=5000 1024:2 18446744073709551615:1\tservice=0",
             "driver=own\tcommand=SEND\toperations=7\terrors=1\tbytes=9\tservice=11",
             "session=2\tbytes=4096\tlost=5",
+            "monitor=own\tleft_out=1\tpanics=2\tlong_wait=3",
         ];
         let figures = figures(&text.map(|line| line.parse().unwrap()));
         assert_eq!((figures.waiting, figures.left_out), (3, Some(1)));
@@ -75,6 +82,9 @@ mod tests {
         assert_eq!(figures.lanes[0].wait.buckets[1], (Duration::MAX, 1));
         assert_eq!((&*figures.commands[0].command, figures.commands[0].errors), ("SEND", 1));
         assert_eq!(figures.sessions.unwrap()[0].lost, 5);
+        let monitor = figures.monitor.unwrap();
+        assert_eq!((monitor.left_out, monitor.panics), (1, 2));
+        assert_eq!(monitor.events[..2], [("long_schedule", 0), ("long_wait", 3)]);
     }
 
     proptest! {

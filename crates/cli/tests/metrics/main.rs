@@ -15,6 +15,8 @@ mod place;
 use std::env;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use dyntrace::aio_pool::{Counts, Fault, Job, Pool, Port};
 use nix::sys::signal::Signal;
@@ -39,6 +41,9 @@ fn role() {
             assert_eq!(dyntrace::fs::read("ten bytes").await.unwrap().len(), 10);
             dyntrace::fs::read("missing").await.unwrap_err();
             pool.submit(port, Shout).await.unwrap();
+            if env::var_os("BLOCKS").is_some() {
+                dyntrace::spawn(async { thread::sleep(Duration::from_millis(50)) }).await.unwrap();
+            }
         });
         println!("fired");
     }
@@ -124,6 +129,7 @@ fn operations_errors_bytes_and_queues() {
     ran.says(0, "");
     let json: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((json["pid"].to_string(), &json["sessions"]), (pid, &Value::Array(vec![])));
+    assert_eq!(json["monitor"], Value::Null);
     let reads = json["commands"].as_array().unwrap().iter().find(|of| of["command"] == "READ_FILE").unwrap();
     assert_eq!((&reads["driver"], reads["operations"].as_f64()), (&"efile_drv".into(), Some(operations)));
     let buckets = json["lanes"][0]["wait"]["buckets"].as_array().unwrap();
@@ -142,6 +148,33 @@ fn a_session_and_its_losses() {
     assert_eq!(page.value("dyntrace_recorder_lost_events_total", &[("session", "1")]), Some(0.0));
     send(&recording, Signal::SIGINT);
     Ran::of(recording.wait_with_output().unwrap()).says(0, "");
+}
+
+#[test]
+fn events_of_the_monitor() {
+    const LONG: [(&str, &str); 1] = [("kind", "long_schedule")];
+    let place = Place::new();
+    std::fs::write(place.path("ten bytes"), "0123456789").unwrap();
+    let mut command = program("serve");
+    place.put(command.env("BLOCKS", "1").env("DYNTRACE", "control,monitor=long_schedule:1ms"));
+    let mut firing = Firing::start(&mut command);
+    let pid = firing.pid();
+    // A busy machine may give the monitor no time within one poll.
+    let page = loop {
+        firing.fire();
+        let page = Page::parse(&place.run(&["metrics", "-p", &pid]).out);
+        if page.value("dyntrace_monitor_events_total", &LONG) != Some(0.0) {
+            break page;
+        }
+    };
+    assert!(page.value("dyntrace_monitor_events_total", &LONG).is_some_and(|events| events >= 1.0));
+    assert_eq!(page.value("dyntrace_monitor_events_total", &[("kind", "too_many_tasks")]), Some(0.0));
+    for name in ["dyntrace_monitor_left_out_events_total", "dyntrace_monitor_panics_total"] {
+        assert_eq!(page.value(name, &[]), Some(0.0), "{name}");
+    }
+    let json: Value = serde_json::from_str(&place.run(&["metrics", "-p", &pid, "--json"]).out).unwrap();
+    assert!(json["monitor"]["events"]["long_schedule"].as_u64() >= Some(1), "{json}");
+    assert_eq!((&json["monitor"]["events"]["long_wait"], &json["monitor"]["panics"]), (&0.into(), &0.into()));
 }
 
 #[test]

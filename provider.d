@@ -16,6 +16,8 @@ provider dyntrace {
      *
      * The size does not include binary data that the message only refers to.
      *
+     * Stability: stable, with OTP's name and arguments.
+     *
      * @param sender pid of the sender, as "<0.N.0>"
      * @param receiver pid of the receiver, as "<0.N.0>"
      * @param size size of the message, in machine words
@@ -30,6 +32,8 @@ provider dyntrace {
      * A process sends a message to a process of another node.
      *
      * The size does not include binary data that the message only refers to.
+     *
+     * Stability: stable, with OTP's name and arguments.
      *
      * @param sender pid of the sender, as "<0.N.0>"
      * @param node_name name of the receiver's node
@@ -49,6 +53,8 @@ provider dyntrace {
      *
      * The size does not include binary data that the message only refers to.
      *
+     * Stability: stable, with OTP's name and arguments.
+     *
      * @param receiver pid of the receiver, as "<0.N.0>"
      * @param size size of the message, in machine words
      * @param queue_len length of the receiver's mailbox after the step
@@ -63,6 +69,8 @@ provider dyntrace {
      * A process took a message out of its mailbox.
      *
      * The size does not include binary data that the message only refers to.
+     *
+     * Stability: stable, with OTP's name and arguments.
      *
      * @param receiver pid of the receiver, as "<0.N.0>"
      * @param size size of the message, in machine words
@@ -82,6 +90,8 @@ provider dyntrace {
      * The nodedown of a connection comes after its nodeup. When a node reconnects,
      * the nodedown of the old connection comes before the new nodeup.
      *
+     * Stability: stable, with OTP's name and arguments.
+     *
      * @param node name of this node
      * @param what nodeup or nodedown
      * @param monitored_node name of the other node
@@ -96,6 +106,8 @@ provider dyntrace {
      * A process waits before it sends to another node, because that node reads
      * more slowly than this one writes. Fires once for each waiting message.
      *
+     * Stability: stable, with OTP's name and arguments.
+     *
      * @param node name of this node
      * @param port the connection, by the name of the other node
      * @param remote_node name of the other node
@@ -108,6 +120,8 @@ provider dyntrace {
      * the connection ends while it is busy, dist-monitor fires with nodedown
      * instead.
      *
+     * Stability: stable, with OTP's name and arguments.
+     *
      * @param node name of this node
      * @param port the connection, by the name of the other node
      * @param remote_node name of the other node
@@ -117,6 +131,8 @@ provider dyntrace {
     /**
      * A write call to a connection's socket took bytes: messages, signals and
      * ticks. Under TLS these are the bytes before encryption.
+     *
+     * Stability: stable, with OTP's name and arguments.
      *
      * @param node name of this node
      * @param port the connection, by the name of the other node
@@ -130,6 +146,8 @@ provider dyntrace {
     /**
      * A job was put into the queue of one of the pool's threads.
      *
+     * Stability: stable, with OTP's name and arguments.
+     *
      * @param port the port of the job, as "#Port<0.N>"
      * @param new_queue_length length of that queue after the step
      */
@@ -137,6 +155,8 @@ provider dyntrace {
 
     /**
      * A job was taken out of the queue of one of the pool's threads.
+     *
+     * Stability: stable: OTP's name and arguments, and after them the lane; new ones would follow these.
      *
      * @param port the port of the job, as "#Port<0.N>"
      * @param new_queue_length length of that queue after the step
@@ -149,6 +169,8 @@ provider dyntrace {
      * The queues of a pool are full: this operation and later ones wait in line.
      * Does not fire again before port-not_busy has fired.
      *
+     * Stability: stable, with OTP's name and arguments.
+     *
      * @param port the port of the first waiting operation, as "#Port<0.N>"
      */
     probe port__busy(char *port);
@@ -156,6 +178,8 @@ provider dyntrace {
     /**
      * The queues of a busy pool have room again: no operation waits in line. Also
      * fires when a busy pool is shut down.
+     *
+     * Stability: stable, with OTP's name and arguments.
      *
      * @param port the port of the port-busy that this one ends, as "#Port<0.N>"
      */
@@ -173,6 +197,8 @@ provider dyntrace {
      * Only this probe has the port. Scripts look it up by {thread_id, tag}: a
      * further string would make the operation's other probes slower, and DTrace
      * on Linux has ten arguments.
+     *
+     * Stability: stable, with OTP's name and arguments; commands keep their numbers, and new ones get the next.
      *
      * @param thread_id number of the thread that submitted the operation
      * @param tag that thread's number for the operation
@@ -194,6 +220,8 @@ provider dyntrace {
     /**
      * An I/O thread starts an operation's job.
      *
+     * Stability: stable, with OTP's name and arguments.
+     *
      * @param thread_id number of the thread that submitted the operation
      * @param tag that thread's number for the operation
      * @param command number of the command
@@ -202,6 +230,8 @@ provider dyntrace {
 
     /**
      * An I/O thread ended an operation's job.
+     *
+     * Stability: stable, with OTP's name and arguments.
      *
      * @param thread_id number of the thread that submitted the operation
      * @param tag that thread's number for the operation
@@ -212,6 +242,8 @@ provider dyntrace {
     /**
      * The file driver returned an operation's result; fires once for each
      * efile_drv-entry.
+     *
+     * Stability: stable: OTP's name and arguments, and after them the bytes; new ones would follow these.
      *
      * @param thread_id number of the thread that submitted the operation
      * @param tag that thread's number for the operation
@@ -229,6 +261,8 @@ provider dyntrace {
      * driver. Fires just before the operation's efile_drv-entry, if that probe is
      * enabled, too.
      *
+     * Stability: stable: new arguments are added after the last one.
+     *
      * @param thread_id number of the thread that submits the operation
      * @param tag that thread's number for the operation
      * @param proc pid of the process, as "<0.N.0>"
@@ -245,6 +279,8 @@ provider dyntrace {
     /**
      * A process was started.
      *
+     * Stability: stable: OTP's name and arguments, and after them three of our own; new ones would follow these.
+     *
      * @param proc pid of the new process, as "<0.N.0>"
      * @param fun type of its future or closure: the path of the function, with {{closure}} for each block or closure in it; ? for a task
      * that dyntrace did not start
@@ -257,6 +293,8 @@ provider dyntrace {
     /**
      * A process has ended: its future or closure is dropped.
      *
+     * Stability: stable, with OTP's name and arguments.
+     *
      * @param proc pid of the process, as "<0.N.0>"
      * @param reason normal, cancelled (dropped before its end), or panic; panic: and the text of the panic, if process-scheduled or
      * process-unscheduled was traced, too; ended, in any of these ways, for a task that dyntrace did not start
@@ -266,6 +304,8 @@ provider dyntrace {
     /**
      * A process begins to run on this thread: its future is polled, or its closure is called.
      *
+     * Stability: stable, with OTP's name and arguments.
+     *
      * @param proc pid of the process, as "<0.N.0>"
      * @param fun type of its future or closure, as in process-spawn
      */
@@ -274,6 +314,8 @@ provider dyntrace {
     /**
      * A process stops running on this thread: the poll, or the call, that process-scheduled has announced ends. For a task that dyntrace
      * did not start, process-scheduled may announce its next poll, on another thread, before that.
+     *
+     * Stability: stable: OTP's name and arguments, and after them two of our own; new ones would follow these.
      *
      * @param proc pid of the process, as "<0.N.0>"
      * @param polled nanoseconds that it ran
@@ -285,6 +327,8 @@ provider dyntrace {
      * A process is woken: a waker of its last poll is called, just now, on this thread. Fires for each such call, also if the process is
      * awake already; so the first one after a process-scheduled brings about the next. Only for tasks that dyntrace started or made a
      * process, and only by wakers that they got while this probe was traced or the table of tasks was kept.
+     *
+     * Stability: evolving: wakers that cannot be named now may get names.
      *
      * @param waker what wakes it: the pid of a process, as "<0.N.0>", if that runs on this thread now, which is proc itself where a poll
      * wakes its own process; "task N", with tokio's id, for a task that is no process; "runtime thread NAME" outside of tasks on a thread
@@ -299,6 +343,8 @@ provider dyntrace {
      * A process begins to wait: the first poll of a future of dyntrace::wait, sync, time, net, mailbox or dist, or of a
      * task::JoinHandle, returned pending. If neither this probe nor process-resume was traced then, fires at the first later poll that
      * returns pending while it is.
+     *
+     * Stability: evolving: new kinds and resources appear with new things to wait for; the arguments stay.
      *
      * @param proc pid of the waiting process, as "<0.N.0>"
      * @param resource the resource that it waits for, as "#Ref<0.N>"; the name given to dyntrace::wait; timer or resolver; or the pid
@@ -315,6 +361,8 @@ provider dyntrace {
      * process-resume, with the same proc and resource, unless the future is forgotten. A process may wait for a resource several
      * times at once. A read or write of a socket that was given up ends with the next one, as dyntrace::net says.
      *
+     * Stability: evolving: as process-wait.
+     *
      * @param proc pid of the waiting process, as "<0.N.0>", also if another process ended the wait
      * @param resource the resource, as in process-wait
      * @param waited nanoseconds since process-wait
@@ -328,6 +376,8 @@ provider dyntrace {
      * A resource of dyntrace::sync or net got its number: when it was made, or, if the probe was not traced then or the resource is a static,
      * before the first process-wait for it.
      *
+     * Stability: evolving: new kinds appear with new resources; the arguments stay.
+     *
      * @param resource the resource, as "#Ref<0.N>"
      * @param kind its type, as Mutex or TcpStream, or its channel, as mpsc
      * @param name the name that the program gave it; of a socket, its own address and the peer's, as "127.0.0.1:80 to 127.0.0.1:50123"
@@ -339,6 +389,8 @@ provider dyntrace {
      * A resource for which resource-new fired, or would have fired if it had been traced, is dropped: a channel with the last of its
      * halves.
      *
+     * Stability: evolving: as resource-new.
+     *
      * @param resource the resource, as "#Ref<0.N>"
      * @param kind its type or channel, as in resource-new
      */
@@ -349,6 +401,8 @@ provider dyntrace {
     /**
      * A blocking closure was given to its runtime. Each blocking-add has one blocking-done.
      *
+     * Stability: stable: new arguments are added after the last one.
+     *
      * @param proc pid of the closure's process, as "<0.N.0>"
      * @param fun type of the closure, as in process-spawn
      * @param queue_length number of blocking closures of the program that wait for a thread, after the step
@@ -358,6 +412,8 @@ provider dyntrace {
     /**
      * A thread of the runtime took a blocking closure, and calls it.
      *
+     * Stability: stable: new arguments are added after the last one.
+     *
      * @param proc pid of the closure's process, as "<0.N.0>"
      * @param fun type of the closure, as in process-spawn
      * @param queue_length number of blocking closures of the program that wait for a thread, after the step
@@ -366,6 +422,8 @@ provider dyntrace {
 
     /**
      * A blocking closure has ended.
+     *
+     * Stability: stable: new arguments are added after the last one.
      *
      * @param proc pid of the closure's process, as "<0.N.0>"
      * @param fun type of the closure, as in process-spawn
@@ -380,6 +438,8 @@ provider dyntrace {
      * A poll of a task lasts longer than the limit of the monitor. Fires once for each poll, while it lasts, on the thread of the
      * monitor.
      *
+     * Stability: evolving: the wording of the state may change; the numbers stay.
+     *
      * @param proc pid of the polled process, as "<0.N.0>"
      * @param fun type of its future, as in process-spawn; absent if the process was spawned before the monitor started
      * @param polled nanoseconds since the poll began
@@ -391,6 +451,8 @@ provider dyntrace {
 
     /**
      * A wait of a process lasts longer than the limit of the monitor. Fires once for each wait, on the thread of the monitor.
+     *
+     * Stability: evolving: new kinds and resources appear, as of process-wait.
      *
      * @param proc pid of the waiting process, as "<0.N.0>"
      * @param resource the resource that it waits for, as in process-wait
@@ -404,6 +466,8 @@ provider dyntrace {
     /**
      * A mailbox has more messages than the limit of the monitor. Fires again only after it had no more than that.
      *
+     * Stability: stable: new arguments are added after the last one.
+     *
      * @param proc pid of the process that receives, as "<0.N.0>"
      * @param queue_len length of its mailbox
      * @param limit the limit
@@ -412,6 +476,8 @@ provider dyntrace {
 
     /**
      * More jobs of a port have not started than the limit of the monitor. Fires again only after there were no more than that.
+     *
+     * Stability: stable: new arguments are added after the last one.
      *
      * @param port the port, as "#Port<0.N>"
      * @param queue_length number of these jobs
@@ -422,6 +488,8 @@ provider dyntrace {
     /**
      * More blocking closures wait for a thread than the limit of the monitor. Fires again only after no more than that waited.
      *
+     * Stability: stable: new arguments are added after the last one.
+     *
      * @param queue_length number of closures that wait, as in blocking-add
      * @param limit the limit
      */
@@ -429,6 +497,8 @@ provider dyntrace {
 
     /**
      * The table of tasks has more tasks than the limit of the monitor. Fires again only after it had no more than that.
+     *
+     * Stability: stable: new arguments are added after the last one.
      *
      * @param tasks number of tasks
      * @param limit the limit
@@ -440,6 +510,8 @@ provider dyntrace {
     /**
      * An event of the application with one string.
      *
+     * Stability: stable, with OTP's name and arguments.
+     *
      * @param message the string
      */
     probe user_trace__s1(char *message);
@@ -447,6 +519,8 @@ provider dyntrace {
     /**
      * An event of the application with up to four integers and four strings.
      * Missing integers are 0, missing strings are null.
+     *
+     * Stability: stable, with OTP's name and arguments.
      *
      * @param proc pid of the process that fires the probe, as "<0.N.0>"
      * @param user_tag the user tag of that process
@@ -472,6 +546,8 @@ provider dyntrace {
      *
      * Fires once for each pattern that the call matches.
      *
+     * Stability: evolving: the text of arguments follows the Debug of their types; the arguments stay.
+     *
      * @param proc pid of the calling process, as "<0.N.0>"
      * @param function the function, as crate::module::Type::function/arity
      * @param arguments its arguments, as text; a cut argument ends with "..."
@@ -485,6 +561,8 @@ provider dyntrace {
     /**
      * A call that fired function-entry ended, and its pattern asks for this kind
      * of end.
+     *
+     * Stability: evolving: new kinds of ends may appear; the arguments stay.
      *
      * @param proc pid of the calling process, as "<0.N.0>"
      * @param function the function, as crate::module::Type::function/arity
@@ -505,6 +583,8 @@ provider dyntrace {
     /**
      * The first version of a module was loaded: it can be called from now on.
      *
+     * Stability: stable: new arguments are added after the last one.
+     *
      * @param module the module's name
      * @param version the version that the module declares
      * @param file the loaded file
@@ -516,6 +596,8 @@ provider dyntrace {
 
     /**
      * A new version of a module replaced the current one: new calls go to it.
+     *
+     * Stability: stable: new arguments are added after the last one.
      *
      * @param module the module's name
      * @param version the new version, as the module declares it
@@ -529,6 +611,8 @@ provider dyntrace {
 
     /**
      * An old version of a module was purged: no thread runs its code any more.
+     *
+     * Stability: stable: new arguments are added after the last one.
      *
      * @param module the module's name
      * @param version the version, as the module declared it

@@ -7,6 +7,8 @@ pub mod message {
     ///
     /// The size does not include binary data that the message only refers to.
     ///
+    /// Stability: stable, with OTP's name and arguments.
+    ///
     /// The probe `message-send` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -115,6 +117,8 @@ pub mod message {
     /// A process sends a message to a process of another node.
     ///
     /// The size does not include binary data that the message only refers to.
+    ///
+    /// Stability: stable, with OTP's name and arguments.
     ///
     /// The probe `message-send-remote` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -252,6 +256,8 @@ pub mod message {
     ///
     /// The size does not include binary data that the message only refers to.
     ///
+    /// Stability: stable, with OTP's name and arguments.
+    ///
     /// The probe `message-queued` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -363,6 +369,8 @@ pub mod message {
     /// A process took a message out of its mailbox.
     ///
     /// The size does not include binary data that the message only refers to.
+    ///
+    /// Stability: stable, with OTP's name and arguments.
     ///
     /// The probe `message-receive` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -480,6 +488,8 @@ pub mod dist {
     /// The nodedown of a connection comes after its nodeup. When a node reconnects,
     /// the nodedown of the old connection comes before the new nodeup.
     ///
+    /// Stability: stable, with OTP's name and arguments.
+    ///
     /// The probe `dist-monitor` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -594,6 +604,8 @@ pub mod dist {
     /// A process waits before it sends to another node, because that node reads
     /// more slowly than this one writes. Fires once for each waiting message.
     ///
+    /// Stability: stable, with OTP's name and arguments.
+    ///
     /// The probe `dist-port_busy` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -694,6 +706,8 @@ pub mod dist {
     /// the connection ends while it is busy, dist-monitor fires with nodedown
     /// instead.
     ///
+    /// Stability: stable, with OTP's name and arguments.
+    ///
     /// The probe `dist-port_not_busy` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -783,6 +797,8 @@ pub mod dist {
 
     /// A write call to a connection's socket took bytes: messages, signals and
     /// ticks. Under TLS these are the bytes before encryption.
+    ///
+    /// Stability: stable, with OTP's name and arguments.
     ///
     /// The probe `dist-output` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -881,6 +897,8 @@ pub mod dist {
 pub mod aio_pool {
     /// A job was put into the queue of one of the pool's threads.
     ///
+    /// Stability: stable, with OTP's name and arguments.
+    ///
     /// The probe `aio_pool-add` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -947,6 +965,8 @@ pub mod aio_pool {
     }
 
     /// A job was taken out of the queue of one of the pool's threads.
+    ///
+    /// Stability: stable: OTP's name and arguments, and after them the lane; new ones would follow these.
     ///
     /// The probe `aio_pool-get` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -1021,6 +1041,8 @@ pub mod port {
     /// The queues of a pool are full: this operation and later ones wait in line.
     /// Does not fire again before port-not_busy has fired.
     ///
+    /// Stability: stable, with OTP's name and arguments.
+    ///
     /// The probe `port-busy` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -1086,6 +1108,8 @@ pub mod port {
 
     /// The queues of a busy pool have room again: no operation waits in line. Also
     /// fires when a busy pool is shut down.
+    ///
+    /// Stability: stable, with OTP's name and arguments.
     ///
     /// The probe `port-not_busy` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -1162,6 +1186,8 @@ pub mod efile_drv {
     /// Only this probe has the port. Scripts look it up by {thread_id, tag}: a
     /// further string would make the operation's other probes slower, and DTrace
     /// on Linux has ten arguments.
+    ///
+    /// Stability: stable, with OTP's name and arguments; commands keep their numbers, and new ones get the next.
     ///
     /// The probe `efile_drv-entry` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -1308,6 +1334,8 @@ pub mod efile_drv {
 
     /// An I/O thread starts an operation's job.
     ///
+    /// Stability: stable, with OTP's name and arguments.
+    ///
     /// The probe `efile_drv-int_entry` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -1369,6 +1397,8 @@ pub mod efile_drv {
     }
 
     /// An I/O thread ended an operation's job.
+    ///
+    /// Stability: stable, with OTP's name and arguments.
     ///
     /// The probe `efile_drv-int_return` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -1432,6 +1462,8 @@ pub mod efile_drv {
 
     /// The file driver returned an operation's result; fires once for each
     /// efile_drv-entry.
+    ///
+    /// Stability: stable: OTP's name and arguments, and after them the bytes; new ones would follow these.
     ///
     /// The probe `efile_drv-return` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -1539,6 +1571,8 @@ pub mod seq_trace {
     /// driver. Fires just before the operation's efile_drv-entry, if that probe is
     /// enabled, too.
     ///
+    /// Stability: stable: new arguments are added after the last one.
+    ///
     /// The probe `seq_trace-operation` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -1644,6 +1678,8 @@ pub mod seq_trace {
 /// The probes `process-*` of the provider `dyntrace`.
 pub mod process {
     /// A process was started.
+    ///
+    /// Stability: stable: OTP's name and arguments, and after them three of our own; new ones would follow these.
     ///
     /// The probe `process-spawn` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -1752,6 +1788,8 @@ pub mod process {
 
     /// A process has ended: its future or closure is dropped.
     ///
+    /// Stability: stable, with OTP's name and arguments.
+    ///
     /// The probe `process-exit` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -1822,6 +1860,8 @@ pub mod process {
     }
 
     /// A process begins to run on this thread: its future is polled, or its closure is called.
+    ///
+    /// Stability: stable, with OTP's name and arguments.
     ///
     /// The probe `process-scheduled` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -1894,6 +1934,8 @@ pub mod process {
 
     /// A process stops running on this thread: the poll, or the call, that process-scheduled has announced ends. For a task that dyntrace
     /// did not start, process-scheduled may announce its next poll, on another thread, before that.
+    ///
+    /// Stability: stable: OTP's name and arguments, and after them two of our own; new ones would follow these.
     ///
     /// The probe `process-unscheduled` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -1982,6 +2024,8 @@ pub mod process {
     /// awake already; so the first one after a process-scheduled brings about the next. Only for tasks that dyntrace started or made a
     /// process, and only by wakers that they got while this probe was traced or the table of tasks was kept.
     ///
+    /// Stability: evolving: wakers that cannot be named now may get names.
+    ///
     /// The probe `process-wake` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -2054,6 +2098,8 @@ pub mod process {
     /// A process begins to wait: the first poll of a future of dyntrace::wait, sync, time, net, mailbox or dist, or of a
     /// task::JoinHandle, returned pending. If neither this probe nor process-resume was traced then, fires at the first later poll that
     /// returns pending while it is.
+    ///
+    /// Stability: evolving: new kinds and resources appear with new things to wait for; the arguments stay.
     ///
     /// The probe `process-wait` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -2154,6 +2200,8 @@ pub mod process {
     /// A wait has ended, for which process-wait fired or would have fired if it had been traced. Each process-wait has one
     /// process-resume, with the same proc and resource, unless the future is forgotten. A process may wait for a resource several
     /// times at once. A read or write of a socket that was given up ends with the next one, as dyntrace::net says.
+    ///
+    /// Stability: evolving: as process-wait.
     ///
     /// The probe `process-resume` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -2278,6 +2326,8 @@ pub mod resource {
     /// A resource of dyntrace::sync or net got its number: when it was made, or, if the probe was not traced then or the resource is a static,
     /// before the first process-wait for it.
     ///
+    /// Stability: evolving: new kinds appear with new resources; the arguments stay.
+    ///
     /// The probe `resource-new` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -2377,6 +2427,8 @@ pub mod resource {
     /// A resource for which resource-new fired, or would have fired if it had been traced, is dropped: a channel with the last of its
     /// halves.
     ///
+    /// Stability: evolving: as resource-new.
+    ///
     /// The probe `resource-drop` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -2450,6 +2502,8 @@ pub mod resource {
 /// The probes `blocking-*` of the provider `dyntrace`.
 pub mod blocking {
     /// A blocking closure was given to its runtime. Each blocking-add has one blocking-done.
+    ///
+    /// Stability: stable: new arguments are added after the last one.
     ///
     /// The probe `blocking-add` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -2536,6 +2590,8 @@ pub mod blocking {
 
     /// A thread of the runtime took a blocking closure, and calls it.
     ///
+    /// Stability: stable: new arguments are added after the last one.
+    ///
     /// The probe `blocking-get` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -2620,6 +2676,8 @@ pub mod blocking {
     }
 
     /// A blocking closure has ended.
+    ///
+    /// Stability: stable: new arguments are added after the last one.
     ///
     /// The probe `blocking-done` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -2718,6 +2776,8 @@ pub mod blocking {
 pub mod system_monitor {
     /// A poll of a task lasts longer than the limit of the monitor. Fires once for each poll, while it lasts, on the thread of the
     /// monitor.
+    ///
+    /// Stability: evolving: the wording of the state may change; the numbers stay.
     ///
     /// The probe `system_monitor-long_schedule` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -2822,6 +2882,8 @@ pub mod system_monitor {
     }
 
     /// A wait of a process lasts longer than the limit of the monitor. Fires once for each wait, on the thread of the monitor.
+    ///
+    /// Stability: evolving: new kinds and resources appear, as of process-wait.
     ///
     /// The probe `system_monitor-long_wait` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -2931,6 +2993,8 @@ pub mod system_monitor {
 
     /// A mailbox has more messages than the limit of the monitor. Fires again only after it had no more than that.
     ///
+    /// Stability: stable: new arguments are added after the last one.
+    ///
     /// The probe `system_monitor-long_message_queue` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -2999,6 +3063,8 @@ pub mod system_monitor {
     }
 
     /// More jobs of a port have not started than the limit of the monitor. Fires again only after there were no more than that.
+    ///
+    /// Stability: stable: new arguments are added after the last one.
     ///
     /// The probe `system_monitor-busy_port` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -3069,6 +3135,8 @@ pub mod system_monitor {
 
     /// More blocking closures wait for a thread than the limit of the monitor. Fires again only after no more than that waited.
     ///
+    /// Stability: stable: new arguments are added after the last one.
+    ///
     /// The probe `system_monitor-long_blocking_queue` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -3128,6 +3196,8 @@ pub mod system_monitor {
     }
 
     /// The table of tasks has more tasks than the limit of the monitor. Fires again only after it had no more than that.
+    ///
+    /// Stability: stable: new arguments are added after the last one.
     ///
     /// The probe `system_monitor-too_many_tasks` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -3191,6 +3261,8 @@ pub mod system_monitor {
 /// The probes `user_trace-*` of the provider `dyntrace`.
 pub mod user_trace {
     /// An event of the application with one string.
+    ///
+    /// Stability: stable, with OTP's name and arguments.
     ///
     /// The probe `user_trace-s1` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -3257,6 +3329,8 @@ pub mod user_trace {
 
     /// An event of the application with up to four integers and four strings.
     /// Missing integers are 0, missing strings are null.
+    ///
+    /// Stability: stable, with OTP's name and arguments.
     ///
     /// The probe `user_trace-i4s4` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -3412,6 +3486,8 @@ pub mod function {
     ///
     /// Fires once for each pattern that the call matches.
     ///
+    /// Stability: evolving: the text of arguments follows the Debug of their types; the arguments stay.
+    ///
     /// The probe `function-entry` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -3525,6 +3601,8 @@ pub mod function {
 
     /// A call that fired function-entry ended, and its pattern asks for this kind
     /// of end.
+    ///
+    /// Stability: evolving: new kinds of ends may appear; the arguments stay.
     ///
     /// The probe `function-return` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -3654,6 +3732,8 @@ pub mod function {
 pub mod code {
     /// The first version of a module was loaded: it can be called from now on.
     ///
+    /// Stability: stable: new arguments are added after the last one.
+    ///
     /// The probe `code-load` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -3752,6 +3832,8 @@ pub mod code {
     }
 
     /// A new version of a module replaced the current one: new calls go to it.
+    ///
+    /// Stability: stable: new arguments are added after the last one.
     ///
     /// The probe `code-upgrade` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -3867,6 +3949,8 @@ pub mod code {
     }
 
     /// An old version of a module was purged: no thread runs its code any more.
+    ///
+    /// Stability: stable: new arguments are added after the last one.
     ///
     /// The probe `code-purge` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:

@@ -9,8 +9,8 @@
 //! and includes the functions by `dyntrace::include_provider!("my")`. A package that only uses probes of others
 //! calls [`link_for_tracers`] instead.
 //!
-//! [`parse`] turns D text into the [`model`], [`generate`] turns the model into Rust. The parser does not depend on Rust code, nor
-//! the generator on D text.
+//! [`parse`] turns D text into the [`model`], [`generate`] turns the model into Rust, [`page`](page()) into documentation. The parser does
+//! not depend on Rust code, nor the generator on D text.
 //!
 //! # The language
 //!
@@ -39,6 +39,7 @@ mod lexer;
 mod markdown;
 pub mod model;
 mod names;
+mod page;
 mod types;
 
 use std::env;
@@ -49,6 +50,7 @@ use std::process;
 pub use definition::parse;
 pub use error::{Error, Problem};
 pub use generate::generate;
+pub use page::page;
 
 /// Compiles the provider definition at `path` into `$OUT_DIR`, for `dyntrace::include_provider!`.
 ///

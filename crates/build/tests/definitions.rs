@@ -4,7 +4,7 @@ use std::path::Path;
 use std::{env, fs};
 
 use dyntrace_build::model::{Kind, Provider};
-use dyntrace_build::{generate, parse, try_compile};
+use dyntrace_build::{generate, page, parse, try_compile};
 
 fn shop() -> Provider {
     parse(include_str!("golden/shop.d"), "shop.d").unwrap()
@@ -76,6 +76,24 @@ fn the_probes_of_our_crates() {
             }
         }
     }
+}
+
+/// The book has a page of dyntrace's probes, each with its stability.
+#[test]
+fn the_page_of_probes() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let provider = parse(include_str!("../../../provider.d"), "provider.d").unwrap();
+    for probe in &provider.probes {
+        let told = probe.doc.lines().filter(|line| line.starts_with("Stability: ")).count();
+        assert_eq!(told, 1, "the comment of {} has no line that begins with `Stability: `", probe.name);
+    }
+    let head = "# Probes\n\n\
+        This page is made from `provider.d`. A tool shows a probe as `dyntrace:::message-send` (DTrace), `dyntrace:message__send` (bpftrace,\n\
+        SystemTap, perf) or `message-send` (`dyntrace view`). A string argument that is absent is a null pointer.\n\n\
+        *Stable* probes keep their names, and their arguments keep their places, types and meanings, until version 2. *Evolving* ones may\n\
+        change with a new minor version in the way that their sentence says, and the changelog tells it. A recorded trace describes its own\n\
+        fields, so that old traces stay readable in any case.\n\n";
+    compare(&(head.to_owned() + &page(&provider)), &root.join("docs/probes.md"));
 }
 
 #[test]

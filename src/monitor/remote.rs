@@ -37,7 +37,7 @@ static MONITORS: ClientLimit = ClientLimit::new(MOST);
 
 /// Has this process serve monitors on request.
 pub(super) fn enrol() {
-    serve_monitors(serve, || counts().map(|counts| record(&counts).with("monitor", "own")));
+    serve_monitors(serve, || counts().map(|counts| totals(&counts).with("monitor", "own")));
 }
 
 /// Serves a client on a thread of its own. The server's thread, which calls this, does not block.
@@ -85,11 +85,11 @@ fn monitor(stream: &UnixStream, asked: &Record, _permit: ClientPermit) {
             break;
         }
     }
-    say(stream, Ok(vec![record(&counters.read()).with("told", "end")]));
+    say(stream, Ok(vec![totals(&counters.read()).with("told", "end")]));
 }
 
 /// A count by the name of each kind, and the others.
-fn record(counts: &Counts) -> Record {
+fn totals(counts: &Counts) -> Record {
     let others = Record::default().with("left_out", counts.left_out()).with("panics", counts.panics());
     Kind::ALL.into_iter().fold(others, |record, kind| record.with(kind.name(), counts.of(kind)))
 }

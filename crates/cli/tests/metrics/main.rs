@@ -156,7 +156,7 @@ fn events_of_the_monitor() {
     let place = Place::new();
     std::fs::write(place.path("ten bytes"), "0123456789").unwrap();
     let mut command = program("serve");
-    place.put(command.env("BLOCKS", "1").env("DYNTRACE", "control,monitor=long_schedule:1ms"));
+    place.put(command.env("BLOCKS", "1").env("DYNTRACE", "monitor=long_schedule:1ms,control"));
     let mut firing = Firing::start(&mut command);
     let pid = firing.pid();
     // A busy machine may give the monitor no time within one poll.

@@ -185,7 +185,7 @@ impl<R: Waited> Wait<R> {
             task_table::wait_begins(&Begun {
                 pid: self.process.number(),
                 kind: self.resource.kind(),
-                place: self.place,
+                place: Some(self.place),
                 resource: self.resource.key(),
                 since: self.began,
             });
@@ -225,7 +225,7 @@ impl<R: Waited> Wait<R> {
 
     /// Notes in the table that such a wait goes on: another wait of the task may have taken its place there.
     pub(super) fn go_on(resource: R, place: &'static Location<'static>, (process, since): (Pid, u64)) {
-        let (kind, resource) = (resource.kind(), resource.key());
+        let (kind, place, resource) = (resource.kind(), Some(place), resource.key());
         task_table::wait_begins(&Begun { pid: process.number(), kind, place, resource, since });
     }
 

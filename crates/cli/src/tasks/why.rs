@@ -102,12 +102,12 @@ fn of_table(look: &Look, only: Option<&Chosen>, stuck: &Stuck) -> String {
     let others = kept.others().filter(|seen| only.is_none_or(|only| only.has_of_table(seen)));
     let rows = in_memory.filter_map(|task| look.row(task)).chain(others);
     let rows = rows.filter(|seen| seen.wait.is_some() && !stuck.contains(&seen.task.pid));
-    let groups = fold(rows, |seen| (alike(seen).1, seen.wait.as_ref().map(seen::resource)));
+    let groups = fold(rows, |seen| (alike(seen).1, seen.wait.as_ref().map(seen::shared)));
     let bold = Style::new().bold();
     let text = |group: &Vec<&Seen>| {
         let (tasks, verb) = (words::counted(group.len(), "task"), if group.len() == 1 { "waits" } else { "wait" });
         let wait = table::wait(kept, group).unwrap_or_else(missing);
-        let place = table::place(group).unwrap_or_else(missing);
+        let at = table::at(group);
         let facts = fold(group.iter().copied(), |seen| alike(seen).0);
         let mut lines: Vec<String> = facts.iter().map(|group| table::facts(kept, group)).collect();
         // All wait for the same.
@@ -116,7 +116,7 @@ fn of_table(look: &Look, only: Option<&Chosen>, stuck: &Stuck) -> String {
             table::follow(kept, process, &stuck, &mut path, "", &mut lines);
         }
         let lines: String = lines.into_iter().map(|line| line + "\n").collect();
-        format!("{bold}{tasks}{bold:#} {verb} at {place} in {wait}, by the table\n{lines}\n")
+        format!("{bold}{tasks}{bold:#} {verb}{at} in {wait}, by the table\n{lines}\n")
     };
     groups.iter().map(text).collect()
 }

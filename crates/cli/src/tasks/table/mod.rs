@@ -15,7 +15,7 @@ use std::path::Path;
 
 use dyntrace_task_table::Table;
 
-pub use cells::{facts, function, line, place, since, wait};
+pub use cells::{at, facts, function, line, place, since, wait};
 #[cfg(test)]
 pub use find::Found;
 pub use find::{read, read_file};

@@ -41,7 +41,9 @@ pub(crate) use counting::Counter;
 pub(crate) use counting::{count, is_counted};
 #[cfg(all(tokio_unstable, feature = "runtime"))]
 pub(crate) use kept::Outer;
-pub(crate) use kept::{Seat, is_kept, tag_changed, wait_begins, wait_ends, wait_of_operation_ends, wakes};
+pub(crate) use kept::{
+    Seat, enclosing_wait_lasts, is_kept, tag_changed, wait_begins, wait_ends, wait_of_operation_ends, wakes,
+};
 #[cfg(all(recorded, target_os = "linux"))]
 pub(crate) use kept::{forget, start, wipe_in_children};
 

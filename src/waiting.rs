@@ -40,7 +40,7 @@ use told::Named;
 #[cfg(feature = "net")]
 pub(crate) use told::Resolver;
 #[cfg(feature = "time")]
-pub(crate) use told::Timer;
+pub(crate) use told::{Limit, Timer};
 pub(crate) use told::Waiting;
 #[cfg(feature = "sync")]
 pub(crate) use told::is_watched;

@@ -286,6 +286,17 @@ pub(crate) fn wait_begins(begun: &Begun) {
     });
 }
 
+/// Notes a wait around others at the end of a poll that it has outlasted, unless the polled task has one of those others: one that began in
+/// this poll or, if the outer one `is_new` no longer, any.
+pub(crate) fn enclosing_wait_lasts(begun: &Begun, is_new: bool) {
+    let Some((_, slot)) = polled(begun.pid) else { return };
+    let has_wait = Text::Wait.of(slot.word(slot::TEXTS)) != 0;
+    let is_older = slot.word(slot::SINCE) < slot.word(slot::SCHEDULED);
+    if !has_wait || is_new && is_older {
+        wait_begins(begun);
+    }
+}
+
 /// Notes that the polled task no longer waits, if its wait is the one that began at `since`.
 pub(crate) fn wait_ends(pid: u64, since: u64) {
     if let Some((_, slot)) = polled(pid)

@@ -59,6 +59,9 @@ impl Outer {
 pub(crate) fn wait_begins(_begun: &Begun) {}
 
 /// Does nothing.
+pub(crate) fn enclosing_wait_lasts(_begun: &Begun, _is_new: bool) {}
+
+/// Does nothing.
 pub(crate) fn wait_ends(_pid: u64, _since: u64) {}
 
 /// Does nothing.

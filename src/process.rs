@@ -38,10 +38,12 @@ use crate::task_table;
 use blocking::Turn;
 #[cfg_attr(not(all(recorded, target_os = "linux")), allow(unused_imports, reason = "there is no monitor"))]
 pub(crate) use blocking::waiting as waiting_closures;
+pub(crate) use child::local;
 pub use child::{Child, child};
 pub(crate) use door::{Door, HOST};
 pub use id::{OperationId, ParsePidError, Pid};
 pub use join_set::JoinSetExt;
+pub(crate) use join_set::{spawn_blocking_in, spawn_in};
 use life::{Kind, Life};
 pub use name::{ThreadName, thread_name};
 #[cfg(all(tokio_unstable, feature = "runtime", not(loom)))]

@@ -25,7 +25,7 @@ use std::task::{Context, Poll};
 pub(crate) use kind::Kind;
 #[cfg(feature = "sync")]
 pub(crate) use kind::Operation;
-pub(crate) use of_process::OfProcess;
+pub(crate) use of_process::{OfProcess, OneOf};
 #[cfg(any(feature = "mailbox", feature = "dist"))]
 pub(crate) use of_process::OwnMailbox;
 #[cfg(all(feature = "net", not(loom)))]
@@ -42,7 +42,6 @@ pub(crate) use told::Resolver;
 #[cfg(feature = "time")]
 pub(crate) use told::{Limit, Timer};
 pub(crate) use told::Waiting;
-#[cfg(feature = "sync")]
 pub(crate) use told::is_watched;
 
 /// Awaits a future, and shows tracers under which name and how long the process waits for it.

@@ -5,6 +5,7 @@
 mod forked;
 
 mod files;
+mod sets;
 mod timeouts;
 
 use std::env;
@@ -52,6 +53,7 @@ programs! {
     a_sync_that_is_given_up_leaves_no_wait: files::sync_given_up
     a_task_that_ends_in_a_file_operation_leaves_no_wait: files::ended
     a_forked_child_leaves_the_wait_of_its_parent: files::forked
+    a_set_waits_for_its_first_task: sets::joined
     a_timeout_is_waited_for_while_no_wait_inside_is_told: timeouts::inner
     a_timeout_takes_the_place_of_a_wait_that_was_left: timeouts::left
 }

@@ -1,6 +1,8 @@
 //! What processes wait for: futures that fire `process-wait` and `process-resume`.
 //!
-//! [`wait`] gives any future a name. Futures of `sync`, `time`, `net`, `mailbox` and `dist`, and [`JoinHandle`](crate::task::JoinHandle)s, have theirs.
+//! [`wait`] gives any future a name. Futures of `sync`, `time`, `net`, `mailbox` and `dist`, of [`JoinHandle`](crate::task::JoinHandle)s and
+//! [`JoinSet`](crate::task::JoinSet)s, and of calls into modules have theirs. File operations have probes of their own, `efile_drv-*`; the
+//! table of tasks has their waits, too.
 //!
 //! A wait that another process ends has that process as its resource: the end of a task, or room in its mailbox. A process that waits for
 //! a message has itself. So tracers, and `dyntrace why` for a program that keeps a table of its tasks, follow a chain from task to task.
@@ -41,6 +43,8 @@ use told::Named;
 pub(crate) use told::Resolver;
 #[cfg(feature = "time")]
 pub(crate) use told::{Limit, Timer};
+#[cfg(any(feature = "code", feature = "dist"))]
+pub(crate) use told::Waited;
 pub(crate) use told::Waiting;
 pub(crate) use told::is_watched;
 

@@ -27,9 +27,9 @@ use std::task::{Context, Poll};
 pub(crate) use kind::Kind;
 #[cfg(feature = "sync")]
 pub(crate) use kind::Operation;
-pub(crate) use of_process::{OfProcess, OneOf};
 #[cfg(any(feature = "mailbox", feature = "dist"))]
 pub(crate) use of_process::OwnMailbox;
+pub(crate) use of_process::{OfProcess, OneOf};
 #[cfg(all(feature = "net", not(loom)))]
 pub(crate) use polled::Polled;
 #[cfg(any(feature = "net", feature = "sync"))]
@@ -41,12 +41,12 @@ pub(crate) use resource::{In, Numbered};
 use told::Named;
 #[cfg(feature = "net")]
 pub(crate) use told::Resolver;
-#[cfg(feature = "time")]
-pub(crate) use told::{Limit, Timer};
 #[cfg(any(feature = "code", feature = "dist"))]
 pub(crate) use told::Waited;
 pub(crate) use told::Waiting;
 pub(crate) use told::is_watched;
+#[cfg(feature = "time")]
+pub(crate) use told::{Limit, Timer};
 
 /// Awaits a future, and shows tracers under which name and how long the process waits for it.
 ///

@@ -134,7 +134,10 @@ fn a_set_waits_for_its_processes() {
     let at = |line| format!("task::JoinSet::join_next tests/process_waits.rs:{line}");
     assert_eq!(
         [begins, ends],
-        [&format!("process-wait A {first} {}", at(place)), &format!("process-resume A {first} TIME ready {}", at(place))]
+        [
+            &format!("process-wait A {first} {}", at(place)),
+            &format!("process-resume A {first} TIME ready {}", at(place))
+        ]
     );
     assert_eq!(
         [last_begins, last_ends],

@@ -52,11 +52,7 @@ impl Entered {
 
     /// Numbers the operation and fires `efile_drv-entry`. The caller must [settle](Entered::settle) it, once.
     #[inline(always)]
-    fn number<const AWAITED: bool>(
-        user_tag: impl FnOnce() -> Option<Tag>,
-        port: Port,
-        request: &Request,
-    ) -> Entered {
+    fn number<const AWAITED: bool>(user_tag: impl FnOnce() -> Option<Tag>, port: Port, request: &Request) -> Entered {
         let id = process::next_operation();
         // Only now: a value that lives across a call must be saved on the stack.
         let user_tag = user_tag();

@@ -12,7 +12,8 @@ use super::{turns, wait};
 
 pub async fn joined() {
     let (said, mut hears) = unbounded_channel();
-    let (told, telling): (Vec<_>, Vec<_>) = (0..3).map(|_| oneshot::channel::<()>()).map(|(tell, told)| (told, tell)).unzip();
+    let (told, telling): (Vec<_>, Vec<_>) =
+        (0..3).map(|_| oneshot::channel::<()>()).map(|(tell, told)| (told, tell)).unzip();
     let mut telling: Vec<_> = telling.into_iter().map(Some).collect();
     let line = line!() + 10;
     let task = dyntrace::spawn(async move {

@@ -178,10 +178,7 @@ impl Resource {
 
     fn of(word: u64) -> Resource {
         match word & FORM {
-            OPERATION => Resource::Operation {
-                thread: ((word & !FORM) >> 32) as u32 as i32,
-                tag: word as u32 as i32,
-            },
+            OPERATION => Resource::Operation { thread: ((word & !FORM) >> 32) as u32 as i32, tag: word as u32 as i32 },
             NAMED => Resource::Named(word as u32),
             PROCESS => Resource::Process(word & !FORM),
             _ => Resource::Numbered(word & !FORM),

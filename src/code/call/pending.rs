@@ -24,7 +24,7 @@ pub struct Pending<R> {
     /// The module's. Dropped before the hold.
     future: Waiting<OfModule<R>, Call>,
     /// `None` only until the call has returned it.
-    hold: Option<Hold>,
+    _hold: Option<Hold>,
 }
 
 type OfModule<R> = Pin<Box<dyn Future<Output = Result<R, Panicked>> + Send>>;
@@ -62,7 +62,7 @@ impl<R> Pending<R> {
     #[doc(hidden)]
     pub fn new(future: impl Future<Output = R> + Send + 'static) -> Pending<R> {
         let future: OfModule<R> = Box::pin(Caught(ManuallyDrop::new(future)));
-        Pending { future: Waiting::new(Call(None), Location::caller(), future), hold: None }
+        Pending { future: Waiting::new(Call(None), Location::caller(), future), _hold: None }
     }
 
     /// The caller, at `place`, is still inside the version. The place is one of the caller's object: the module's may be unmapped.
@@ -72,7 +72,7 @@ impl<R> Pending<R> {
         entry: &'static ExportEntry,
         place: &'static Location<'static>,
     ) -> Pending<R> {
-        Pending { future: Waiting::new(Call(Some(entry)), place, self.future.into_inner()), hold: Some(hold) }
+        Pending { future: Waiting::new(Call(Some(entry)), place, self.future.into_inner()), _hold: Some(hold) }
     }
 }
 

@@ -6,10 +6,10 @@ use jiff::tz::TimeZone;
 
 use crate::columns;
 use crate::tasks::fold::fold;
-use crate::tasks::table::{at, notes};
 use crate::tasks::table::seen::{
     alike, busy, longest, missing, pids, polls, realtime, resources, since, state, tags, texts, wakers,
 };
+use crate::tasks::table::{at, notes};
 use crate::tasks::words::counted;
 
 const TITLES: [&str; 12] = [

@@ -515,6 +515,14 @@ mod tests {
         assert_eq!(plain(&text(&alone, &stuck(&alone))), include_str!("golden/why-table-alone.txt"));
         let chain = sample::look_at_chain();
         assert_eq!(plain(&text(&chain, &Stuck::of_look(&chain))), include_str!("golden/why-chain.txt"));
+        let operations = sample::look_at_operations();
+        assert_eq!(
+            plain(&text(&operations, &stuck(&operations))),
+            "2 tasks wait in READ (2 different) for 42.0 s, by the table\n\
+             <0.80.0>, <0.81.0>, app::serve spawned at src/main.rs:12, idle for 40.0 s, 161 polls, busy 241.5ms, longest 250.0µs\n\n\
+             1 task waits in FDATASYNC {1,9} for 42.0 s, by the table\n\
+             <0.82.0>, app::serve spawned at src/main.rs:12 by <0.2.0>, idle for 40.0 s, 82 polls, busy 123.0ms, longest 250.0µs\n\n"
+        );
         let tagged = Chosen::Named("transfer 1".to_owned(), None);
         assert_eq!(plain(&text_of(&look, &tagged)), include_str!("golden/why-table-tag.txt"));
     }

@@ -41,7 +41,7 @@ pub(crate) use resource::{In, Numbered};
 use told::Named;
 #[cfg(feature = "net")]
 pub(crate) use told::Resolver;
-#[cfg(any(feature = "code", feature = "dist"))]
+#[cfg(any(all(feature = "code", target_os = "linux", not(miri)), feature = "dist"))]
 pub(crate) use told::Waited;
 pub(crate) use told::Waiting;
 pub(crate) use told::is_watched;

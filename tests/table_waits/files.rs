@@ -13,6 +13,7 @@ use dyntrace::aio_pool::Pool;
 use dyntrace::efile::Driver;
 use dyntrace::fs;
 use dyntrace::process::{OperationId, Pid, child, current, next_operation};
+use dyntrace::recorder::{Mode, Options, Session};
 use dyntrace::task::JoinHandle;
 use dyntrace_task_table::Thing;
 use tokio::sync::mpsc::unbounded_channel;
@@ -76,6 +77,33 @@ pub async fn answered() {
     assert_eq!(hears.recv().await, Some("empty"));
     turns().await;
     assert_eq!(wait(task.pid()), None);
+}
+
+pub async fn full_recording() {
+    let (pool, folder) = (pool(), tempfile::tempdir().unwrap());
+    let mut options = Options::new(folder.path().join("trace"));
+    (options.mode, options.size) = (Mode::Discard, Some(Options::SMALLEST));
+    let session = Session::start(options).unwrap();
+    while session.status().unwrap().discarded == 0 {
+        for _ in 0..1000 {
+            dyntrace::p!("once more");
+        }
+    }
+    let last = next_operation();
+    let path = folder.path().to_owned();
+    let (said, mut hears) = unbounded_channel();
+    let task = dyntrace::spawn(async move {
+        fs::metadata(path).await.unwrap();
+        said.send(()).unwrap();
+        pending::<()>().await
+    });
+    turns().await;
+    assert_eq!(wait(task.pid()), of_next(last, "FSTAT"));
+    assert!(pool.run_one());
+    hears.recv().await.unwrap();
+    turns().await;
+    assert_eq!(wait(task.pid()), None);
+    session.stop().unwrap();
 }
 
 pub async fn given_up() {

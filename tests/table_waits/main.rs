@@ -49,6 +49,7 @@ macro_rules! programs {
 
 programs! {
     a_file_operation_is_waited_for_until_it_is_answered: files::answered
+    a_recording_that_is_full_leaves_the_waits_as_they_are: files::full_recording
     a_file_operation_that_is_given_up_leaves_no_wait: files::given_up
     a_sync_that_is_given_up_leaves_no_wait: files::sync_given_up
     a_task_that_ends_in_a_file_operation_leaves_no_wait: files::ended

@@ -1,7 +1,7 @@
 //! The current process: pids, thread numbers, operation numbers.
 //!
 //! A *process* is a task or closure started with [`spawn`](crate::task::spawn), [`spawn_local`](crate::task::spawn_local),
-//! [`spawn_blocking`](crate::task::spawn_blocking) or [`JoinSetExt`], a future of
+//! [`spawn_blocking`](crate::task::spawn_blocking), a [`JoinSet`](crate::task::JoinSet) or [`JoinSetExt`], a future of
 //! [`child`], or, outside of these, the thread. A task started by another `spawn` is not a process: its operations count as those of the
 //! thread that polls it. Where its runtime tells of it (`dyntrace::runtime`, with `tokio_unstable`), it has a pid, and its operations are
 //! its own; tag and token it has none, except under [`with_tag`](crate::with_tag).

@@ -358,10 +358,10 @@ pub fn look_at_chain() -> Look {
 /// A table whose tasks wait for file operations, without memory.
 pub fn look_at_operations() -> Look {
     let serve = pair("app::serve", "src/main.rs:12");
-    let [read, sync] = ["READ", "FDATASYNC"].map(|command| pair(command, ""));
+    let [read, sync, open] = ["READ", "FDATASYNC", "OPEN"].map(|command| pair(command, ""));
     let mut table = table();
     table.header.without_slot = 0;
-    table.tasks = [(80, &read, (3, 17)), (81, &read, (3, 18)), (82, &sync, (1, 9))]
+    table.tasks = [(80, &read, (3, 17)), (81, &read, (3, 18)), (82, &sync, (1, 9)), (83, &open, (1, 7))]
         .map(|(pid, command, (thread, tag))| slot(pid, 0, &serve, Some((command, Thing::Operation { thread, tag }))))
         .into();
     let kept = Kept::of(Found { table, ..found() }, None);

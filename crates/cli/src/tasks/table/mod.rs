@@ -22,7 +22,7 @@ pub use find::{read, read_file};
 pub use kept::Kept;
 pub use object::Task;
 pub use summary::Summary;
-pub use waited::{Circle, awaited, circles, follow, waits};
+pub use waited::{Circle, awaited, circles, follow, operation, waits};
 
 /// Opens a regular file, without waiting for a writer of a pipe.
 pub fn open(path: &Path) -> io::Result<File> {

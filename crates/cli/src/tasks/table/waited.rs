@@ -20,6 +20,14 @@ pub fn awaited(seen: &Seen) -> Option<u64> {
     }
 }
 
+/// The file operation that a task waits for, by its thread and that thread's number for it.
+pub fn operation(seen: &Seen) -> Option<(i32, i32)> {
+    match seen.wait.as_ref()?.resource {
+        Thing::Operation { thread, tag } => Some((thread, tag)),
+        _ => None,
+    }
+}
+
 /// Tasks that wait for each other in a circle.
 #[derive(Debug, Clone, Serialize)]
 pub struct Circle {

@@ -1,7 +1,7 @@
 //! The current process: pids, thread numbers, operation numbers.
 //!
 //! A *process* is a task or closure started with [`spawn`](crate::task::spawn), [`spawn_local`](crate::task::spawn_local),
-//! [`spawn_blocking`](crate::task::spawn_blocking) or [`JoinSetExt`], a future of
+//! [`spawn_blocking`](crate::task::spawn_blocking), a [`JoinSet`](crate::task::JoinSet) or [`JoinSetExt`], a future of
 //! [`child`], or, outside of these, the thread. A task started by another `spawn` is not a process: its operations count as those of the
 //! thread that polls it. Where its runtime tells of it (`dyntrace::runtime`, with `tokio_unstable`), it has a pid, and its operations are
 //! its own; tag and token it has none, except under [`with_tag`](crate::with_tag).
@@ -38,10 +38,12 @@ use crate::task_table;
 use blocking::Turn;
 #[cfg_attr(not(all(recorded, target_os = "linux")), allow(unused_imports, reason = "there is no monitor"))]
 pub(crate) use blocking::waiting as waiting_closures;
+pub(crate) use child::local;
 pub use child::{Child, child};
 pub(crate) use door::{Door, HOST};
 pub use id::{OperationId, ParsePidError, Pid};
 pub use join_set::JoinSetExt;
+pub(crate) use join_set::{spawn_blocking_in, spawn_in};
 use life::{Kind, Life};
 pub use name::{ThreadName, thread_name};
 #[cfg(all(tokio_unstable, feature = "runtime", not(loom)))]

@@ -24,7 +24,7 @@
 //!
 //! | started by | under [`with_tag`] | by a process that has called [`put_tag`] |
 //! |---|---|---|
-//! | [`dyntrace::spawn`](crate::spawn), [`spawn_local`](crate::spawn_local), [`JoinSetExt`](crate::JoinSetExt), `mailbox::spawn` | yes | while [`spread_tag(true)`](spread_tag) |
+//! | [`dyntrace::spawn`](crate::spawn), [`spawn_local`](crate::spawn_local), [`JoinSet`](crate::task::JoinSet), [`JoinSetExt`](crate::JoinSetExt), `mailbox::spawn` | yes | while [`spread_tag(true)`](spread_tag) |
 //! | [`dyntrace::spawn_blocking`](crate::spawn_blocking) | yes | yes |
 //! | `tokio::spawn`, `JoinSet::spawn`, any other runtime | if the future is [`with_current_tag()`](Tagged::with_current_tag) | likewise |
 //! | `std::thread::spawn` | if it calls [`put_tag`] | likewise |

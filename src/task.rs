@@ -1,8 +1,8 @@
 //! All of [`tokio::task`], with its names and signatures, where [`spawn`], [`spawn_local`] and [`spawn_blocking`] start
 //! [processes](crate::process).
 //!
-//! A [`JoinHandle`] knows the process whose end it waits for, so that tracers see which task waits for which. The other items are
-//! tokio's own.
+//! A [`JoinHandle`] and a [`JoinSet`] know the processes whose ends they wait for, so that tracers see which task waits for which. The
+//! other items are tokio's own.
 //!
 //! ```
 //! use dyntrace::task::{self, JoinHandle};
@@ -16,10 +16,13 @@
 //! ```
 
 mod join_handle;
+mod join_set;
+mod members;
 
 use crate::process::{self, Pid};
 
 pub use join_handle::JoinHandle;
+pub use join_set::JoinSet;
 #[doc(no_inline)]
 pub use tokio::task::*;
 
@@ -28,7 +31,8 @@ pub use tokio::task::*;
 /// Under [`with_tag`](crate::with_tag) the new process has the tag of the current one. Elsewhere it receives that tag if the tag
 /// [spreads](crate::spread_tag), else it has none. It inherits the sequential trace token, see [`seq_trace`](crate::seq_trace).
 ///
-/// [`JoinSetExt`](crate::JoinSetExt) does the same for a `JoinSet`, [`process::child`] for anything else that takes a future.
+/// A [`JoinSet`] does the same for its tasks, [`JoinSetExt`](crate::JoinSetExt) for those of tokio's, [`process::child`] for anything else
+/// that takes a future.
 ///
 /// # Panics
 ///

@@ -41,7 +41,9 @@ pub(crate) use counting::Counter;
 pub(crate) use counting::{count, is_counted};
 #[cfg(all(tokio_unstable, feature = "runtime"))]
 pub(crate) use kept::Outer;
-pub(crate) use kept::{Seat, is_kept, tag_changed, wait_begins, wait_ends, wakes};
+pub(crate) use kept::{
+    Seat, enclosing_wait_lasts, is_kept, tag_changed, wait_begins, wait_ends, wait_of_operation_ends, wakes,
+};
 #[cfg(all(recorded, target_os = "linux"))]
 pub(crate) use kept::{forget, start, wipe_in_children};
 
@@ -71,8 +73,8 @@ pub(crate) struct Begun {
     pub pid: u64,
     /// The operation.
     pub kind: &'static str,
-    /// Where the process waits.
-    pub place: &'static Location<'static>,
+    /// Where the process waits, if that is known.
+    pub place: Option<&'static Location<'static>>,
     /// The thing that it waits for.
     pub resource: Resource,
     /// When the wait began, in cycles.
@@ -89,4 +91,16 @@ pub(crate) enum Resource {
     Named(&'static str),
     /// A process, by the number in its pid.
     Process(u64),
+    /// A file operation.
+    #[cfg_attr(any(loom, not(feature = "fs")), allow(dead_code, reason = "no such build has file operations"))]
+    Operation(Operation),
+}
+
+/// The name of a file operation in probes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Operation {
+    /// The number of the thread that asked for it.
+    pub thread: i32,
+    /// That thread's number for it.
+    pub tag: i32,
 }

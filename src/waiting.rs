@@ -1,6 +1,8 @@
 //! What processes wait for: futures that fire `process-wait` and `process-resume`.
 //!
-//! [`wait`] gives any future a name. Futures of `sync`, `time`, `net`, `mailbox` and `dist`, and [`JoinHandle`](crate::task::JoinHandle)s, have theirs.
+//! [`wait`] gives any future a name. Futures of `sync`, `time`, `net`, `mailbox` and `dist`, of [`JoinHandle`](crate::task::JoinHandle)s and
+//! [`JoinSet`](crate::task::JoinSet)s, and of calls into modules have theirs. File operations have probes of their own, `efile_drv-*`; the
+//! table of tasks has their waits, too.
 //!
 //! A wait that another process ends has that process as its resource: the end of a task, or room in its mailbox. A process that waits for
 //! a message has itself. So tracers, and `dyntrace why` for a program that keeps a table of its tasks, follow a chain from task to task.
@@ -25,9 +27,9 @@ use std::task::{Context, Poll};
 pub(crate) use kind::Kind;
 #[cfg(feature = "sync")]
 pub(crate) use kind::Operation;
-pub(crate) use of_process::OfProcess;
 #[cfg(any(feature = "mailbox", feature = "dist"))]
 pub(crate) use of_process::OwnMailbox;
+pub(crate) use of_process::{OfProcess, OneOf};
 #[cfg(all(feature = "net", not(loom)))]
 pub(crate) use polled::Polled;
 #[cfg(any(feature = "net", feature = "sync"))]
@@ -39,11 +41,12 @@ pub(crate) use resource::{In, Numbered};
 use told::Named;
 #[cfg(feature = "net")]
 pub(crate) use told::Resolver;
-#[cfg(feature = "time")]
-pub(crate) use told::Timer;
+#[cfg(any(all(feature = "code", target_os = "linux", not(miri)), feature = "dist"))]
+pub(crate) use told::Waited;
 pub(crate) use told::Waiting;
-#[cfg(feature = "sync")]
 pub(crate) use told::is_watched;
+#[cfg(feature = "time")]
+pub(crate) use told::{Limit, Timer};
 
 /// Awaits a future, and shows tracers under which name and how long the process waits for it.
 ///

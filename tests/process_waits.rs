@@ -9,6 +9,7 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use dyntrace::mailbox::{self, Mailbox, Options, channel};
+use dyntrace::task::JoinSet;
 use dyntrace::wait;
 use events::seen;
 use tokio::runtime::Builder;
@@ -97,6 +98,86 @@ fn all_handles_wait_and_end_in_their_ways() {
         })
         .collect();
     assert_eq!(without_places(&lines), expected);
+}
+
+/// A set waits for the process that it has started first, of those that it has not joined.
+#[test]
+fn a_set_waits_for_its_processes() {
+    let mut place = 0;
+    let lines = waits(async || {
+        let mut set = JoinSet::new();
+        // The resource is the process that has begun a wait with its number as name.
+        for number in ["1", "2", "3"] {
+            set.spawn(async move {
+                shows(number).await;
+                if number == "2" {
+                    for _ in 0..5 {
+                        yield_now().await;
+                    }
+                }
+            });
+        }
+        place = line!() + 1;
+        set.join_next().await.unwrap().unwrap();
+        set.join_next_with_id().await.unwrap().unwrap();
+        // The only one that is left.
+        set.join_next().await.unwrap().unwrap();
+        assert!(set.join_next().await.is_none());
+    });
+    let pid = |number: &str| {
+        let line = lines.iter().find(|line| line.contains(&format!(" {number} wait "))).unwrap();
+        line.split(' ').nth(1).unwrap().to_owned()
+    };
+    let of_set: Vec<&String> = lines.iter().filter(|line| line.contains("task::JoinSet::join_next")).collect();
+    let [begins, ends, .., last_begins, last_ends] = of_set[..] else { panic!("{lines:?}") };
+    let (first, last) = (pid("1"), pid("2"));
+    let at = |line| format!("task::JoinSet::join_next tests/process_waits.rs:{line}");
+    assert_eq!(
+        [begins, ends],
+        [
+            &format!("process-wait A {first} {}", at(place)),
+            &format!("process-resume A {first} TIME ready {}", at(place))
+        ]
+    );
+    assert_eq!(
+        [last_begins, last_ends],
+        [
+            &format!("process-wait A {last} {}", at(place + 3)),
+            &format!("process-resume A {last} TIME ready {}", at(place + 3)),
+        ]
+    );
+}
+
+#[test]
+fn each_operation_of_a_set_has_its_kind_and_its_end() {
+    let lines = waits(async || {
+        let mut set = JoinSet::new();
+        set.spawn(yield_now());
+        assert!(!poll(pin!(set.join_next())));
+        assert!(!poll(pin!(set.join_next_with_id())));
+        set.join_all().await;
+        let mut set = JoinSet::new();
+        set.spawn(std::future::pending::<()>());
+        yield_now().await;
+        set.shutdown().await;
+        // A set does not know the processes of tokio's.
+        let mut set = tokio::task::JoinSet::new();
+        set.spawn(std::future::pending::<()>());
+        let mut set = JoinSet::from(set);
+        assert!(!poll(pin!(set.join_next())));
+    });
+    let ends: Vec<&str> = without_places(&lines).into_iter().filter(|line| line.contains("resume")).collect();
+    assert_eq!(
+        ends,
+        [
+            "process-resume A B TIME cancelled task::JoinSet::join_next",
+            "process-resume A B TIME cancelled task::JoinSet::join_next",
+            "process-resume A B TIME ready task::JoinSet::join_all",
+            "process-resume A C TIME ready task::JoinSet::shutdown",
+            "process-resume A a task of the set TIME cancelled task::JoinSet::join_next",
+        ]
+    );
+    assert_eq!(lines.len(), 2 * ends.len());
 }
 
 #[test]

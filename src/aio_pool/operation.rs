@@ -18,7 +18,8 @@
 //!   Without a future, 3 → 5: the worker settles.
 //! - e. 4 → 5: the task polls, settles, and takes the outcome.
 //! - f. The future is dropped. In 1 and 2, → 5: the dropping thread settles with `Cancelled`. In 1 it also removes the job; in 2 the
-//!   worker that takes the cancelled job drops it. In 3: the worker wakes no task any more. In 4, → 5: the dropping thread settles with
+//!   worker that takes the cancelled job drops it. In 3: the worker wakes no task any more, and the task's row in the table of tasks, which
+//!   only the task's thread may change, no longer has a file operation. In 4, → 5: the dropping thread settles with
 //!   the outcome. In 5: nothing is left to do.
 //!
 //! The job does not move in memory between a and its settlement. One thread makes the step to 5, under the stage's lock, and settles.
@@ -43,6 +44,7 @@ use super::runnable::Runnable;
 use super::runtimes;
 use super::shared::PoolShared;
 use crate::primitives::{Mutex, lock};
+use crate::task_table;
 
 /// A submitted job: a future of its outcome, for any executor.
 ///
@@ -221,7 +223,8 @@ impl<J: Job> OperationCell<J> {
             Stage::Completed => {
                 let _ = self.settle();
             }
-            Stage::Running(_) | Stage::Settled => {}
+            Stage::Running(_) => wait_is_given_up(),
+            Stage::Settled => {}
         }
     }
 
@@ -236,6 +239,15 @@ impl<J: Job> OperationCell<J> {
         // Dropped on its own, so that a panic in the destructor stays here, too.
         contain(|| *job = None);
         outcome
+    }
+}
+
+/// Notes that the current task, if it waited for an operation, waits no more. The operation itself is with the worker, so this cannot tell
+/// which one the task's row has: if it is another one, the row has none until the next wait.
+#[cold]
+fn wait_is_given_up() {
+    if task_table::is_kept() {
+        task_table::wait_of_operation_ends(None);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Makes connections: the node dials, or accepts a peer that dials.
 
+use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,8 +19,10 @@ use super::peers::{Failures, Peer};
 use super::socket::Socket;
 use super::strangers::Place;
 use super::stream::Stream;
+use super::waits::OtherNode;
 use super::{epmd, name, running};
 use crate::primitives::lock;
+use crate::waiting::Waiting;
 
 /// The limit for asking the epmd of a peer that has connected whether the peer is a node of dyntrace.
 const ASKED: Duration = Duration::from_secs(1);
@@ -57,6 +60,15 @@ impl Inner {
             Some(connection) => Ok(connection),
             None => self.connect(&name::of_peer(node, &self.local.node.name)?).await,
         }
+    }
+
+    /// [`connection`](Inner::connection), whose wait tracers see at `place`.
+    pub(super) async fn connection_at(
+        self: &Arc<Self>,
+        node: &str,
+        place: &'static Location<'static>,
+    ) -> Result<Arc<Connection>, Error> {
+        Waiting::new(OtherNode::new(node, "dist::connect"), place, self.connection(node)).await
     }
 
     async fn connect(self: &Arc<Self>, name: &NodeName) -> Result<Arc<Connection>, Error> {

@@ -134,8 +134,10 @@ impl Inbox {
     /// # Errors
     ///
     /// Those of [`Node::send`].
-    pub async fn send(&self, to: impl Into<Destination>, term: Term) -> Result<(), Error> {
-        self.inner().send(self.process, self.shown(), to.into(), term).await
+    #[track_caller]
+    pub fn send(&self, to: impl Into<Destination>, term: Term) -> impl Future<Output = Result<(), Error>> {
+        let (place, to) = (Location::caller(), to.into());
+        async move { self.inner().send(self.process, self.shown(), to, term, place).await }
     }
 
     /// Links the inbox to a process of another node. When either ends, or the connection is lost, the other side gets an exit signal: the

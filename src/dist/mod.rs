@@ -100,6 +100,7 @@ mod text;
 #[cfg(feature = "dist-tls")]
 mod tls;
 mod token;
+mod waits;
 
 pub use destination::Destination;
 pub use error::Error;

@@ -1,6 +1,7 @@
 //! The node that users hold.
 
 use std::net::SocketAddr;
+use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -126,8 +127,10 @@ impl Node {
     /// # Errors
     ///
     /// Those of [`Node::send`] about the connection.
-    pub async fn connect(&self, node: &str) -> Result<(), Error> {
-        self.life.inner.connection(node).await.map(drop)
+    #[track_caller]
+    pub fn connect(&self, node: &str) -> impl Future<Output = Result<(), Error>> {
+        let place = Location::caller();
+        async move { self.life.inner.connection_at(node, place).await.map(drop) }
     }
 
     /// Sends a message to a process of another node, by name or by pid.
@@ -135,7 +138,8 @@ impl Node {
     /// The sender is the current process. Messages of one process to one node arrive in order while the connection lasts. As in
     /// Erlang, the sender does not learn whether the process exists or gets the message.
     ///
-    /// Waits while [`Options::busy_limit`] bytes wait for a peer that does not read.
+    /// Waits while [`Options::busy_limit`] bytes wait for a peer that does not read. `process-wait` and `process-resume` tell that wait, and
+    /// that for a connection, with the name of the node.
     ///
     /// # Errors
     ///
@@ -146,9 +150,13 @@ impl Node {
     /// # Cancellation
     ///
     /// A future that is dropped while it waits has sent nothing.
-    pub async fn send(&self, to: impl Into<Destination>, term: Term) -> Result<(), Error> {
-        let sender = process::current();
-        self.life.inner.send(sender, sender, to.into(), term).await
+    #[track_caller]
+    pub fn send(&self, to: impl Into<Destination>, term: Term) -> impl Future<Output = Result<(), Error>> {
+        let (place, to) = (Location::caller(), to.into());
+        async move {
+            let sender = process::current();
+            self.life.inner.send(sender, sender, to, term, place).await
+        }
     }
 
     /// Waits until everything that was sent is written to the sockets, or the connections are lost.

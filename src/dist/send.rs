@@ -1,5 +1,6 @@
 //! Sends messages to other nodes.
 
+use std::panic::Location;
 use std::sync::Arc;
 
 use erl_dist::message::Message as Wire;
@@ -10,22 +11,25 @@ use super::destination::Destination;
 use super::error::Error;
 use super::inner::Inner;
 use super::term::{mend, words};
+use super::waits::OtherNode;
 use super::{frame, token};
 use crate::probes::{dist, message};
 use crate::process;
 use crate::seq_trace::{self, Token};
 use crate::tag;
+use crate::waiting::Waiting;
 
 impl Inner {
-    /// Sends a message of the process `sender`. Tracers see the sender as `shown`.
+    /// Sends a message of the process `sender`. Tracers see the sender as `shown`, and its waits at `place`.
     pub(super) async fn send(
         self: &Arc<Self>,
         sender: process::Pid,
         shown: process::Pid,
         to: Destination,
         mut term: Term,
+        place: &'static Location<'static>,
     ) -> Result<(), Error> {
-        let connection = self.connection(to.node()).await?;
+        let connection = self.connection_at(to.node(), place).await?;
         mend(&mut term);
         let token = seq_trace::on_send();
         let fired = message::send_remote::is_enabled().then(|| (to.shown(), words(&term)));
@@ -33,7 +37,8 @@ impl Inner {
         let busy = || {
             dist::port_busy(|| (self.local.name.as_str(), &*connection.node, &*connection.node, shown));
         };
-        connection.send(&frame, busy).await.map_err(|_| connection.error())?;
+        let room = Waiting::new(OtherNode::new(&connection.node, "dist::send"), place, connection.send(&frame, busy));
+        room.await.map_err(|_| connection.error())?;
         if let Some((receiver, size)) = fired {
             let (label, previous, current) = Token::shown(token.as_ref());
             message::send_remote(|| (shown, &*connection.node, &*receiver, size, label, previous, current));

@@ -70,6 +70,7 @@ mod sync;
 pub(crate) mod tests;
 #[cfg_attr(not(recorded), path = "untimed.rs")]
 mod timed;
+mod waits;
 
 pub use command::{Argument, Command, Position};
 pub(crate) use coop::answered;

@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use super::command::Command;
 use super::request::{Name, Request};
 use super::timed::{self, Began};
+use super::waits;
 use crate::aio_pool::{Counts, Fault, Job, Lane, Port};
 use crate::probes::efile_drv;
 use crate::process::{self, OperationId};
@@ -24,25 +25,34 @@ pub(super) struct Entered {
     taken: Decision,
 }
 
-/// Called when `efile_drv-entry` is enabled.
+/// Called when `efile_drv-entry` is enabled. `awaited`: the command, if the current task awaits the operation.
 #[cold]
 #[inline(never)]
-fn traced_entry(id: OperationId) -> Began {
+fn traced_entry(id: OperationId, awaited: Option<Command>) -> Began {
+    if let Some(command) = awaited {
+        waits::begin(id, command);
+    }
     seq_trace::tell_operation(id);
     Decision::begin();
     Began::now()
 }
 
 impl Entered {
-    /// Enters an operation with the current task's user tag.
+    /// Enters an operation that the current task awaits, with the task's user tag.
     #[inline(always)]
     pub(super) fn enter(port: Port, request: &Request) -> Entered {
-        Entered::enter_for(tag::get_tag_data, port, request)
+        Entered::number::<true>(tag::get_tag_data, port, request)
+    }
+
+    /// Enters an operation that may have no task.
+    #[inline(always)]
+    pub(super) fn enter_for(user_tag: impl FnOnce() -> Option<Tag>, port: Port, request: &Request) -> Entered {
+        Entered::number::<false>(user_tag, port, request)
     }
 
     /// Numbers the operation and fires `efile_drv-entry`. The caller must [settle](Entered::settle) it, once.
     #[inline(always)]
-    pub(super) fn enter_for(user_tag: impl FnOnce() -> Option<Tag>, port: Port, request: &Request) -> Entered {
+    fn number<const AWAITED: bool>(user_tag: impl FnOnce() -> Option<Tag>, port: Port, request: &Request) -> Entered {
         let id = process::next_operation();
         // Only now: a value that lives across a call must be saved on the stack.
         let user_tag = user_tag();
@@ -55,7 +65,7 @@ impl Entered {
             #[inline(always)]
             || {
                 is_seen = true;
-                began = traced_entry(id);
+                began = traced_entry(id, if AWAITED { Some(request.command) } else { None });
                 (
                     id.thread,
                     id.tag,
@@ -126,6 +136,7 @@ impl Entered {
             )
         });
         if is_seen {
+            waits::end(self.id);
             timed::ended(self.began, self.id, self.user_tag.as_ref(), self.command, error, moved());
         }
     }

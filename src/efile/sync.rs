@@ -13,6 +13,7 @@
 
 use std::fs::File;
 use std::io;
+use std::mem;
 use std::sync::Arc;
 
 use rustix::io::Errno;
@@ -24,6 +25,7 @@ use super::descriptor::Descriptor;
 use super::group::{Group, MemberId};
 use super::operation::{Entered, errno, fault_error};
 use super::request::Request;
+use super::waits;
 use crate::aio_pool::{ClockHold, Counts, Fault, Job, Lane};
 use crate::sdt::Decision;
 
@@ -82,13 +84,17 @@ impl Descriptor {
         let answer = SyncAnswer { entered, result: Err(Errno::CANCELED.raw_os_error()) };
         let (task, receiver) = oneshot::channel();
         let (id, leads) = group.join(Member { command, answer, task, _hold: ClockHold::begin() });
-        let _membership = Membership { descriptor: self, id };
+        let membership = Membership { descriptor: self, id };
         if leads {
             let job = SyncJob { taken, descriptor: Some(Arc::clone(self)), members: None };
             self.driver().submit_detached(self.port(), job);
         }
         match answered(receiver).await {
-            Some(answer) => answer.expect("every member gets an answer").take(),
+            Some(answer) => {
+                // A member with an answer is in no group any more.
+                mem::forget(membership);
+                answer.expect("every member gets an answer").take()
+            }
             None => Err(Errno::CANCELED.into()),
         }
     }
@@ -98,7 +104,7 @@ impl Descriptor {
     }
 }
 
-/// Leaves the group when the future is dropped.
+/// Leaves the group when the future is dropped before the answer. Owns nothing.
 struct Membership<'a> {
     descriptor: &'a Descriptor,
     id: MemberId,
@@ -106,7 +112,12 @@ struct Membership<'a> {
 
 impl Drop for Membership<'_> {
     fn drop(&mut self) {
-        drop(self.descriptor.syncs.get().and_then(|group| group.leave(self.id)));
+        let member = self.descriptor.syncs.get().and_then(|group| group.leave(self.id));
+        if member.is_none() {
+            // The call is being made, for the others too.
+            waits::give_up();
+        }
+        drop(member);
     }
 }
 

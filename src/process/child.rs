@@ -29,13 +29,19 @@ use super::{OwnProcess, Pid, process};
 /// ```
 #[track_caller]
 pub fn child<F: Future>(future: F) -> Child<F> {
-    Child { process: process(Pid::next(), Kind::Future, future) }
+    local(Pid::next(), future)
 }
 
-/// [`child`] for a future that becomes a task of the current runtime.
+/// [`child`] as process `pid`.
 #[track_caller]
-pub(super) fn task<F: Future>(future: F) -> Child<F> {
-    Child { process: process(Pid::next(), Kind::Task, future) }
+pub(crate) fn local<F: Future>(pid: Pid, future: F) -> Child<F> {
+    Child { process: process(pid, Kind::Future, future) }
+}
+
+/// The same for a future that becomes a task of the current runtime.
+#[track_caller]
+pub(super) fn task<F: Future>(pid: Pid, future: F) -> Child<F> {
+    Child { process: process(pid, Kind::Task, future) }
 }
 
 pin_project_lite::pin_project! {

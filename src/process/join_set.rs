@@ -7,7 +7,8 @@ use super::others::SpawnsOwn;
 use super::{Pid, blocking};
 use crate::task_table;
 
-/// Starts processes in a [`JoinSet`], the only type that implements it.
+/// Starts processes in a [`JoinSet`]. Its waits for them are told only if it is one of [`dyntrace::task`](crate::task::JoinSet), which also
+/// implements this.
 ///
 /// ```
 /// use dyntrace::JoinSetExt;
@@ -56,13 +57,7 @@ impl<T: 'static> JoinSetExt<T> for JoinSet<T> {
         F: Future<Output = T> + Send + 'static,
         T: Send,
     {
-        let process = task(future);
-        let task = {
-            let _own = SpawnsOwn::begin();
-            self.spawn(process)
-        };
-        task_table::count();
-        task
+        spawn_in(self, Pid::next(), future)
     }
 
     fn spawn_blocking_process<F>(&mut self, closure: F) -> AbortHandle
@@ -70,6 +65,32 @@ impl<T: 'static> JoinSetExt<T> for JoinSet<T> {
         F: FnOnce() -> T + Send + 'static,
         T: Send,
     {
-        self.spawn_blocking(blocking(Pid::next(), closure))
+        spawn_blocking_in(self, Pid::next(), closure)
     }
+}
+
+/// [`JoinSetExt::spawn_process`] as process `pid`.
+#[track_caller]
+pub(crate) fn spawn_in<T, F>(set: &mut JoinSet<T>, pid: Pid, future: F) -> AbortHandle
+where
+    F: Future<Output = T> + Send + 'static,
+    T: Send + 'static,
+{
+    let process = task(pid, future);
+    let task = {
+        let _own = SpawnsOwn::begin();
+        set.spawn(process)
+    };
+    task_table::count();
+    task
+}
+
+/// [`JoinSetExt::spawn_blocking_process`] as process `pid`.
+#[track_caller]
+pub(crate) fn spawn_blocking_in<T, F>(set: &mut JoinSet<T>, pid: Pid, closure: F) -> AbortHandle
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    set.spawn_blocking(blocking(pid, closure))
 }

@@ -158,6 +158,12 @@ impl Descriptor {
         self.half().store(self.unasked(self.sessions()), Ordering::Relaxed);
     }
 
+    /// Whether its call sites run for another room.
+    #[inline]
+    pub(super) fn is_kept(&self) -> bool {
+        self.is_kept.load(Ordering::Relaxed)
+    }
+
     /// Whether the word is not zero for the table of tasks alone.
     #[cfg(recorded)]
     #[inline(always)]

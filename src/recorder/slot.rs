@@ -111,7 +111,8 @@ impl Descriptor {
         let Some(_pin) = thread_progress::pin_again() else { return false };
         // Acquire: as in `record`.
         let sessions = self.sessions_acquired();
-        if !sessions.is_power_of_two() {
+        // A call site that the table of tasks keeps does more than make arguments.
+        if !sessions.is_power_of_two() || self.is_kept() {
             return false;
         }
         let number = sessions.trailing_zeros() as usize;

@@ -12,7 +12,7 @@ use dyntrace_task_table::layout::{self, Slot, State, Task, Text, Waker, slot};
 use super::id::of_current;
 use super::polls::{self, Current, Poll};
 use super::table::Table;
-use super::{Begun, Resource, Spawned};
+use super::{Begun, Operation, Resource, Spawned};
 use crate::clock;
 use crate::forks::Anew;
 
@@ -273,8 +273,12 @@ pub(crate) fn wait_begins(begun: &Begun) {
         Resource::Numbered(number) => layout::Resource::Numbered(number),
         Resource::Named(name) => layout::Resource::Named(table.name(name)),
         Resource::Process(pid) => layout::Resource::Process(pid),
+        Resource::Operation(Operation { thread, tag }) => layout::Resource::Operation { thread, tag },
     };
-    let site = table.site(begun.kind, begun.place);
+    let site = match begun.place {
+        Some(place) => table.site(begun.kind, place),
+        None => table.name(begun.kind),
+    };
     slot.change(|words| {
         words.set(slot::TEXTS, Text::Wait.put(words.get(slot::TEXTS), site));
         words.set(slot::RESOURCE, resource.word());
@@ -282,16 +286,45 @@ pub(crate) fn wait_begins(begun: &Begun) {
     });
 }
 
+/// Notes a wait around others at the end of a poll that it has outlasted, unless the polled task has one of those others: one that began in
+/// this poll or, if the outer one `is_new` no longer, any.
+pub(crate) fn enclosing_wait_lasts(begun: &Begun, is_new: bool) {
+    let Some((_, slot)) = polled(begun.pid) else { return };
+    let has_wait = Text::Wait.of(slot.word(slot::TEXTS)) != 0;
+    let is_older = slot.word(slot::SINCE) < slot.word(slot::SCHEDULED);
+    if !has_wait || is_new && is_older {
+        wait_begins(begun);
+    }
+}
+
 /// Notes that the polled task no longer waits, if its wait is the one that began at `since`.
 pub(crate) fn wait_ends(pid: u64, since: u64) {
     if let Some((_, slot)) = polled(pid)
         && slot.word(slot::SINCE) == since
     {
-        slot.change(|words| {
-            words.set(slot::TEXTS, Text::Wait.put(words.get(slot::TEXTS), 0));
-            words.set(slot::SINCE, 0);
-        });
+        end_wait(slot);
     }
+}
+
+/// Notes that the polled task no longer waits for a file operation: this one, or with `None` whichever it is.
+pub(crate) fn wait_of_operation_ends(operation: Option<Operation>) {
+    let Some(poll) = polls::own() else { return };
+    let Some((_, slot)) = polled(poll.current().pid) else { return };
+    let word = slot.word(slot::RESOURCE);
+    let is_meant = match operation {
+        Some(Operation { thread, tag }) => word == layout::Resource::Operation { thread, tag }.word(),
+        None => layout::Resource::is_operation(word),
+    };
+    if is_meant && Text::Wait.of(slot.word(slot::TEXTS)) != 0 {
+        end_wait(slot);
+    }
+}
+
+fn end_wait(slot: &Slot) {
+    slot.change(|words| {
+        words.set(slot::TEXTS, Text::Wait.put(words.get(slot::TEXTS), 0));
+        words.set(slot::SINCE, 0);
+    });
 }
 
 /// Notes the new tag of the polled task.

@@ -1,6 +1,6 @@
 //! Without a table: nothing is kept.
 
-use super::{Begun, Spawned};
+use super::{Begun, Operation, Spawned};
 
 /// No slot.
 pub(crate) struct Seat;
@@ -59,7 +59,13 @@ impl Outer {
 pub(crate) fn wait_begins(_begun: &Begun) {}
 
 /// Does nothing.
+pub(crate) fn enclosing_wait_lasts(_begun: &Begun, _is_new: bool) {}
+
+/// Does nothing.
 pub(crate) fn wait_ends(_pid: u64, _since: u64) {}
+
+/// Does nothing.
+pub(crate) fn wait_of_operation_ends(_operation: Option<Operation>) {}
 
 /// Does nothing.
 #[inline(always)]

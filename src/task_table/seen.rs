@@ -6,6 +6,7 @@ use std::panic::Location;
 
 use dyntrace_task_table::layout::{self, SLOT_WORDS, Slot, Task, Text, slot};
 
+use super::Operation;
 use super::kept::table;
 use super::polls;
 use super::table::Table;
@@ -50,6 +51,8 @@ pub(crate) enum Waited {
     Named(Option<&'static str>),
     /// A process, by the number in its pid.
     Process(u64),
+    /// A file operation.
+    Operation(Operation),
 }
 
 /// The polls that threads are in: of each thread the innermost one.
@@ -122,6 +125,7 @@ impl Wait {
             layout::Resource::Numbered(number) => Waited::Numbered(number),
             layout::Resource::Named(name) => Waited::Named(constant(self.table, name).0),
             layout::Resource::Process(pid) => Waited::Process(pid),
+            layout::Resource::Operation { thread, tag } => Waited::Operation(Operation { thread, tag }),
         }
     }
 }

@@ -8,20 +8,21 @@ use std::task::{Context, Poll};
 use tokio::time::error::Elapsed;
 use tokio::time::{Duration, Instant};
 
-use crate::waiting::{Timer, Waiting};
+use crate::waiting::{Limit, Timer, Waiting};
 
 pin_project_lite::pin_project! {
     /// The future of [`timeout`] and [`timeout_at`].
     #[must_use = "futures do nothing unless you `.await` or poll them"]
     pub struct Timeout<T> {
         #[pin]
-        waiting: Waiting<tokio::time::Timeout<T>, Timer>,
+        waiting: Waiting<tokio::time::Timeout<T>, Limit>,
     }
 }
 
 /// Awaits a future for this time at most.
 ///
-/// If the future is one that tells its waits itself, tracers see both waits.
+/// If the future tells its waits itself, tracers see both waits. The table of tasks, which has one wait for each task, has the future's while
+/// it lasts, else that for the timer.
 ///
 /// # Errors
 ///
@@ -51,7 +52,7 @@ pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::Int
 
 #[track_caller]
 fn of<T>(timeout: tokio::time::Timeout<T>) -> Timeout<T> {
-    Timeout { waiting: Waiting::new(Timer("time::timeout"), Location::caller(), timeout) }
+    Timeout { waiting: Waiting::new(Limit(Timer("time::timeout")), Location::caller(), timeout) }
 }
 
 impl<T> Timeout<T> {

@@ -38,6 +38,37 @@ impl Waited for OfProcess {
     }
 }
 
+/// The first to end of several processes.
+pub(crate) struct OneOf {
+    known: Option<Pid>,
+    kind: &'static str,
+}
+
+/// Of whose processes none is known.
+const UNKNOWN: &str = "a task of the set";
+
+impl OneOf {
+    /// `known`: one of them. `kind`: the operation, for tracers.
+    #[inline(always)]
+    pub(crate) fn new(known: Option<Pid>, kind: &'static str) -> OneOf {
+        OneOf { known, kind }
+    }
+}
+
+impl Waited for OneOf {
+    fn resource(&self) -> Text<'static> {
+        self.known.map_or_else(|| Text::from(UNKNOWN), Text::from)
+    }
+
+    fn key(&self) -> task_table::Resource {
+        self.known.map_or(task_table::Resource::Named(UNKNOWN), |pid| task_table::Resource::Process(pid.number()))
+    }
+
+    fn kind(&self) -> &'static str {
+        self.kind
+    }
+}
+
 /// The mailbox of the process that waits.
 #[cfg(any(feature = "mailbox", feature = "dist"))]
 pub(crate) struct OwnMailbox(OfProcess);

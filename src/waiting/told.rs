@@ -15,6 +15,9 @@ use crate::text::Place;
 
 /// A thing that can be waited for.
 pub(crate) trait Waited {
+    /// Whether the future that is awaited may have waits of its own: while one of these lasts, the table has it in place of this one.
+    const ENCLOSES: bool = false;
+
     /// Notes that this process begins to wait for it.
     fn begins(&mut self, _process: Pid) {}
     /// Its name, for tracers.
@@ -78,6 +81,27 @@ impl Waited for Timer {
 
     fn kind(&self) -> &'static str {
         self.0
+    }
+}
+
+/// The timer of a future that has a time limit.
+#[cfg(feature = "time")]
+pub(crate) struct Limit(pub(crate) Timer);
+
+#[cfg(feature = "time")]
+impl Waited for Limit {
+    const ENCLOSES: bool = true;
+
+    fn resource(&self) -> Text<'static> {
+        self.0.resource()
+    }
+
+    fn key(&self) -> task_table::Resource {
+        self.0.key()
+    }
+
+    fn kind(&self) -> &'static str {
+        self.0.kind()
     }
 }
 
@@ -182,13 +206,24 @@ impl<R: Waited> Wait<R> {
             }
             // 0 has another meaning.
             self.began = clock::now().max(1);
-            task_table::wait_begins(&Begun {
-                pid: self.process.number(),
-                kind: self.resource.kind(),
-                place: self.place,
-                resource: self.resource.key(),
-                since: self.began,
-            });
+            self.note(true);
+        } else if R::ENCLOSES {
+            self.note(false);
+        }
+    }
+
+    fn note(&self, is_new: bool) {
+        let begun = Begun {
+            pid: self.process.number(),
+            kind: self.resource.kind(),
+            place: Some(self.place),
+            resource: self.resource.key(),
+            since: self.began,
+        };
+        if R::ENCLOSES {
+            task_table::enclosing_wait_lasts(&begun, is_new);
+        } else {
+            task_table::wait_begins(&begun);
         }
     }
 
@@ -225,7 +260,7 @@ impl<R: Waited> Wait<R> {
 
     /// Notes in the table that such a wait goes on: another wait of the task may have taken its place there.
     pub(super) fn go_on(resource: R, place: &'static Location<'static>, (process, since): (Pid, u64)) {
-        let (kind, resource) = (resource.kind(), resource.key());
+        let (kind, place, resource) = (resource.kind(), Some(place), resource.key());
         task_table::wait_begins(&Begun { pid: process.number(), kind, place, resource, since });
     }
 

@@ -105,6 +105,16 @@ async fn each_step_of_a_message_and_a_peer_that_is_too_slow() {
     let not_busy = format!("dist-port_not_busy {NEAR} {FAR} {FAR}");
     assert!(!waits.is_empty() && waits.len().is_multiple_of(2), "{waits:#?}");
     assert!(waits.chunks(2).all(|wait| [wait[0], wait[1]] == [&busy, &not_busy]), "{waits:#?}");
+    // The sender waits for the connection, and then for room.
+    let of = |probe: &str, kind: &str| {
+        let begin = format!("process-{probe} {sender} {FAR} ");
+        let place = format!(" {kind} tests/dist/probes.rs:");
+        lines.iter().filter(|line| line.starts_with(&begin) && format!(" {line}").contains(&place)).count()
+    };
+    assert_eq!((of("wait", "dist::connect"), of("resume", "ready dist::connect")), (1, 1), "{lines:#?}");
+    let sends = of("wait", "dist::send");
+    assert!(sends > 0 && of("resume", "dist::send") == sends, "{lines:#?}");
+    assert_eq!(of("resume", "cancelled dist::send"), 1, "the one that was given up: {lines:#?}");
 }
 
 #[tokio::test]

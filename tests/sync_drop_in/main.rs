@@ -83,4 +83,9 @@ alike! {
     a_handle_is_awaited_by_reference
     closures_and_local_tasks_have_handles
     the_end_of_a_runtime_ends_its_tasks
+    every_item_of_a_set_is_there
+    a_set_joins_its_tasks_as_they_end
+    a_set_tells_panics_and_aborts
+    a_set_aborts_or_detaches_its_tasks
+    a_set_has_local_tasks_and_those_of_other_runtimes
 }

@@ -280,7 +280,7 @@ fn a_file_that_is_no_table_is_refused() {
     let missing = folder.path().join("missing");
     for (file, expected) in [
         (&pipe, "it is no regular file"),
-        (&text, "it is no table of tasks of version 3"),
+        (&text, "it is no table of tasks of version 4"),
         (&missing, "No such file or directory"),
     ] {
         let output = dead(file, &[]);

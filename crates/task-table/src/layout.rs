@@ -13,7 +13,7 @@ use crate::lock::{Locked, halves};
 /// The first word of the file.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"dyntasks");
 /// The version of the layout.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// The size of the header, and of all parts by which the file grows, in bytes.
 pub const PAGE: usize = 4096;
 /// Where the texts begin.
@@ -141,10 +141,18 @@ pub enum Resource {
     Named(u32),
     /// A process, by the number in its pid.
     Process(u64),
+    /// A file operation, as probes name it.
+    Operation {
+        /// The number of the thread that asked for it: 30 bits.
+        thread: i32,
+        /// That thread's number for it.
+        tag: i32,
+    },
 }
 
 /// The form of a resource, in the highest two bits of its word. A number is as it is.
 const FORM: u64 = 3 << 62;
+const OPERATION: u64 = 3 << 62;
 const NAMED: u64 = 2 << 62;
 const PROCESS: u64 = 1 << 62;
 const POLL_BITS: u32 = 42;
@@ -157,11 +165,20 @@ impl Resource {
             Resource::Numbered(number) => number & !FORM,
             Resource::Named(text) => NAMED | u64::from(text),
             Resource::Process(pid) => PROCESS | pid & !FORM,
+            Resource::Operation { thread, tag } => {
+                OPERATION | (u64::from(thread.cast_unsigned()) << 32 | u64::from(tag.cast_unsigned())) & !FORM
+            }
         }
+    }
+
+    /// Whether a word of a slot is that of an operation.
+    pub fn is_operation(word: u64) -> bool {
+        word & FORM == OPERATION
     }
 
     fn of(word: u64) -> Resource {
         match word & FORM {
+            OPERATION => Resource::Operation { thread: ((word & !FORM) >> 32) as u32 as i32, tag: word as u32 as i32 },
             NAMED => Resource::Named(word as u32),
             PROCESS => Resource::Process(word & !FORM),
             _ => Resource::Numbered(word & !FORM),

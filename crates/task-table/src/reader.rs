@@ -78,6 +78,13 @@ pub enum Thing {
     Named(Option<Pair>),
     /// A process, by the number in its pid.
     Process(u64),
+    /// A file operation, as probes name it.
+    Operation {
+        /// The number of the thread that asked for it.
+        thread: i32,
+        /// That thread's number for it.
+        tag: i32,
+    },
 }
 
 type Words = [u64; SLOT_WORDS];
@@ -176,6 +183,7 @@ fn seen(
                     Resource::Numbered(number) => Thing::Numbered(number),
                     Resource::Named(name) => Thing::Named(texts.constant(source, name)?),
                     Resource::Process(pid) => Thing::Process(pid),
+                    Resource::Operation { thread, tag } => Thing::Operation { thread, tag },
                 };
                 Some(Waits { site: texts.constant(source, wait.site)?, resource })
             }

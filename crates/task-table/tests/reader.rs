@@ -121,6 +121,12 @@ fn each_form_of_a_resource_is_read() {
         (Resource::Named(8), name()),
         (Resource::Process(7), Thing::Process(7)),
         (Resource::Process(LAST_PID), Thing::Process(LAST_PID)),
+        (Resource::Operation { thread: 3, tag: 17 }, Thing::Operation { thread: 3, tag: 17 }),
+        (Resource::Operation { thread: 1, tag: -1 }, Thing::Operation { thread: 1, tag: -1 }),
+        (
+            Resource::Operation { thread: (1 << 30) - 1, tag: i32::MIN },
+            Thing::Operation { thread: (1 << 30) - 1, tag: i32::MIN },
+        ),
     ] {
         let mut sample = sample();
         sample.set_slot(1, &[(slot::RESOURCE, resource.word())]);

@@ -19,6 +19,8 @@ pub struct ExportEntry {
     slots: [Slot; INDICES],
     active: &'static Active,
     export: ExportName,
+    /// The export as `module::name`.
+    shown: String,
     /// The host's, also for handles in modules.
     on_missing: fn(&ExportName) -> OnMissing,
 }
@@ -62,11 +64,17 @@ pub(crate) struct Entered {
 impl ExportEntry {
     /// Without a target.
     pub(crate) fn new(active: &'static Active, export: ExportName) -> ExportEntry {
-        ExportEntry { slots: std::array::from_fn(|_| Slot::empty()), active, export, on_missing: missing::ask }
+        let shown = export.to_string();
+        ExportEntry { slots: std::array::from_fn(|_| Slot::empty()), active, export, shown, on_missing: missing::ask }
     }
 
     pub(crate) fn export(&self) -> &ExportName {
         &self.export
+    }
+
+    /// The export as `module::name`.
+    pub(crate) fn shown(&self) -> &str {
+        &self.shown
     }
 
     /// Steps 1 to 4 of a call. The caller keeps the result until the code has returned. `None` if the steps must be done

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::transmute;
+use std::panic::Location;
 
 use super::view::View;
 use crate::code::call::call_error::CallError;
@@ -83,6 +84,7 @@ macro_rules! arity {
             ///
             /// No version has the export. The future returns other errors.
             #[inline]
+            #[track_caller]
             pub fn call<R $(, $type)*>(&self $(, $argument: $type)*) -> Result<Pending<R>, CallError>
             where
                 F: Fn($($type),*) -> Pending<R>,
@@ -90,7 +92,7 @@ macro_rules! arity {
                 let (entered, hold) = self.0.enter_and_hold()?;
                 // SAFETY: the entry's code has the entry's signature, which is `F`'s.
                 let code = unsafe { transmute::<*const (), fn($($type),*) -> Result<Pending<R>, Panicked>>(entered.code) };
-                Ok(code($($argument),*)?.holding(hold))
+                Ok(code($($argument),*)?.holding(hold, self.0.entry, Location::caller()))
             }
         }
     };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::clock;
 use crate::monitor::condition::{Condition, Found, quarter};
 use crate::process::Pid;
+use crate::task_table::Operation;
 use crate::task_table::seen::{self, Wait, Waited};
 
 /// A thread may be stopped between reading the clock for a wait and noting the wait in the table. A wait is found if that takes no longer.
@@ -59,6 +60,7 @@ fn tell(found: &mut Found, waited: Duration, wait: &Wait) {
         event.resource = match wait.resource() {
             Waited::Numbered(number) => Some(format!("#Ref<0.{number}>")),
             Waited::Process(pid) => Some(format!("<0.{pid}.0>")),
+            Waited::Operation(Operation { thread, tag }) => Some(format!("{{{thread},{tag}}}")),
             Waited::Named(name) => name.map(str::to_owned),
         };
     });

@@ -15,10 +15,10 @@ use crate::host;
 /// Keeps a table of the program's tasks from now on, which `dyntrace ps --dead FILE` reads.
 ///
 /// A task is in the table if it is started by [`spawn`](crate::spawn), [`spawn_local`](crate::spawn_local),
-/// [`spawn_blocking`](crate::spawn_blocking), [`JoinSetExt`](crate::JoinSetExt) or [`child`](crate::process::child) after this call, by the
-/// program itself: tasks of loaded modules are not. In programs that are built with `tokio_unstable`, all tasks of runtimes of
-/// `dyntrace::runtime` are. The table is a file in `$XDG_RUNTIME_DIR/dyntrace`, or in `/tmp/dyntrace-UID` without a
-/// runtime folder: `PID.tasks`. It stays when the program ends or is killed.
+/// [`spawn_blocking`](crate::spawn_blocking), a [`JoinSet`](crate::task::JoinSet), [`JoinSetExt`](crate::JoinSetExt) or
+/// [`child`](crate::process::child) after this call, by the program itself: tasks of loaded modules are not. In programs that are built
+/// with `tokio_unstable`, all tasks of runtimes of `dyntrace::runtime` are. The table is a file in `$XDG_RUNTIME_DIR/dyntrace`, or in
+/// `/tmp/dyntrace-UID` without a runtime folder: `PID.tasks`. It stays when the program ends or is killed.
 ///
 /// Further calls do nothing. A forked child has no table; it may call this again. `DYNTRACE=tasks` in the environment does the same without
 /// a call.

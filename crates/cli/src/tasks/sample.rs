@@ -355,7 +355,20 @@ pub fn look_at_chain() -> Look {
     Look { listing: Listing::default(), has_memory: false, kept: Some(kept) }
 }
 
-/// The same, but its memory cannot be read.
+/// A table whose tasks wait for file operations, without memory.
+pub fn look_at_operations() -> Look {
+    let serve = pair("app::serve", "src/main.rs:12");
+    let [read, sync, open] = ["READ", "FDATASYNC", "OPEN"].map(|command| pair(command, ""));
+    let mut table = table();
+    table.header.without_slot = 0;
+    table.tasks = [(80, &read, (3, 17)), (81, &read, (3, 18)), (82, &sync, (1, 9)), (83, &open, (1, 7))]
+        .map(|(pid, command, (thread, tag))| slot(pid, 0, &serve, Some((command, Thing::Operation { thread, tag }))))
+        .into();
+    let kept = Kept::of(Found { table, ..found() }, None);
+    Look { listing: Listing::default(), has_memory: false, kept: Some(kept) }
+}
+
+/// The tasks of that program, whose memory cannot be read.
 pub fn look_at_table() -> Look {
     let kept = Kept::of(found(), None);
     let listing =

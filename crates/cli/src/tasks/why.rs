@@ -1,5 +1,6 @@
 //! `dyntrace why`: the event for which a task waits, the task that holds or owes it, and so on to the end.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use anstyle::Style;
@@ -102,12 +103,13 @@ fn of_table(look: &Look, only: Option<&Chosen>, stuck: &Stuck) -> String {
     let others = kept.others().filter(|seen| only.is_none_or(|only| only.has_of_table(seen)));
     let rows = in_memory.filter_map(|task| look.row(task)).chain(others);
     let rows = rows.filter(|seen| seen.wait.is_some() && !stuck.contains(&seen.task.pid));
-    let groups = fold(rows, |seen| (alike(seen).1, seen.wait.as_ref().map(seen::resource)));
+    let groups = fold(rows, |seen| (alike(seen).1, seen.wait.as_ref().map(seen::shared)));
     let bold = Style::new().bold();
+    let in_memory = LazyCell::new(|| operations(&look.listing));
     let text = |group: &Vec<&Seen>| {
         let (tasks, verb) = (words::counted(group.len(), "task"), if group.len() == 1 { "waits" } else { "wait" });
         let wait = table::wait(kept, group).unwrap_or_else(missing);
-        let place = table::place(group).unwrap_or_else(missing);
+        let at = table::at(group);
         let facts = fold(group.iter().copied(), |seen| alike(seen).0);
         let mut lines: Vec<String> = facts.iter().map(|group| table::facts(kept, group)).collect();
         // All wait for the same.
@@ -115,10 +117,25 @@ fn of_table(look: &Look, only: Option<&Chosen>, stuck: &Stuck) -> String {
             let mut path = group.iter().map(|seen| seen.task.pid).collect();
             table::follow(kept, process, &stuck, &mut path, "", &mut lines);
         }
+        let waits = group.iter().filter_map(|seen| table::operation(seen));
+        for future in waits.filter_map(|operation| in_memory.get(&operation).copied()).take(DIFFERENT) {
+            lines.push(format!("└─ by memory: {}", words::leaf(future)));
+            lines.extend(words::job(future).map(|job| format!("   └─ {job}")));
+        }
         let lines: String = lines.into_iter().map(|line| line + "\n").collect();
-        format!("{bold}{tasks}{bold:#} {verb} at {place} in {wait}, by the table\n{lines}\n")
+        format!("{bold}{tasks}{bold:#} {verb}{at} in {wait}, by the table\n{lines}\n")
     };
     groups.iter().map(text).collect()
+}
+
+/// The waits for file operations in memory, by the operations' names in probes.
+fn operations(listing: &Listing) -> HashMap<(i32, i32), &Await> {
+    let named = |future: &Await| match &future.waits_for {
+        Some(WaitsFor::File(operation)) => operation.id.map(|id| (id.thread, id.tag)),
+        _ => None,
+    };
+    let leaves = listing.tasks.iter().flat_map(words::leaves);
+    leaves.filter_map(|future| Some((named(future)?, future))).collect()
 }
 
 /// The processes of deadlocks that the table tells.
@@ -515,6 +532,26 @@ mod tests {
         assert_eq!(plain(&text(&alone, &stuck(&alone))), include_str!("golden/why-table-alone.txt"));
         let chain = sample::look_at_chain();
         assert_eq!(plain(&text(&chain, &Stuck::of_look(&chain))), include_str!("golden/why-chain.txt"));
+        let mut operations = sample::look_at_operations();
+        assert_eq!(
+            plain(&text(&operations, &stuck(&operations))),
+            "2 tasks wait in READ (2 different) for 42.0 s, by the table\n\
+             <0.80.0>, <0.81.0>, app::serve spawned at src/main.rs:12, idle for 40.0 s, 161 polls, busy 241.5ms, longest 250.0µs\n\n\
+             1 task waits in FDATASYNC {1,9} for 42.0 s, by the table\n\
+             <0.82.0>, app::serve spawned at src/main.rs:12 by <0.2.0>, idle for 40.0 s, 82 polls, busy 123.0ms, longest 250.0µs\n\n\
+             1 task waits in OPEN {1,7} for 42.0 s, by the table\n\
+             <0.83.0>, app::serve spawned at src/main.rs:12 by <0.2.0>, idle for 40.0 s, 83 polls, busy 124.5ms, longest 250.0µs\n\n"
+        );
+        // Another task in memory has the operation's future.
+        operations.listing = sample::listing();
+        let told = plain(&text(&operations, &Stuck::default()));
+        let known = "polls, busy 124.5ms, longest 250.0µs\n\
+                     └─ by memory: OPEN of /srv/a\\x1b[2J, operation {1,7}, user tag req-7\n   \
+                     └─ run by thread 4711, io\\x1b[2J: asleep in openat\n\n";
+        assert!(
+            told.contains("1 task waits in OPEN {1,7} for 42.0 s, by the table\n") && told.contains(known),
+            "{told}"
+        );
         let tagged = Chosen::Named("transfer 1".to_owned(), None);
         assert_eq!(plain(&text_of(&look, &tagged)), include_str!("golden/why-table-tag.txt"));
     }

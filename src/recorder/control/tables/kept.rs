@@ -9,6 +9,7 @@ use dyntrace_folders::{Folder, NewFile};
 
 use super::super::directory::{Directory, is_alive};
 use super::super::error::ControlError;
+use crate::probes::efile_drv::{entry, r#return};
 use crate::probes::process::{scheduled, spawn, wait};
 use crate::recorder::children;
 use crate::recorder::closed_in_children::ClosedInChildren;
@@ -44,7 +45,8 @@ pub(super) fn keep() -> Result<(), ControlError> {
     })?;
     // It is open as long as the process.
     mem::forget(ClosedInChildren::new(&descriptor));
-    for probe in [&spawn::__DESCRIPTOR, &scheduled::__DESCRIPTOR, &wait::__DESCRIPTOR] {
+    let of_tasks = [&spawn::__DESCRIPTOR, &scheduled::__DESCRIPTOR, &wait::__DESCRIPTOR];
+    for probe in of_tasks.into_iter().chain([&entry::__DESCRIPTOR, &r#return::__DESCRIPTOR]) {
         probe.keep(true);
     }
     Ok(())

@@ -6,10 +6,10 @@ use jiff::tz::TimeZone;
 
 use crate::columns;
 use crate::tasks::fold::fold;
-use crate::tasks::table::notes;
 use crate::tasks::table::seen::{
     alike, busy, longest, missing, pids, polls, realtime, resources, since, state, tags, texts, wakers,
 };
+use crate::tasks::table::{at, notes};
 use crate::tasks::words::counted;
 
 const TITLES: [&str; 12] = [
@@ -77,9 +77,9 @@ fn row(table: &Table, group: &[&Seen], zone: &TimeZone) -> [String; TITLES.len()
         cycle.and_then(|cycle| realtime(table.clock, cycle)).map_or_else(missing, |time| date(time, zone))
     };
     let waits = first.wait.as_ref().map_or_else(missing, |wait| {
-        let (operation, place) = texts(wait.site.as_ref());
+        let (operation, _) = texts(wait.site.as_ref());
         let since = earliest(group.iter().filter_map(|seen| Some(seen.task.wait?.since)).min());
-        format!("{operation} {} at {place} since {since}", resources(group))
+        format!("{operation} {}{} since {since}", resources(group), at(group))
     });
     [
         group.len().to_string(),

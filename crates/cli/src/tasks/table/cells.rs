@@ -3,7 +3,7 @@
 use dyntrace_task_table::Seen;
 
 use super::kept::Kept;
-use super::seen::{self, missing, pid, polls, texts};
+use super::seen::{self, known, missing, pid, polls, texts};
 use crate::escape;
 use crate::tasks::words;
 
@@ -25,10 +25,15 @@ pub fn place(group: &[&Seen]) -> Option<String> {
     Some(texts(group.first()?.wait.as_ref()?.site.as_ref()).1)
 }
 
+/// The same as a part of a sentence: nothing if no place is known, as of file operations.
+pub fn at(group: &[&Seen]) -> String {
+    let site = group.first().and_then(|seen| seen.wait.as_ref()?.site.as_deref());
+    site.and_then(|site| known(&site.second)).map_or_else(String::new, |place| format!(" at {}", escape::name(place)))
+}
+
 /// All that the table knows of the tasks of a group, which were spawned at one place.
 pub fn line(kept: &Kept, group: &[&Seen]) -> String {
-    let place = place(group).unwrap_or_else(missing);
-    let waits = wait(kept, group).map(|wait| format!(", waits at {place} in {wait}")).unwrap_or_default();
+    let waits = wait(kept, group).map(|wait| format!(", waits{} in {wait}", at(group))).unwrap_or_default();
     format!("table: {}{waits}", facts(kept, group))
 }
 

@@ -15,14 +15,14 @@ use std::path::Path;
 
 use dyntrace_task_table::Table;
 
-pub use cells::{facts, function, line, place, since, wait};
+pub use cells::{at, facts, function, line, place, since, wait};
 #[cfg(test)]
 pub use find::Found;
 pub use find::{read, read_file};
 pub use kept::Kept;
 pub use object::Task;
 pub use summary::Summary;
-pub use waited::{Circle, awaited, circles, follow, waits};
+pub use waited::{Circle, awaited, circles, follow, operation, waits};
 
 /// Opens a regular file, without waiting for a writer of a pipe.
 pub fn open(path: &Path) -> io::Result<File> {

@@ -3,7 +3,7 @@
 use dyntrace_task_table::{Clock, Kind, Pair, Seen, Thing, Waits};
 use serde::Serialize;
 
-use super::seen::{known, pid, realtime, reference, since, state, woken_by};
+use super::seen::{known, operation, pid, realtime, reference, since, state, woken_by};
 
 /// A task of a table.
 #[derive(Serialize)]
@@ -64,13 +64,14 @@ impl<'t> Task<'t> {
 
 impl<'t> Wait<'t> {
     fn of(wait: &'t Waits, clock: Option<Clock>, since: u64) -> Wait<'t> {
-        let (operation, place) = texts(wait.site.as_ref());
+        let (kind, place) = texts(wait.site.as_ref());
         let resource = match &wait.resource {
             Thing::Numbered(number) => Some(reference(*number)),
             Thing::Named(name) => texts(name.as_ref()).0.map(str::to_owned),
             Thing::Process(number) => Some(self::pid(*number)),
+            Thing::Operation { thread, tag } => Some(self::operation(*thread, *tag)),
         };
-        Wait { operation, resource, place, since_ns: realtime(clock, since) }
+        Wait { operation: kind, resource, place, since_ns: realtime(clock, since) }
     }
 }
 

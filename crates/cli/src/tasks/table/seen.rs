@@ -39,6 +39,11 @@ pub fn pids(group: &[&Seen]) -> String {
     shown.join(", ") + if group.len() > PIDS { ", ..." } else { "" }
 }
 
+/// A file operation, as probes name it.
+pub fn operation(thread: i32, tag: i32) -> String {
+    format!("{{{thread},{tag}}}")
+}
+
 pub fn reference(number: u64) -> String {
     format!("#Ref<0.{number}>")
 }
@@ -116,6 +121,7 @@ pub fn resources(group: &[&Seen]) -> String {
         Resource::Numbered(number) => reference(number),
         Resource::Named(name) => name.map_or_else(missing, escape::name),
         Resource::Process(number) => pid(number),
+        Resource::Operation(thread, tag) => operation(thread, tag),
     })
 }
 
@@ -133,12 +139,14 @@ fn same<T: Ord>(things: impl Iterator<Item = T> + Clone, shown: impl Fn(T) -> St
     format!("({} different)", different.len())
 }
 
-/// A resource, by its number, its name or its pid.
+/// A resource, by its number, its name, its pid, or as probes name it.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Resource<'t> {
     Numbered(u64),
     Named(Option<&'t str>),
     Process(u64),
+    /// By its thread and that thread's number for it.
+    Operation(i32, i32),
 }
 
 pub fn resource(wait: &Waits) -> Resource<'_> {
@@ -146,5 +154,11 @@ pub fn resource(wait: &Waits) -> Resource<'_> {
         Thing::Numbered(number) => Resource::Numbered(*number),
         Thing::Named(name) => Resource::Named(name.as_ref().and_then(|name| known(&name.first))),
         Thing::Process(number) => Resource::Process(*number),
+        Thing::Operation { thread, tag } => Resource::Operation(*thread, *tag),
     }
+}
+
+/// The same for a resource that several tasks may wait for. An operation has one task.
+pub fn shared(wait: &Waits) -> Option<Resource<'_>> {
+    Some(resource(wait)).filter(|resource| !matches!(resource, Resource::Operation(..)))
 }

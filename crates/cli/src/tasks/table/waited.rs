@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use dyntrace_task_table::{Seen, State, Thing};
 use serde::{Serialize, Serializer};
 
-use super::cells::{facts, place, wait};
+use super::cells::{at, facts, wait};
 use super::kept::Kept;
-use super::seen::{missing, pid};
+use super::seen::pid;
 
 /// Tasks followed behind each other, at most.
 const DEPTH: usize = 32;
@@ -16,6 +16,14 @@ const DEPTH: usize = 32;
 pub fn awaited(seen: &Seen) -> Option<u64> {
     match seen.wait.as_ref()?.resource {
         Thing::Process(pid) if pid != seen.task.pid => Some(pid),
+        _ => None,
+    }
+}
+
+/// The file operation that a task waits for, by its thread and that thread's number for it.
+pub fn operation(seen: &Seen) -> Option<(i32, i32)> {
+    match seen.wait.as_ref()?.resource {
+        Thing::Operation { thread, tag } => Some((thread, tag)),
         _ => None,
     }
 }
@@ -114,9 +122,9 @@ pub fn waits(kept: &Kept, seen: &Seen) -> String {
         (State::Scheduled, _) => "waits for its first poll".to_owned(),
         (State::Idle, None) => "waits for an event that the table does not tell".to_owned(),
         (State::Idle, Some(wait)) => {
-            let place = place(&[seen]).unwrap_or_else(missing);
+            let at = at(&[seen]);
             let own = seen.wait.as_ref().is_some_and(|wait| wait.resource == Thing::Process(seen.task.pid));
-            format!("waits at {place} in {wait}{}", if own { ", its own mailbox" } else { "" })
+            format!("waits{at} in {wait}{}", if own { ", its own mailbox" } else { "" })
         }
     }
 }

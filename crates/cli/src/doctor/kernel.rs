@@ -5,15 +5,12 @@ use std::io;
 use std::path::Path;
 
 use super::finding::Finding;
+use super::hits::{Kernel, Replaces};
 use crate::system;
 use crate::tracer::Version;
 
 /// The first version that maintains semaphores.
 const SEMAPHORES: Version = Version(4, 20, 0);
-/// The first version that turns a traced 5-byte nop into a call.
-const FIVE_BYTE_NOP: Version = Version(6, 18, 0);
-/// The first version that turns a traced 10-byte nop into a call.
-const TEN_BYTE_NOP: Version = Version(7, 2, 0);
 
 pub fn check() -> Vec<Finding> {
     if !cfg!(target_os = "linux") {
@@ -33,20 +30,45 @@ fn version() -> Finding {
             let text = format!("{release} does not enable the probes of traced programs");
             Finding::fail("kernel", text, format!("use kernel {SEMAPHORES} or newer"))
         }
-        Some(version) if version < FIVE_BYTE_NOP => {
-            Finding::ok("kernel", format!("{release} traces by traps; build programs with the default nop"))
-        }
-        Some(version) if version < TEN_BYTE_NOP => Finding::ok(
-            "kernel",
-            format!(
-                "{release} turns a traced 5-byte nop into a call: programs built with dyntrace's feature nop5 pay half as much for a hit"
-            ),
-        ),
-        Some(_) => Finding::ok(
-            "kernel",
-            format!("{release} turns traced nops of 5 and of 10 bytes into calls: hits are cheap by default"),
-        ),
+        Some(version) => Finding::ok("kernel", format!("{release} {}", traces(replaces(version)))),
     }
+}
+
+/// How such a kernel traces programs of x86_64; which of it applies to a program, the finding about its hits says.
+fn traces(replaces: Replaces) -> &'static str {
+    match replaces {
+        Replaces::Nothing => "traces by traps: build programs without dyntrace's feature nop5",
+        Replaces::Nop5 => "turns a traced 5-byte nop, dyntrace's feature nop5, into a system call, and traces other sites by traps",
+        Replaces::Nop10 => {
+            "turns the 10-byte nop of a default site into a system call for tracers that attach to it, and traces other sites by traps"
+        }
+    }
+}
+
+/// The running kernel. `None` if its release does not begin with a version.
+pub fn running() -> Option<Kernel> {
+    let version = system::kernel_version()?;
+    Some(Kernel { version, replaces: replaces(version) })
+}
+
+fn replaces(version: Version) -> Replaces {
+    let asked = if Replaces::is_worth_asking(version) { refusal() } else { None };
+    Replaces::of(version, asked)
+}
+
+/// The error number with which the kernel refuses the system call of its trampolines to code elsewhere.
+#[cfg(all(target_os = "linux", target_arch = "x86_64", target_pointer_width = "64"))]
+fn refusal() -> Option<i32> {
+    const UPROBE: nix::libc::c_long = 336;
+    // SAFETY: the call has no arguments, and the kernel carries it out for its own trampolines only.
+    let answer = unsafe { nix::libc::syscall(UPROBE) };
+    if answer == -1 { io::Error::last_os_error().raw_os_error() } else { None }
+}
+
+/// Kernels of other processors replace no site.
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64", target_pointer_width = "64")))]
+fn refusal() -> Option<i32> {
+    Some(nix::libc::ENOSYS)
 }
 
 fn uprobes() -> Finding {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::finding::Finding;
-use super::hits::{Kernel, Replaces};
+use super::hits::{self, Replaces};
 use crate::system;
 use crate::tracer::Version;
 
@@ -30,7 +30,7 @@ fn version() -> Finding {
             let text = format!("{release} does not enable the probes of traced programs");
             Finding::fail("kernel", text, format!("use kernel {SEMAPHORES} or newer"))
         }
-        Some(version) => Finding::ok("kernel", format!("{release} {}", traces(replaces(version)))),
+        Some(version) => Finding::ok("kernel", format!("{release} {}", traces(hits::replaces(version)))),
     }
 }
 
@@ -38,37 +38,13 @@ fn version() -> Finding {
 fn traces(replaces: Replaces) -> &'static str {
     match replaces {
         Replaces::Nothing => "traces by traps: build programs without dyntrace's feature nop5",
-        Replaces::Nop5 => "turns a traced 5-byte nop, dyntrace's feature nop5, into a system call, and traces other sites by traps",
+        Replaces::Nop5 => {
+            "turns a traced 5-byte nop, dyntrace's feature nop5, into a system call, and traces other sites by traps"
+        }
         Replaces::Nop10 => {
             "turns the 10-byte nop of a default site into a system call for tracers that attach to it, and traces other sites by traps"
         }
     }
-}
-
-/// The running kernel. `None` if its release does not begin with a version.
-pub fn running() -> Option<Kernel> {
-    let version = system::kernel_version()?;
-    Some(Kernel { version, replaces: replaces(version) })
-}
-
-fn replaces(version: Version) -> Replaces {
-    let asked = if Replaces::is_worth_asking(version) { refusal() } else { None };
-    Replaces::of(version, asked)
-}
-
-/// The error number with which the kernel refuses the system call of its trampolines to code elsewhere.
-#[cfg(all(target_os = "linux", target_arch = "x86_64", target_pointer_width = "64"))]
-fn refusal() -> Option<i32> {
-    const UPROBE: nix::libc::c_long = 336;
-    // SAFETY: the call has no arguments, and the kernel carries it out for its own trampolines only.
-    let answer = unsafe { nix::libc::syscall(UPROBE) };
-    if answer == -1 { io::Error::last_os_error().raw_os_error() } else { None }
-}
-
-/// Kernels of other processors replace no site.
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64", target_pointer_width = "64")))]
-fn refusal() -> Option<i32> {
-    Some(nix::libc::ENOSYS)
 }
 
 fn uprobes() -> Finding {

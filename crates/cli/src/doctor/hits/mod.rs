@@ -1,6 +1,7 @@
 //! What a hit of this program's sites is on this kernel, under the tracers of this machine.
 
 mod form;
+mod running;
 #[cfg(test)]
 mod tests;
 mod way;
@@ -9,13 +10,13 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 
 use super::finding::Finding;
-use super::kernel;
 use crate::elf::Object;
 use crate::system;
 use crate::tracer::{self, Kind, Search};
 use form::{Form, Processor};
-use way::{Place, Way, at_hit, places};
-pub use way::{Kernel, Replaces};
+pub use running::replaces;
+pub use way::Replaces;
+use way::{Kernel, Place, Way, at_hit, places};
 
 const TOPIC: &str = "hits";
 
@@ -25,7 +26,7 @@ type Attached = (String, &'static [Place]);
 /// Returns the finding about a program with probes.
 pub fn check(object: &Object, found: &[(Kind, Search)]) -> Option<Finding> {
     let processor = Processor::of(object.machine).filter(|processor| processor.runs_here())?;
-    let kernel = kernel::running()?;
+    let kernel = running::kernel()?;
     let mut tracers: Vec<Attached> = found
         .iter()
         .filter_map(|(_, search)| match search {

@@ -27,12 +27,10 @@ fn the_form_of_a_site() {
     );
     // Another 10-byte nop, which no kernel replaces; a nop at the end of the code; no code.
     assert_eq!(of(&[0x90, 0x66, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0]), Form::Nop);
-    assert_eq!([of(&[0x90]), of(&[0x0f, 0x1f]), of(&[0x55]), of(&[])], [
-        Form::Nop,
-        Form::Other,
-        Form::Other,
-        Form::Other
-    ]);
+    assert_eq!(
+        [of(&[0x90]), of(&[0x0f, 0x1f]), of(&[0x55]), of(&[])],
+        [Form::Nop, Form::Other, Form::Other, Form::Other]
+    );
     assert_eq!(Form::of(Processor::Aarch64, &[0x1f, 0x20, 0x03, 0xd5, 0, 0]), Form::Nop);
     assert_eq!(Form::of(Processor::Aarch64, NOP), Form::Other);
 }

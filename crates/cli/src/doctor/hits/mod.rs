@@ -56,13 +56,14 @@ fn finding(
         return None;
     }
     let mut parts = Vec::new();
-    let mut is_stepped = false;
+    let (mut is_stepped, mut has_calls) = (false, false);
     for (&form, sites) in &forms {
         let mut by_answer: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         let anyone: &[Attached] = &[("any tracer".to_owned(), &[Place::First])];
         for (name, places) in if tracers.is_empty() { anyone } else { tracers } {
             let ways: Vec<_> = places.iter().map(|&place| at_hit(processor, form, place, kernel)).collect();
             is_stepped |= form == Form::Nop5 && ways.contains(&Some(Way::Stepped));
+            has_calls |= ways.contains(&Some(Way::SystemCall));
             by_answer.entry(answer(processor, &ways)).or_default().push(name);
         }
         let answers: Vec<_> =
@@ -72,6 +73,12 @@ fn finding(
     let text = format!("on kernel {release}, {}", parts.join("; "));
     Some(if is_stepped {
         Finding::warn(TOPIC, text, "build without dyntrace's feature nop5, or use kernel 6.16 or newer")
+    } else if has_calls && kernel.replaces == Replaces::Nop5 {
+        // Such a kernel copies the calls into the child, but not the page that they lead to.
+        let text = format!(
+            "{text}; a child that the process forks while it is traced dies by SIGSEGV at a site that its parent had hit"
+        );
+        Finding::warn(TOPIC, text, "build programs that fork, other than to execute, without dyntrace's feature nop5")
     } else {
         Finding::ok(TOPIC, text)
     })
@@ -94,7 +101,7 @@ fn answer(processor: Processor, ways: &[Option<Way>]) -> String {
 fn advice(processor: Processor, form: Form, kernel: Kernel) -> &'static str {
     match (processor, form, kernel.replaces) {
         (Processor::X86_64, Form::NopAndNop10, Replaces::Nop5) => {
-            "; built with dyntrace's feature nop5: optimised to a system call"
+            "; built with dyntrace's feature nop5, for programs that do not fork: optimised to a system call"
         }
         (Processor::X86_64, Form::Nop5, Replaces::Nop10) => {
             "; built without dyntrace's feature nop5: optimised to a system call under a libbpf of kernel 7.3 or newer"

@@ -53,7 +53,7 @@
 //! | `runtime` | no | `runtime`, `main`, `test` |
 //! | `code` | no | `code`, on Linux; includes `trace` |
 //! | `dist`, `dist-tls` | no | `dist`; the same under TLS |
-//! | `nop5`, `dof` | no | other sites on x86_64 Linux, as `docs/visible.md` says |
+//! | `nop5`, `dof` | no | other sites on x86_64 Linux, as `docs/sites.md` and `docs/visible.md` say |
 //! | `scripts` | no | the shipped scripts as text |
 //!
 //! Everything else is in every build, and so are the probes. To leave them out, build the program with

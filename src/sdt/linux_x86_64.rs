@@ -2,8 +2,8 @@
 
 /// The bytes of a site.
 ///
-/// Tracers attach to the 1-byte nop. Kernels from 7.2 on and tools turn the 10-byte nop after it into a call of a trampoline, which is
-/// cheaper than a trap. Aligned so that it does not cross a page.
+/// Tracers attach to the 1-byte nop, which every kernel emulates. Kernels from 7.3 on turn this one form of a 10-byte nop into a call of a
+/// trampoline, for tracers that attach to it. Aligned so that it does not cross a page: the kernel leaves such a nop as it is.
 #[cfg(not(feature = "nop5"))]
 #[doc(hidden)]
 #[macro_export]
@@ -13,7 +13,8 @@ macro_rules! __sdt_nop {
     };
 }
 
-/// The bytes of a site, for kernels that turn a 5-byte nop into a call of a trampoline (6.18). Other kernels single-step it.
+/// The bytes of a site, for kernels that turn a 5-byte nop into a call of a trampoline (6.18 to 7.2). Kernels before 6.16 single-step it.
+/// The call overwrites the red zone, which functions with this assembly do not have.
 #[cfg(feature = "nop5")]
 #[doc(hidden)]
 #[macro_export]

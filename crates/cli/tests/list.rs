@@ -152,6 +152,11 @@ fn doctor_tells_a_sound_program_from_one_without_probes() {
     }
     #[cfg(target_os = "linux")]
     assert!(status(&sound, "tasks").is_some());
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    {
+        let hits = sound.iter().find(|finding| finding["topic"] == "hits").expect("a finding about hits");
+        assert!(hits["text"].as_str().unwrap().contains(" sites of a nop and a 10-byte nop: int3, emulated"), "{hits}");
+    }
     assert_eq!(status(&sound, "recorder"), Some("ok".into()), "{sound:#?}");
     let (without, code) = findings("/bin/true");
     assert_eq!((status(&without, "probes"), code), (Some("fail".into()), Some(1)));

@@ -1,9 +1,6 @@
 //! Checks whether every tracer can find a program's probes and read their arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-
-use anyhow::Result;
 
 use super::finding::Finding;
 use crate::elf::{Note, Object, Place, Segment};
@@ -18,11 +15,7 @@ const OWN_PAGE: &str = "fire the probe by a function that dyntrace_build generat
 /// The smallest page of any processor.
 const PAGE: u64 = 4096;
 
-pub fn check(path: &Path, providers: &Providers) -> Result<Vec<Finding>> {
-    Ok(check_object(&Object::read(path)?, providers))
-}
-
-fn check_object(object: &Object, providers: &Providers) -> Vec<Finding> {
+pub fn check(object: &Object, providers: &Providers) -> Vec<Finding> {
     if object.notes.is_empty() && object.broken.is_empty() {
         let remedy = "make it call a probe of dyntrace's, build it without --cfg dyntrace_without_probes, and do not strip the section \
                       .note.stapsdt";

@@ -5,15 +5,12 @@ use std::io;
 use std::path::Path;
 
 use super::finding::Finding;
+use super::hits::{self, Replaces};
 use crate::system;
 use crate::tracer::Version;
 
 /// The first version that maintains semaphores.
 const SEMAPHORES: Version = Version(4, 20, 0);
-/// The first version that turns a traced 5-byte nop into a call.
-const FIVE_BYTE_NOP: Version = Version(6, 18, 0);
-/// The first version that turns a traced 10-byte nop into a call.
-const TEN_BYTE_NOP: Version = Version(7, 2, 0);
 
 pub fn check() -> Vec<Finding> {
     if !cfg!(target_os = "linux") {
@@ -33,19 +30,20 @@ fn version() -> Finding {
             let text = format!("{release} does not enable the probes of traced programs");
             Finding::fail("kernel", text, format!("use kernel {SEMAPHORES} or newer"))
         }
-        Some(version) if version < FIVE_BYTE_NOP => {
-            Finding::ok("kernel", format!("{release} traces by traps; build programs with the default nop"))
+        Some(version) => Finding::ok("kernel", format!("{release} {}", traces(hits::replaces(version)))),
+    }
+}
+
+/// How such a kernel traces programs of x86_64; which of it applies to a program, the finding about its hits says.
+fn traces(replaces: Replaces) -> &'static str {
+    match replaces {
+        Replaces::Nothing => "traces by traps: build programs without dyntrace's feature nop5",
+        Replaces::Nop5 => {
+            "turns a traced 5-byte nop, dyntrace's feature nop5, into a system call, and traces other sites by traps"
         }
-        Some(version) if version < TEN_BYTE_NOP => Finding::ok(
-            "kernel",
-            format!(
-                "{release} turns a traced 5-byte nop into a call: programs built with dyntrace's feature nop5 pay half as much for a hit"
-            ),
-        ),
-        Some(_) => Finding::ok(
-            "kernel",
-            format!("{release} turns traced nops of 5 and of 10 bytes into calls: hits are cheap by default"),
-        ),
+        Replaces::Nop10 => {
+            "turns the 10-byte nop of a default site into a system call for tracers that attach to it, and traces other sites by traps"
+        }
     }
 }
 

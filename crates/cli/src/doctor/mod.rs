@@ -4,6 +4,7 @@ mod binary;
 #[cfg(target_os = "linux")]
 mod control;
 mod finding;
+mod hits;
 mod kernel;
 #[cfg(target_os = "linux")]
 mod polls;
@@ -19,21 +20,24 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context as _, Result};
 
+use crate::elf::Object;
 use crate::escape;
 use crate::exit::Outcome;
 use crate::list::Subject;
 use crate::process;
 use crate::provider::Providers;
+use crate::tracer::{Kind, Search};
 use finding::{Finding, Status};
 
 /// Prints the findings about this machine, and about a program or a process if one is given.
 pub fn doctor(subject: Option<&Subject>, providers: &Providers, json: bool) -> Outcome {
-    let mut findings = of_machine();
+    let found = tracers::find();
+    let mut findings = of_machine(&found);
     match subject {
         None => {}
-        Some(Subject::File(binary)) => findings.extend(of_program(binary, providers)?),
+        Some(Subject::File(binary)) => findings.extend(of_program(binary, providers, &found)?),
         Some(Subject::Process(pid)) => {
-            findings.extend(of_program(&process::program(*pid)?.readable, providers)?);
+            findings.extend(of_program(&process::program(*pid)?.readable, providers, &found)?);
             #[cfg(target_os = "linux")]
             findings.push(control::check(*pid));
         }
@@ -49,9 +53,9 @@ pub fn doctor(subject: Option<&Subject>, providers: &Providers, json: bool) -> O
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn of_machine() -> Vec<Finding> {
+fn of_machine(found: &[(Kind, Search)]) -> Vec<Finding> {
     let mut findings = kernel::check();
-    findings.extend(tracers::check());
+    findings.extend(tracers::check(found));
     let recorder = recorder::check();
     if recorder.status == Status::Ok {
         // Programs can be traced without a tracer.
@@ -63,9 +67,12 @@ fn of_machine() -> Vec<Finding> {
     findings
 }
 
-fn of_program(binary: &Path, providers: &Providers) -> Result<Vec<Finding>> {
-    #[allow(unused_mut, reason = "Linux adds to it")]
-    let mut findings = binary::check(binary, providers)?;
+fn of_program(binary: &Path, providers: &Providers, found: &[(Kind, Search)]) -> Result<Vec<Finding>> {
+    let object = Object::read(binary)?;
+    let mut findings = binary::check(&object, providers);
+    if cfg!(target_os = "linux") {
+        findings.extend(hits::check(&object, found));
+    }
     #[cfg(target_os = "linux")]
     findings.extend(tasks::check(binary));
     Ok(findings)

@@ -6,18 +6,23 @@ use crate::script;
 use crate::system;
 use crate::tracer::{self, Kind, Search, Tracer};
 
-pub fn check() -> Vec<Finding> {
+/// Searches for each tracer of this system.
+pub fn find() -> Vec<(Kind, Search)> {
+    Kind::PREFERRED.iter().map(|&kind| (kind, tracer::search(kind))).collect()
+}
+
+pub fn check(found: &[(Kind, Search)]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut usable = false;
-    for &kind in Kind::PREFERRED {
-        let topic = kind.command();
-        findings.push(match tracer::search(kind) {
+    for (kind, search) in found {
+        let (kind, topic) = (*kind, kind.command());
+        findings.push(match search {
             Search::Missing => Finding::warn(topic, "not in PATH", tracer::get_one(kind)),
             Search::Unfit { path, why } => {
                 Finding::warn(topic, format!("{}: {why}", escape::path(path)), tracer::get_one(kind))
             }
             Search::Found(tracer) => {
-                let finding = fitness(&tracer);
+                let finding = fitness(tracer);
                 usable |= finding.0;
                 finding.1
             }

@@ -39,6 +39,9 @@ pub enum Damage {
     Overlap,
 }
 
+/// The bytes of code at a site that an object keeps: the longest of dyntrace's own sites fits.
+const SITE: u64 = 16;
+
 /// A part of the file that the loader puts into memory. Addresses are those before the whole object is moved.
 #[derive(Clone, Debug)]
 pub struct Segment {
@@ -66,6 +69,10 @@ impl Segment {
 pub struct Object {
     /// One for each probe site.
     pub notes: Vec<Note>,
+    /// The first bytes of code at each site, in the order of the notes; none where the file has no code there.
+    pub code: Vec<Vec<u8>>,
+    /// The processor that the code is for.
+    pub machine: elf::Machine,
     /// The errors in notes that cannot be read.
     pub broken: Vec<String>,
     /// The address of the program's first instruction; 0 for a shared object.
@@ -116,8 +123,12 @@ where
 {
     let header = E::parse(data)?;
     let endian = header.endian()?;
-    let mut object =
-        Object { entry: header.e_entry(endian).into(), is_64_bit: header.is_class_64(), ..Object::default() };
+    let mut object = Object {
+        machine: header.e_machine(endian),
+        entry: header.e_entry(endian).into(),
+        is_64_bit: header.is_class_64(),
+        ..Object::default()
+    };
     for segment in header.program_headers(endian, data)? {
         if segment.p_type(endian) == elf::PT_LOAD {
             let flags = segment.p_flags(endian);
@@ -162,7 +173,17 @@ where
     if let Some(base) = object.base {
         object.notes.iter_mut().for_each(|note| note.move_to(base));
     }
+    object.code = object.notes.iter().map(|note| code_at(&object.segments, note.location, data)).collect();
     Ok(object)
+}
+
+/// The bytes at an address of code that tell the form of a site.
+fn code_at<'data, R: ReadRef<'data>>(segments: &[Segment], address: u64, data: R) -> Vec<u8> {
+    let holds = |segment: &&Segment| segment.executable && segment.holds_in_file(address);
+    let Some(segment) = segments.iter().find(holds) else { return Vec::new() };
+    let at = address - segment.address;
+    let length = (segment.file_size - at).min(SITE);
+    data.read_bytes_at(segment.offset.saturating_add(at), length).map_or_else(|()| Vec::new(), <[u8]>::to_vec)
 }
 
 #[cfg(test)]

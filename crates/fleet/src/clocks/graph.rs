@@ -3,7 +3,7 @@
 use super::paths::{Arrow, shortest};
 use super::{Contradiction, Message, gap};
 
-/// Messages drift in parts of this.
+/// The unit of drift.
 const MILLION: i128 = 1_000_000;
 
 /// An end of a message: a time on a host's clock.

@@ -124,7 +124,10 @@ impl Knot {
     /// The lead at a time between two knots, on the line that joins them.
     fn between(&self, other: &Knot, time: i64, drift: i128) -> (i128, Option<i128>) {
         let (whole, part) = (gap(self.time, other.time), gap(self.time, time));
-        let lead = self.lead + ((other.lead - self.lead) * part).div_euclid(whole);
+        let (more, whole) = (other.lead - self.lead, whole.max(1));
+        // Of times ages apart the product does not fit, and fractions of nanoseconds do not matter.
+        let more = more.checked_mul(part).map_or_else(|| more / whole * part, |product| product.div_euclid(whole));
+        let lead = self.lead + more;
         // From both sides the error grows by the drift of the clock and by that of the line.
         let [one, two] = [self, other].map(|knot| Some(knot.error? + 2 * graph::drifted(gap(knot.time, time), drift) + 1));
         let error = if part == 0 { self.error } else { one.zip(two).map(|(one, two)| one.min(two)) };

@@ -81,6 +81,13 @@ pub(crate) fn publish(path: &Path, bytes: &[u8], mode: u32) -> Result<bool, Erro
     partial.rename_first(&file)
 }
 
+/// Creates a file with these bytes, whole. An equal one is replaced.
+pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
+    let (partial, mut file) = Partial::create(path, mode)?;
+    file.write_all(bytes).map_err(Error::io("write", path))?;
+    partial.rename(&file)
+}
+
 /// Makes the names in a folder last, and removes partial files there whose names begin with `.` and `start`.
 pub(crate) fn settle(folder: &Path, start: &str) -> Result<(), Error> {
     File::open(folder).and_then(|opened| opened.sync_all()).map_err(Error::io("write the folder", folder))?;

@@ -113,9 +113,9 @@ impl Ledger {
         for folder in folders {
             files::settle(&self.root.join(folder), &self.start(number))?;
         }
+        files::settle(&self.folder(), &format!("{number:06}."))?;
         let done = Done { layout: LAYOUT, files };
-        files::publish(&self.path(number, "done"), &json(&done), self.mode)?;
-        files::settle(&self.folder(), &format!("{number:06}."))
+        files::replace(&self.path(number, "done"), &json(&done), self.mode)
     }
 
     /// The beginning of the names of the range's files.

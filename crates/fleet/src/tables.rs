@@ -84,6 +84,17 @@ impl<'s> Tables<'s> {
         if part.rows >= ROWS { self.end(key) } else { Ok(()) }
     }
 
+    /// Begins a file of each table that has none yet, so that engines find the columns of tables without rows. Its place is that of rows at
+    /// this time.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be written.
+    pub fn begin_all(&mut self, time: i64) -> Result<(), Error> {
+        let missing = (0..self.schemas.len()).filter(|table| !self.begun.keys().any(|(begun, _)| begun == table));
+        missing.collect::<Vec<_>>().into_iter().try_for_each(|table| self.begin((table, Place::at(time))))
+    }
+
     /// Ends all files. Returns their paths in the data set.
     ///
     /// # Errors

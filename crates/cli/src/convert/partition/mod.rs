@@ -195,7 +195,7 @@ impl Seen {
             return Err(Failure::new(exit::NO_TRACE, error));
         }
         self.lines.iter().for_each(|line| told::warn(line));
-        say!("{} ranges written, {} were there", self.new, self.done);
+        say!("ranges: {} new, {} done before", self.new, self.done);
         Ok(if self.is_damaged {
             exit::DAMAGED.into()
         } else if self.is_lossy {

@@ -84,7 +84,7 @@ impl<'t> Rows<'t> {
             alive.into_iter().try_for_each(|task| add_task(task, plan.until, to))?;
             self.waits.finish(plan.until, process, to)?;
         }
-        Ok(())
+        if before.is_none() { to.begin_all(plan.until) } else { Ok(()) }
     }
 
     /// How many operations, tasks and waits have begun and have no row yet.

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
+use parquet::basic::{LogicalType, Type as Physical};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
-use parquet::file::serialized_reader::ReadOptionsBuilder;
 use parquet::record::Field;
+use parquet::schema::types::Type;
 
 use crate::writer::{Arg, Fired, HEADER, SUB_BUFFER, Writer, entry, fired, returned};
 use crate::{dyntrace, storm};
@@ -61,8 +62,7 @@ fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 fn open(path: &Path) -> SerializedFileReader<File> {
-    let options = ReadOptionsBuilder::new().build();
-    SerializedFileReader::new_with_options(File::open(path).unwrap(), options).unwrap()
+    SerializedFileReader::new(File::open(path).unwrap()).unwrap()
 }
 
 /// The rows of a table without nulls, in the order of its files.
@@ -76,6 +76,27 @@ pub fn rows(output: &Path, table: &str) -> Rows {
         open(&output.join(file)).get_row_iter(None).unwrap().map(|row| columns(row.unwrap())).collect()
     };
     of_table.flat_map(read).collect()
+}
+
+/// The tables of a data set, with the names and the types of their columns.
+pub fn schemas(trace: &Path, output: &Path) -> BTreeMap<String, Vec<(String, &'static str)>> {
+    dyntrace(arguments(&[trace], &["--final"], output));
+    let parquet = files(output).into_iter().filter(|file| file.extension().is_some_and(|end| end == "parquet"));
+    let table = |file: PathBuf| {
+        let schema = open(&output.join(&file)).metadata().file_metadata().schema_descr_ptr();
+        let kind = |column: &Type| match (column.get_basic_info().logical_type_ref(), column) {
+            (Some(LogicalType::Map), _) => "map",
+            (Some(LogicalType::Integer(_)), _) => "unsigned integer",
+            (Some(LogicalType::String), _) => "string",
+            (None, Type::PrimitiveType { physical_type: Physical::INT64, .. }) => "integer",
+            (None, Type::PrimitiveType { physical_type: Physical::BOOLEAN, .. }) => "boolean",
+            other => panic!("{other:?}"),
+        };
+        let columns = schema.root_schema().get_fields().iter();
+        let columns = columns.map(|column| (column.name().to_owned(), kind(column))).collect();
+        (file.iter().next().unwrap().to_str().unwrap().to_owned(), columns)
+    };
+    parquet.map(table).collect()
 }
 
 /// A writer of a source of its own, on this host.

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::ptr;
 
 use dyntrace_fleet::{Cell, Entries, Error, Kind, Tables};
-use dyntrace_reader::{Event, EventClass, Value};
+use dyntrace_reader::{Event, EventClass, FieldKind, Value};
 
 use super::tables::{self, Column, EVENTS, TOKEN};
 use crate::view::Code;
@@ -70,7 +70,7 @@ impl Events {
 
 impl Class {
     fn of(class: &EventClass) -> Class {
-        let is_text = |at: &usize| class.fields[*at].is_text();
+        let is_text = |at: &usize| matches!(class.fields[*at].kind, FieldKind::Text | FieldKind::Name(_));
         let user_tag = class.position("user_tag").filter(is_text);
         let token = TOKEN.map(|(name, _)| class.position(name).filter(|at| class.provider() == "dyntrace" && !is_text(at)));
         let token = match token {

@@ -77,7 +77,7 @@ pub struct Arguments {
     #[command(flatten)]
     sampling: Sampling,
     #[command(flatten)]
-    partition: partition::Arguments,
+    partition: partition::Partition,
 }
 
 pub fn convert(Arguments { traces, to, output, sampling, partition }: &Arguments) -> Outcome {

@@ -29,7 +29,7 @@ use tables::Schemas;
 const EVERY: i64 = 60_000_000_000;
 
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct Partition {
     /// For parquet: write a data set of many machines, a file for each table, process, host, date and hour; later runs add what is new
     #[arg(long, value_name = "KEYS", value_parser = ["host,date,hour"])]
     partition: Option<String>,
@@ -44,14 +44,14 @@ pub struct Arguments {
     every: Option<i64>,
 }
 
-impl Arguments {
+impl Partition {
     pub fn is_given(&self) -> bool {
         self.partition.is_some()
     }
 }
 
 /// Writes the traces to the data set in the folder `output`.
-pub fn convert(traces: &[PathBuf], output: &Path, arguments: &Arguments) -> Outcome {
+pub fn convert(traces: &[PathBuf], output: &Path, arguments: &Partition) -> Outcome {
     let every = Duration::from_nanos(arguments.every.unwrap_or(EVERY).unsigned_abs());
     let schemas = tables::schemas();
     let mut first = true;

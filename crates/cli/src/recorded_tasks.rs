@@ -123,6 +123,11 @@ impl<'t> Tasks<'t> {
         self.alive.values()
     }
 
+    /// The user tag that a task which has not ended began with; empty if it had none, or if its spawn is not in the trace.
+    pub fn tag_of(&self, process: &Process, proc: Text<'t>) -> &'t [u8] {
+        self.alive.get(&(ptr::from_ref(process).addr(), proc)).map_or(b"", |task| task.tag)
+    }
+
     /// The polls that had not ended.
     pub fn in_poll(&self) -> impl Iterator<Item = &Poll<'t>> {
         self.polled.values()

@@ -23,11 +23,32 @@ pub struct Events<'t> {
 impl<'t> Events<'t> {
     pub(crate) fn new(mut streams: Vec<Stream<'t>>) -> Self {
         let first: Vec<_> = streams.iter_mut().map(Stream::read).collect();
-        let times = first.iter().enumerate();
-        let mut heap: BinaryHeap<_> =
-            times.filter_map(|(stream, event)| Some(Reverse((event.as_ref()?.time, stream)))).collect();
-        let current = heap.pop().map_or(usize::MAX, |Reverse((_, stream))| stream);
-        Self { streams, first, current, heap }
+        let mut events = Self { streams, first, current: usize::MAX, heap: BinaryHeap::new() };
+        events.sort();
+        events
+    }
+
+    /// Orders the streams by their next events.
+    fn sort(&mut self) {
+        let times = self.first.iter().enumerate();
+        self.heap = times.filter_map(|(stream, event)| Some(Reverse((event.as_ref()?.time, stream)))).collect();
+        self.current = self.heap.pop().map_or(usize::MAX, |Reverse((_, stream))| stream);
+    }
+
+    /// Goes on up to these offsets, one for each stream.
+    pub(crate) fn go_on(&mut self, upto: impl Iterator<Item = u64>) {
+        for ((stream, first), upto) in self.streams.iter_mut().zip(&mut self.first).zip(upto) {
+            stream.go_on(upto);
+            if first.is_none() {
+                *first = stream.read();
+            }
+        }
+        self.sort();
+    }
+
+    /// Returns for each stream the number of bytes read.
+    pub(crate) fn offsets(&self) -> impl Iterator<Item = u64> {
+        self.streams.iter().map(Stream::offset)
     }
 
     /// Returns the next event without advancing.

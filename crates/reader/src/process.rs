@@ -78,6 +78,11 @@ impl Process {
         })
     }
 
+    /// Returns the uuid of its trace, which its metadata and each of its packets have.
+    pub fn uuid(&self) -> [u8; 16] {
+        self.metadata.format.uuid
+    }
+
     /// Returns the event classes of a stream class.
     pub(crate) fn classes_of(&self, stream_id: u32) -> Option<&Classes> {
         self.metadata.streams.iter().find(|(id, _)| *id == stream_id).map(|(_, classes)| classes)

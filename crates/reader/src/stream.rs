@@ -81,6 +81,8 @@ pub(crate) struct Stream<'t> {
     /// The position of the last event.
     last: Position,
     released: u64,
+    /// The offset at which reading pauses.
+    upto: u64,
     found: Findings,
     ended: bool,
 }
@@ -99,9 +101,20 @@ impl<'t> Stream<'t> {
             last_cycles: 0,
             last: Position::default(),
             released: 0,
+            upto: u64::MAX,
             found: Findings::default(),
             ended: false,
         }
+    }
+
+    /// The same, up to the offset `upto`.
+    pub(crate) fn upto(self, upto: u64) -> Self {
+        Self { upto, ..self }
+    }
+
+    /// Goes on up to the offset `upto`.
+    pub(crate) fn go_on(&mut self, upto: u64) {
+        self.upto = upto;
     }
 
     /// The same, from `position` on.
@@ -164,7 +177,7 @@ impl<'t> Stream<'t> {
         self.file.map.written()
     }
 
-    /// Returns the next event; `None` at the end and in every later call. Skips damaged places.
+    /// Returns the next event; `None` at the end and in every later call, and at the offset where it pauses. Skips damaged places.
     #[inline]
     pub(crate) fn read(&mut self) -> Option<Event<'t>> {
         loop {
@@ -272,9 +285,12 @@ impl<'t> Stream<'t> {
         self.rest = &[];
     }
 
-    /// Goes on to events committed meanwhile in this packet, or to the next packet. Returns false at the end.
+    /// Goes on to events committed meanwhile in this packet, or to the next packet. Returns false at the end, and where reading pauses.
     #[cold]
     fn next_packet(&mut self) -> bool {
+        if self.offset() >= self.upto {
+            return false;
+        }
         let offset = self.packet.map_or(0, |packet| packet.end);
         if offset > self.file.map.length() {
             let reason = format!("the file is cut within the packet before, which ends at {offset}");
@@ -326,7 +342,7 @@ impl<'t> Stream<'t> {
 
     /// Starts reading `packet` at the event at `from`.
     fn enter(&mut self, packet: Packet, from: u64) {
-        let end = packet.content_end.min(self.file.map.written());
+        let end = packet.content_end.min(self.file.map.written()).min(self.upto);
         if packet.offset >= self.released + RELEASED_AT_ONCE {
             // The page before may still hold the last event.
             self.file.map.release(self.released.saturating_sub(AROUND), packet.offset);

@@ -14,6 +14,7 @@ use crate::losses::{Damage, Findings, Losses};
 use crate::map::MappedFile;
 use crate::merge::Events;
 use crate::packet::Checksum;
+use crate::parts::Parts;
 use crate::process::{METADATA, Process};
 use crate::stream::{Stream, StreamFile};
 
@@ -148,6 +149,11 @@ impl Trace {
     /// Returns all events in order of time. Its memory does not grow with the trace.
     pub fn events(&self) -> Events<'_> {
         Events::new(self.streams().map(|(file, process)| Stream::new(file, process)).collect())
+    }
+
+    /// Returns the events of one of its [`processes`](Self::processes) in parts, which a later run can read again.
+    pub fn parts(&self, process: &Process) -> Parts<'_> {
+        Parts::new(self, process)
     }
 
     /// Returns the losses found so far. They are complete once [`events`](Self::events) has been read to its end.

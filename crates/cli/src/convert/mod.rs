@@ -3,6 +3,7 @@
 mod csv;
 mod otlp;
 mod parquet;
+mod partition;
 mod perfetto;
 
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use crate::{escape, losses, recording};
 pub enum Format {
     /// Slices and counters for ui.perfetto.dev: a file
     Perfetto,
-    /// Tables of events, of operations and of tasks: a folder with three files
+    /// Tables of events, of operations and of tasks: a folder with three files, or with --partition a data set
     Parquet,
     /// A table for each probe, with its fields as columns: a folder with CSV files
     Csv,
@@ -35,6 +36,7 @@ pub const HELP: &str = "\
 Examples:
   dyntrace convert trace --to perfetto -o trace.perfetto
   dyntrace convert trace-of-a trace-of-b --to parquet -o tables
+  dyntrace convert traces/* --to parquet --partition host,date,hour -o fleet
   dyntrace convert trace --to csv -o tables
   dyntrace convert trace --to ctf2 -o trace-ctf2
   dyntrace convert trace --to otlp --slow 10ms --failed --one-in 100 -o spans.jsonl
@@ -47,7 +49,11 @@ OTLP has a span for each operation. It belongs to
   else to a trace of its own.
 A collector gets OTLP by HTTP in JSON, at /v1/traces unless the address has another path.
 
-Files get the access rights that all files of the trace have. Existing files are replaced.
+With --partition, the folder has a folder for each of the tables events, operations, tasks, waits, messages and losses. A run adds the rows
+that are not there yet, each once, also if an earlier run was killed or another one runs at the same time. A trace that cannot be read is
+told, and the others are converted.
+
+Files get the access rights that all files of the trace have. Existing files are replaced, those of a data set never.
 
 Exit status:
    0  the trace was converted
@@ -70,9 +76,11 @@ pub struct Arguments {
     output: PathBuf,
     #[command(flatten)]
     sampling: Sampling,
+    #[command(flatten)]
+    partition: partition::Partition,
 }
 
-pub fn convert(Arguments { traces, to, output, sampling }: &Arguments) -> Outcome {
+pub fn convert(Arguments { traces, to, output, sampling, partition }: &Arguments) -> Outcome {
     if sampling.is_given() && !matches!(to, Format::Otlp) {
         return Err(Failure::new(
             exit::USAGE,
@@ -84,6 +92,12 @@ pub fn convert(Arguments { traces, to, output, sampling }: &Arguments) -> Outcom
             exit::USAGE,
             anyhow!("cannot convert several traces to CTF: traces are converted one at a time"),
         ));
+    }
+    if partition.is_given() && !matches!(to, Format::Parquet) {
+        return Err(Failure::new(exit::USAGE, anyhow!("--partition is for --to parquet: other formats have no data sets")));
+    }
+    if partition.is_given() {
+        return partition::convert(traces, output, partition);
     }
     let trace = recording::open(traces)?;
     match to {

@@ -202,6 +202,16 @@ fn snapshots() {
 }
 
 #[test]
+fn a_thousand_machines() {
+    assert_eq!(run("fleet.md"), 4);
+    let chapter = chapter("fleet.md");
+    for entry in fs::read_dir(root().join("fleet")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(chapter.contains(&format!("`{name}`")), "docs/fleet.md lacks {name}");
+    }
+}
+
+#[test]
 fn reading_traces() {
     assert_eq!(run("reading_traces.md"), 12);
 }

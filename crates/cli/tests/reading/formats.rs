@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::page::{Fields, section};
 use crate::writer::{Arg, Writer, classes};
-use crate::{diff, dyntrace, made, storm};
+use crate::{diff, dyntrace, made, partition, storm};
 
 /// A trace with an event of each probe. Numbers that have names are some of those.
 fn each_probe(folder: &Path) -> Vec<Value> {
@@ -122,5 +122,47 @@ fn columns_of_tables() {
             fields.insert(column.name(), kind);
         }
         fields.are_those_below(&format!("{table}.parquet"));
+    }
+}
+
+#[test]
+fn columns_of_data_sets() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, output) = (folder.path().join("trace"), folder.path().join("fleet"));
+    each_probe(&trace);
+    let tables = partition::schemas(&trace, &output);
+    let heading = |table: &str| match table {
+        "operations" => Some("operations.parquet"),
+        "tasks" => Some("tasks.parquet"),
+        _ => None,
+    };
+    assert_eq!(tables.len(), 6);
+    for (table, columns) in tables {
+        let of = |heading: &str| {
+            let mut fields = Fields::new(&[]);
+            for (name, kind) in &columns {
+                // The rows of the same column elsewhere in the page.
+                if section(heading).any(|line| line.starts_with(&format!("| `{name}` |"))) {
+                    fields.insert(name, kind);
+                }
+            }
+            fields
+        };
+        let first = "Data sets of many machines";
+        if heading(&table).is_none() {
+            of(first).are_those_below(first);
+        }
+        let own = format!("Data set: {table}");
+        if table != "tasks" {
+            of(&own).are_those_below(&own);
+        }
+        if let Some(shared) = heading(&table) {
+            of(shared).are_those_below(shared);
+        }
+        let headings = [Some(first), Some(own.as_str()), heading(&table)];
+        for (name, _) in &columns {
+            let is_there = |heading: &&str| section(heading).any(|line| line.starts_with(&format!("| `{name}` |")));
+            assert!(headings.iter().flatten().any(is_there), "docs/formats.md lacks {name} of {table}");
+        }
     }
 }

@@ -12,6 +12,7 @@ mod otlp;
 #[path = "../common/page.rs"]
 mod page;
 mod parquet;
+mod partition;
 mod perfetto;
 #[path = "../../src/convert/perfetto/read.rs"]
 #[allow(missing_docs, reason = "of the command itself")]

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::ptr;
 
+use dyntrace_fleet::{Cell, Kind, Table};
 use dyntrace_reader::{Event, EventClass, FieldKind, Trace, Value};
 use parquet::errors::Result;
 use smallvec::SmallVec;
 
-use super::table::{Cell, Kind, Table};
+use super::create;
 use crate::view::{Code, process_name};
 
 /// The columns of every event.
@@ -23,7 +24,7 @@ const FIXED: [(&str, Kind); 7] = [
 ];
 
 pub struct Events {
-    pub table: Table,
+    pub table: Table<File>,
     /// The columns of each field, by the address of the class.
     columns: HashMap<usize, Vec<Place>>,
 }
@@ -58,7 +59,7 @@ impl Events {
             (key(class), places)
         });
         let places = places.collect();
-        Ok(Events { table: Table::create(file, columns.list)?, columns: places })
+        Ok(Events { table: create(file, columns.list)?, columns: places })
     }
 
     pub fn add(&mut self, event: &Event<'_>) -> Result<()> {

@@ -1,25 +1,36 @@
 //! Traces as tables: `events.parquet`, `operations.parquet` and `tasks.parquet`.
 
 mod events;
-mod operations;
-mod table;
-mod tasks;
+pub mod operations;
+pub mod tasks;
 
+use std::fs::File;
 use std::path::Path;
 
+use dyntrace_fleet::{Kind, Schema, Table};
 use dyntrace_reader::Trace;
 
 use crate::recorded_tasks::{self, Told};
 use crate::{private, recording};
 
+/// Counted up when a column changes or goes.
+const VERSION: &str = "1";
+
+/// A table with these columns in this new file.
+fn create(file: File, columns: impl IntoIterator<Item = (String, Kind)>) -> anyhow::Result<Table<File>> {
+    let metadata = vec![("dyntrace.version", VERSION.to_owned())];
+    let schema = Schema { columns: columns.into_iter().collect(), looked_up: &[], metadata };
+    Ok(Table::create(file, &schema)?)
+}
+
 /// Writes the tables to the folder `output`, which it creates if necessary.
 pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {
     let mode = private::mode(trace);
     private::create_folder(output, mode)?;
-    let create = |name| private::create(&output.join(name), mode);
-    let mut events = events::Events::create(create("events.parquet")?, trace)?;
-    let mut operations = operations::Operations::create(create("operations.parquet")?)?;
-    let mut tasks = tasks::Tasks::create(create("tasks.parquet")?)?;
+    let new = |name| private::create(&output.join(name), mode);
+    let mut events = events::Events::create(new("events.parquet")?, trace)?;
+    let mut operations = operations::Operations::create(new("operations.parquet")?)?;
+    let mut tasks = tasks::Tasks::create(new("tasks.parquet")?)?;
     let mut joined = dyntrace_reader::FileOperations::default();
     let mut lives = recorded_tasks::Tasks::default();
     for event in recording::events(trace) {
@@ -42,5 +53,6 @@ pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {
     }
     events.table.finish()?;
     tasks.0.finish()?;
-    Ok(operations.0.finish()?)
+    operations.0.finish()?;
+    Ok(())
 }

@@ -1,15 +1,17 @@
 //! One row for each operation of a driver.
 
+use std::borrow::Cow;
 use std::fs::File;
 
+use dyntrace_fleet::{Cell, Kind, Table};
 use dyntrace_reader::{FileOperation, Text};
 use parquet::errors::Result;
 
-use super::table::{Cell, Kind, Table};
+use super::create;
 use crate::operation::{bytes, errno_name, name_of};
 use crate::view::process_name;
 
-pub struct Operations(pub Table);
+pub struct Operations(pub Table<File>);
 
 /// The columns in their order, with their values.
 const COLUMNS: [(&str, Kind, Get); 38] = [
@@ -55,26 +57,38 @@ const COLUMNS: [(&str, Kind, Get); 38] = [
 
 type Get = for<'r> fn(&'r Row<'_>) -> Option<Cell<'r>>;
 
-struct Row<'r> {
+/// An operation, with the names of its numbers.
+pub struct Row<'r> {
     operation: &'r FileOperation<'r>,
-    command: &'r str,
-    error: &'r str,
+    command: Cow<'r, str>,
+    error: Cow<'r, str>,
+}
+
+impl<'r> Row<'r> {
+    pub fn of(operation: &'r FileOperation<'r>) -> Row<'r> {
+        let error = operation.completion.map_or("".into(), |answer| errno_name(answer.errno));
+        Row { operation, command: name_of(operation), error }
+    }
+
+    /// The values of its columns, by their places in [`columns`].
+    pub fn cells(&self) -> impl Iterator<Item = (usize, Cell<'_>)> {
+        COLUMNS.iter().enumerate().filter_map(|(column, (.., get))| Some((column, get(self)?)))
+    }
+}
+
+pub fn columns() -> impl Iterator<Item = (String, Kind)> {
+    COLUMNS.iter().map(|(name, kind, _)| ((*name).to_owned(), *kind))
 }
 
 impl Operations {
     /// A table in this new file.
     pub fn create(file: File) -> anyhow::Result<Operations> {
-        let columns = COLUMNS.map(|(name, kind, _)| (name.to_owned(), kind));
-        Table::create(file, columns).map(Operations)
+        create(file, columns()).map(Operations)
     }
 
     /// Appends an operation; one that was in flight at the end of the trace has no answer.
     pub fn add(&mut self, operation: &FileOperation<'_>) -> Result<()> {
-        let command = name_of(operation);
-        let error = operation.completion.map_or("".into(), |answer| errno_name(answer.errno));
-        let row = Row { operation, command: &command, error: &error };
-        let cells = COLUMNS.iter().enumerate().filter_map(|(column, (.., get))| Some((column, get(&row)?)));
-        self.0.row(cells)
+        self.0.row(Row::of(operation).cells())
     }
 }
 

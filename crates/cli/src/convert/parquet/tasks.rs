@@ -2,13 +2,14 @@
 
 use std::fs::File;
 
+use dyntrace_fleet::{Cell, Kind, Table};
 use parquet::errors::Result;
 
-use super::table::{Cell, Kind, Table};
+use super::create;
 use crate::recorded_tasks::Task;
 use crate::view::process_name;
 
-pub struct Tasks(pub Table);
+pub struct Tasks(pub Table<File>);
 
 /// The columns in their order, with their values.
 const COLUMNS: [(&str, Kind, Get); 17] = [
@@ -36,14 +37,22 @@ type Get = for<'r> fn(&'r Task<'_>) -> Option<Cell<'r>>;
 impl Tasks {
     /// A table in this new file.
     pub fn create(file: File) -> anyhow::Result<Tasks> {
-        let columns = COLUMNS.map(|(name, kind, _)| (name.to_owned(), kind));
-        Table::create(file, columns).map(Tasks)
+        create(file, columns()).map(Tasks)
     }
 
     /// Appends a task; one that had not ended when the trace did has no exit.
     pub fn add(&mut self, task: &Task<'_>) -> Result<()> {
-        self.0.row(COLUMNS.iter().enumerate().filter_map(|(column, (.., get))| Some((column, get(task)?))))
+        self.0.row(cells(task))
     }
+}
+
+pub fn columns() -> impl Iterator<Item = (String, Kind)> {
+    COLUMNS.iter().map(|(name, kind, _)| ((*name).to_owned(), *kind))
+}
+
+/// The values of its columns, by their places in [`columns`].
+pub fn cells<'r>(task: &'r Task<'_>) -> impl Iterator<Item = (usize, Cell<'r>)> {
+    COLUMNS.iter().enumerate().filter_map(|(column, (.., get))| Some((column, get(task)?)))
 }
 
 fn text(text: &[u8]) -> Option<Cell<'_>> {

@@ -1,0 +1,52 @@
+//! One row for each step of a message: sent, queued, received.
+
+use dyntrace_fleet::{Cell, Error, Kind, Tables};
+use dyntrace_reader::{Event, Value};
+
+use super::tables::{self, Column, MESSAGES, TOKEN};
+use crate::render::operation::text;
+use crate::token::Token;
+
+pub const COLUMNS: [Column; 10] = [
+    ("tid", Kind::Unsigned),
+    ("step", Kind::Text),
+    ("sender", Kind::Text),
+    ("node_name", Kind::Text),
+    ("receiver", Kind::Text),
+    ("size", Kind::Unsigned),
+    ("queue_len", Kind::Unsigned),
+    TOKEN[0],
+    TOKEN[1],
+    TOKEN[2],
+];
+
+/// Writes the row of an event, if it is of a message.
+pub fn add(event: &Event<'_>, to: &mut Tables<'_>) -> Result<(), Error> {
+    let step = match event.class.name.as_str() {
+        "dyntrace:message-send" => "send",
+        "dyntrace:message-send-remote" => "send_remote",
+        "dyntrace:message-queued" => "queued",
+        "dyntrace:message-receive" => "receive",
+        _ => return Ok(()),
+    };
+    let of = |field| tables::text(text(event, field));
+    let count = |field| match event.field(field) {
+        Some(Value::Unsigned(count)) => Some(Cell::Unsigned(count)),
+        _ => None,
+    };
+    let token = Token::of(event);
+    let number = |get: fn(Token) -> i32| token.map(|token| Cell::Signed(get(token).into()));
+    let own = [
+        Some(Cell::Unsigned(event.tid)),
+        Some(Cell::Text(step.into())),
+        of("sender"),
+        of("node_name"),
+        of("receiver"),
+        count("size"),
+        count("queue_len"),
+        number(|token| token.label),
+        number(|token| token.serial.0),
+        number(|token| token.serial.1),
+    ];
+    to.row(MESSAGES, event.time, tables::row(event.time, event.process, own))
+}

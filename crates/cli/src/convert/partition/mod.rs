@@ -1,0 +1,220 @@
+//! Traces of a fleet as a data set: Parquet files in folders by host, date and hour, to which each run adds what is new.
+//!
+//! Each process of a trace is a source of the data set; `dyntrace-fleet` says how its rows come there once, also when a converter is killed.
+
+mod events;
+mod losses;
+mod messages;
+mod rows;
+mod source;
+mod tables;
+mod waits;
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use dyntrace_fleet::{Error, Ledger, Range};
+use dyntrace_reader::{Damage, Process, Trace};
+
+use crate::exit::{self, Failure, Outcome};
+use crate::{escape, losses as told, private};
+use source::Converted;
+use tables::Schemas;
+
+/// The pause between two rounds without another one.
+const EVERY: i64 = 60_000_000_000;
+
+#[derive(clap::Args)]
+pub struct Partition {
+    /// For parquet: write a data set of many machines, a file for each table, process, host, date and hour; later runs add what is new
+    #[arg(long, value_name = "KEYS", value_parser = ["host,date,hour"])]
+    partition: Option<String>,
+    /// The programs have ended, also those that were killed: what is in flight gets its rows now
+    #[arg(long = "final", requires = "partition", conflicts_with = "follow")]
+    is_final: bool,
+    /// Add what is new until the recordings end
+    #[arg(long, requires = "partition")]
+    follow: bool,
+    /// The time between two rounds of --follow [default: 60s]
+    #[arg(long, requires = "follow", value_name = "TIME", value_parser = crate::view::time::duration)]
+    every: Option<i64>,
+}
+
+impl Partition {
+    pub fn is_given(&self) -> bool {
+        self.partition.is_some()
+    }
+}
+
+/// Writes the traces to the data set in the folder `output`.
+pub fn convert(traces: &[PathBuf], output: &Path, arguments: &Partition) -> Outcome {
+    let every = Duration::from_nanos(arguments.every.unwrap_or(EVERY).unsigned_abs());
+    let schemas = tables::schemas();
+    let mut first = true;
+    loop {
+        let mut round = Round { is_final: arguments.is_final, output, schemas: &schemas, seen: Seen::default() };
+        for trace in traces {
+            round.add(trace)?;
+        }
+        if !arguments.follow || round.seen.are_all_last || (first && round.seen.opened == 0) {
+            return round.seen.finish();
+        }
+        first = false;
+        thread::sleep(every);
+    }
+}
+
+/// One look at all traces.
+struct Round<'r> {
+    is_final: bool,
+    output: &'r Path,
+    schemas: &'r Schemas,
+    seen: Seen,
+}
+
+/// What a round has seen.
+struct Seen {
+    /// Traces that could be opened.
+    opened: usize,
+    /// The error of the first one that could not.
+    failed: Option<anyhow::Error>,
+    are_all_last: bool,
+    is_lossy: bool,
+    is_damaged: bool,
+    new: usize,
+    done: usize,
+    lines: Vec<String>,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        let (failed, lines) = (None, Vec::new());
+        Seen { opened: 0, failed, are_all_last: true, is_lossy: false, is_damaged: false, new: 0, done: 0, lines }
+    }
+}
+
+impl Round<'_> {
+    /// Adds a trace. One that cannot be read is noted, and the others go on.
+    fn add(&mut self, path: &Path) -> Result<(), Failure> {
+        loop {
+            let (known, trace) = match self.open(path) {
+                Ok(opened) => opened,
+                Err(error) => {
+                    self.seen.fail(error);
+                    return Ok(());
+                }
+            };
+            // Copies of a process are one source.
+            let mut sources: Vec<&Process> = trace.processes().iter().collect();
+            sources.sort_by_key(|process| process.uuid());
+            sources.dedup_by_key(|process| process.uuid());
+            let mode = private::mode(&trace);
+            private::create_folder(self.output, mode).map_err(|error| self.cannot_write(error.into()))?;
+            let mut converted = Vec::new();
+            for &process in &sources {
+                let ledger = Ledger::of(self.output, process.uuid(), mode);
+                let ranges = known.get(&process.uuid()).cloned().unwrap_or_default();
+                let source = source::convert(&trace, process, &ledger, ranges, self.schemas, self.is_final);
+                match source {
+                    Ok(Some(source)) => converted.push((process, Ok(source))),
+                    // Another converter was faster: its plan may have more than this look at the trace.
+                    Ok(None) => break,
+                    Err(error @ (Error::Plan { .. } | Error::Hours { .. })) => converted.push((process, Err(error))),
+                    Err(error) => return Err(self.cannot_write(error.into())),
+                }
+            }
+            if converted.len() == sources.len() {
+                self.seen.opened += 1;
+                let unopened = trace.losses().damaged.into_iter().filter(|damage| {
+                    !trace.processes().iter().any(|process| damage.file.starts_with(&process.path))
+                });
+                unopened.for_each(|damage| self.seen.skip(&damage));
+                for (process, source) in converted {
+                    match source {
+                        Ok(source) => self.seen.take(process, &source),
+                        Err(error) => self.seen.fail(anyhow::Error::new(error).context(escape::path(&process.path))),
+                    }
+                }
+                return Ok(());
+            }
+        }
+    }
+
+    /// Opens the trace after reading the plans of its sources, so that it has all that the plans name.
+    fn open(&self, path: &Path) -> anyhow::Result<(HashMap<[u8; 16], Vec<Range>>, Trace)> {
+        let mut known = HashMap::new();
+        for process in Trace::open(path)?.processes() {
+            let ranges = Ledger::of(self.output, process.uuid(), 0).ranges()?;
+            known.insert(process.uuid(), ranges);
+        }
+        Ok((known, Trace::open(path)?))
+    }
+
+    fn cannot_write(&self, error: anyhow::Error) -> Failure {
+        error.context(format!("cannot write {}", escape::path(self.output))).into()
+    }
+}
+
+impl Seen {
+    fn fail(&mut self, error: anyhow::Error) {
+        self.lines.push(format!("skipped: {error:#}"));
+        self.failed.get_or_insert(error);
+        self.is_damaged = true;
+        self.are_all_last = false;
+    }
+
+    fn skip(&mut self, damage: &Damage) {
+        self.lines.push(format!("damaged: {}", told::place(damage)));
+        self.is_damaged = true;
+    }
+
+    fn take(&mut self, process: &Process, source: &Converted) {
+        self.new += source.new;
+        self.done += source.done;
+        self.are_all_last &= source.is_last;
+        self.is_damaged |= source.losses.iter().any(losses::is_damage);
+        self.is_lossy |= source.losses.iter().any(|loss| loss.count > Some(0));
+        self.lines.extend(source.losses.iter().map(|loss| losses::line(loss, process)));
+        let [operations, tasks, waits] = source.in_flight;
+        if !source.is_last {
+            let path = escape::path(&process.path);
+            self.lines.push(format!(
+                "{path}: the recording has not ended; {operations} operations, {tasks} tasks and {waits} waits in flight have no rows yet: run \
+                 this again, if the program was killed with --final"
+            ));
+        }
+    }
+
+    /// Tells what was seen. The exit status is for the worst of it.
+    fn finish(self) -> Outcome {
+        if let Some(error) = self.failed.filter(|_| self.opened == 0) {
+            return Err(Failure::new(exit::NO_TRACE, error));
+        }
+        self.lines.iter().for_each(|line| told::warn(line));
+        say!("ranges: {} new, {} done before", self.new, self.done);
+        Ok(if self.is_damaged {
+            exit::DAMAGED.into()
+        } else if self.is_lossy {
+            exit::LOSSY.into()
+        } else {
+            ExitCode::SUCCESS
+        })
+    }
+}
+
+/// A name of any bytes as text: bytes that are not graphic ASCII, and percent signs, as `%XX`.
+fn name(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut out, byte| {
+        match byte {
+            b'!'..=b'~' if *byte != b'%' => out.push(char::from(*byte)),
+            _ => {
+                let _ = write!(out, "%{byte:02X}");
+            }
+        }
+        out
+    })
+}

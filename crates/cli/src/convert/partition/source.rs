@@ -1,0 +1,107 @@
+//! One source: plans its next range, and writes the ranges that are not done.
+
+use std::path::Path;
+
+use dyntrace_fleet::{Error, LAYOUT, Ledger, Loss, Plan, Range, Tables};
+use dyntrace_reader::{Process, Trace};
+
+use super::rows::Rows;
+use super::tables::Schemas;
+use super::{losses, name};
+
+/// How a source was converted.
+pub struct Converted {
+    /// Its ranges that this run has written, and those that were done.
+    pub new: usize,
+    pub done: usize,
+    /// Whether nothing follows.
+    pub is_last: bool,
+    /// Operations, tasks and waits that get their rows later.
+    pub in_flight: [usize; 3],
+    pub losses: Vec<Loss>,
+}
+
+/// Converts a source whose plans had these `ranges` before the trace was opened. `None` if another converter has proposed a range meanwhile,
+/// which may have more than this trace: then the trace must be opened again.
+pub fn convert(
+    trace: &Trace,
+    process: &Process,
+    ledger: &Ledger,
+    mut ranges: Vec<Range>,
+    schemas: &Schemas,
+    is_final: bool,
+) -> Result<Option<Converted>, Error> {
+    if !ranges.last().is_some_and(|last| last.plan.is_last)
+        && let Some(plan) = next(trace, process, ranges.last().map(|range| &range.plan), is_final)
+    {
+        let number = ranges.len();
+        if !ledger.propose(number, &plan)? {
+            return Ok(None);
+        }
+        ranges = ledger.ranges()?;
+        // Another converter may have proposed further ones.
+        ranges.truncate(number + 1);
+    }
+    let mut converted = Converted {
+        new: ranges.iter().filter(|range| !range.is_done).count(),
+        done: ranges.iter().filter(|range| range.is_done).count(),
+        is_last: ranges.last().is_some_and(|range| range.plan.is_last),
+        in_flight: [0; 3],
+        losses: ranges.last().map(|range| range.plan.losses.clone()).unwrap_or_default(),
+    };
+    if converted.new == 0 && converted.is_last {
+        return Ok(Some(converted));
+    }
+    let mut parts = trace.parts(process);
+    let mut rows = Rows::default();
+    let mut before: Option<&Plan> = None;
+    for (number, Range { plan, is_done, .. }) in ranges.iter().enumerate() {
+        let events = parts.part(|file| plan.ends.get(&key(process, file)).copied().unwrap_or(0));
+        if *is_done {
+            events.try_for_each(|event| rows.push(&event, None))?;
+            rows.end(plan, before, process, None)?;
+        } else {
+            let mut tables = Tables::new(ledger, number, &process.hostname, schemas);
+            events.try_for_each(|event| rows.push(&event, Some(&mut tables)))?;
+            rows.end(plan, before, process, Some(&mut tables))?;
+            ledger.settle(number, tables.finish()?)?;
+        }
+        before = Some(plan);
+    }
+    if !converted.is_last {
+        converted.in_flight = rows.in_flight();
+    }
+    Ok(Some(converted))
+}
+
+/// Plans the range after `last`; `None` if there is nothing new.
+fn next(trace: &Trace, process: &Process, last: Option<&Plan>, is_final: bool) -> Option<Plan> {
+    let mut parts = trace.parts(process);
+    let (mut until, mut is_ended) = (last.map(|last| last.until), false);
+    for event in parts.part(|_file| u64::MAX) {
+        until = until.max(Some(event.time));
+        is_ended |= event.class.name == "recorder:end";
+    }
+    let mut ends = last.map(|last| last.ends.clone()).unwrap_or_default();
+    for (file, end) in parts.ends().filter(|(_, end)| *end > 0) {
+        let known = ends.entry(key(process, file)).or_insert(0);
+        *known = end.max(*known);
+    }
+    let plan = Plan {
+        layout: LAYOUT,
+        hostname: process.hostname.clone(),
+        program: process.name.clone(),
+        pid: process.pid,
+        is_last: is_final || is_ended,
+        until: until.unwrap_or_else(|| process.clock.time(0)),
+        ends,
+        losses: losses::of(trace, process),
+    };
+    let (known_ends, known_losses) = last.map(|last| (last.ends.clone(), last.losses.clone())).unwrap_or_default();
+    (plan.is_last || plan.ends != known_ends || plan.losses != known_losses).then_some(plan)
+}
+
+/// The name of a file in a plan.
+fn key(process: &Process, file: &Path) -> String {
+    name(file.strip_prefix(&process.path).unwrap_or(file).as_os_str().as_encoded_bytes())
+}

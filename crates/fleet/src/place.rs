@@ -1,0 +1,118 @@
+//! The folder of a row: its host, date and hour.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+const SECONDS_OF_HOUR: i64 = 3600;
+const HOUR: i64 = SECONDS_OF_HOUR * 1_000_000_000;
+
+/// The longest encoded name of a host. A longer one is cut, and gets a hash of the whole name.
+const LONGEST: usize = 200;
+
+/// The value that engines read as null.
+const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// The host and the hour of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// Whole hours since 1970, in UTC.
+    hour: i64,
+}
+
+impl Place {
+    /// Returns the place of rows at this time, in nanoseconds since 1970.
+    pub fn at(time: i64) -> Place {
+        Place { hour: time.div_euclid(HOUR) }
+    }
+
+    /// Returns the names of the folders in a table's folder, joined by `/`. They need no quotes in a shell, and stay in the folder whatever
+    /// the host is called.
+    ///
+    /// ```
+    /// use dyntrace_fleet::Place;
+    ///
+    /// let place = Place::at(1_795_255_200_000_000_000);
+    /// assert_eq!(place.folder("web-1"), "host=web-1/date=2026-11-21/hour=10");
+    /// assert_eq!(place.folder("../a b"), "host=..%2Fa%20b/date=2026-11-21/hour=10");
+    /// ```
+    pub fn folder(self, hostname: &str) -> String {
+        // All times of 64 bits are in the range of dates.
+        let time = Timestamp::from_second(self.hour * SECONDS_OF_HOUR).unwrap_or_default().to_zoned(TimeZone::UTC);
+        let (year, month, day) = (time.year(), time.month(), time.day());
+        format!("host={}/date={year:04}-{month:02}-{day:02}/hour={:02}", encoded(hostname), time.hour())
+    }
+}
+
+/// The name of a host in the name of a folder: percent-encoded, as engines decode it.
+fn encoded(hostname: &str) -> String {
+    if hostname.is_empty() {
+        return NULL.to_owned();
+    }
+    let mut out = String::new();
+    for byte in hostname.bytes() {
+        if out.len() >= LONGEST {
+            let hash = hostname.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            });
+            let _ = write!(out, "%7E{hash:016x}");
+            break;
+        }
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => out.push(char::from(byte)),
+            _ => {
+                let _ = write!(out, "%{byte:02X}");
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn decoded(text: &str) -> Vec<u8> {
+        let (mut out, mut rest) = (Vec::new(), text.as_bytes());
+        while let Some((first, behind)) = rest.split_first() {
+            rest = behind;
+            if *first == b'%' {
+                out.push(u8::from_str_radix(str::from_utf8(&behind[..2]).unwrap(), 16).unwrap());
+                rest = &behind[2..];
+            } else {
+                out.push(*first);
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn long_names_stay_apart_and_fit() {
+        let names = [1, 2].map(|last| format!("{}{last}", "ä".repeat(5_000)));
+        let [one, other] = names.each_ref().map(|name| encoded(name));
+        assert_ne!(one, other);
+        assert!(one.len() < 255 - "host=".len(), "{one}");
+        assert_eq!(encoded(""), NULL);
+    }
+
+    #[test]
+    fn extreme_times_have_places() {
+        assert_eq!(Place::at(-1).folder("h"), "host=h/date=1969-12-31/hour=23");
+        assert_eq!(Place::at(i64::MIN).folder("h"), "host=h/date=1677-09-21/hour=00");
+        assert_eq!(Place::at(i64::MAX).folder("h"), "host=h/date=2262-04-11/hour=23");
+    }
+
+    proptest! {
+        #[test]
+        fn names_are_single_and_come_back(name in ".{1,60}") {
+            let encoded = encoded(&name);
+            prop_assert!(encoded.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.%".contains(&byte)), "{encoded}");
+            if encoded.len() < LONGEST {
+                prop_assert_eq!(decoded(&encoded), name.as_bytes());
+            }
+        }
+    }
+}

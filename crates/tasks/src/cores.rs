@@ -22,11 +22,7 @@ pub(crate) fn on_each<R: Send>(count: usize, each: impl Fn(usize) -> R + Sync) -
 
 /// Runs `each` on parts of `items`, of `least` items or more unless there is one part, with the place where each begins. Returns the
 /// answers in the order of the parts.
-pub(crate) fn on_parts<T: Sync, R: Send>(
-    items: &[T],
-    least: usize,
-    each: impl Fn(usize, &[T]) -> R + Sync,
-) -> Vec<R> {
+pub(crate) fn on_parts<T: Sync, R: Send>(items: &[T], least: usize, each: impl Fn(usize, &[T]) -> R + Sync) -> Vec<R> {
     let count = available().min(items.len() / least).max(1);
     let length = items.len().div_ceil(count);
     let begin = |number: usize| (number * length).min(items.len());

@@ -339,7 +339,14 @@ impl Chains<'_, '_> {
                 name => name.clone(),
             };
             let places = &task.spawned;
-            (name, if places.is_empty() { Spawned::Unknown } else { Spawned::Candidates(places.iter().cloned().collect()) })
+            (
+                name,
+                if places.is_empty() {
+                    Spawned::Unknown
+                } else {
+                    Spawned::Candidates(places.iter().cloned().collect())
+                },
+            )
         };
         self.described.tasks.iter().map(own).collect()
     }
@@ -356,7 +363,10 @@ impl Chains<'_, '_> {
             scheduler: task.scheduler,
             state: task.state(),
             future: name.clone(),
-            spawned: task.spawned_at.as_ref().map_or_else(|| spawned.clone(), |place| Spawned::Recorded((**place).clone())),
+            spawned: task
+                .spawned_at
+                .as_ref()
+                .map_or_else(|| spawned.clone(), |place| Spawned::Recorded((**place).clone())),
             linked: task.linked,
             chain,
         }

@@ -91,7 +91,9 @@ impl Leaves {
 
     fn timers(&self, first: i64, last: i64) -> String {
         if first < 0 {
-            let timer = |due_in: &i64| words::leaf(&Await { waits_for: Some(WaitsFor::Timer { due_in: *due_in }), ..Await::default() });
+            let timer = |due_in: &i64| {
+                words::leaf(&Await { waits_for: Some(WaitsFor::Timer { due_in: *due_in }), ..Await::default() })
+            };
             let different: HashSet<String> = self.times.iter().map(timer).collect();
             let several = || format!("{} ({} different)", words::kind(&self.first), different.len());
             return if different.len() == 1 { self.text.clone() } else { several() };

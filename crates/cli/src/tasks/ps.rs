@@ -40,7 +40,11 @@ pub fn text(look: &Look, each: bool) -> String {
 }
 
 /// The rows of groups, below the titles.
-pub fn rows<'l>(groups: impl Iterator<Item = impl AsRef<Group<'l>>>, times: Option<Times>, each: bool) -> Vec<Vec<String>> {
+pub fn rows<'l>(
+    groups: impl Iterator<Item = impl AsRef<Group<'l>>>,
+    times: Option<Times>,
+    each: bool,
+) -> Vec<Vec<String>> {
     let mut rows = vec![titles(times.is_some(), each)];
     rows.extend(groups.map(|group| row(group.as_ref(), times, each)));
     // Most programs do not record it.

@@ -11,7 +11,7 @@ use dyntrace_tasks::program::{Options, Program};
 use dyntrace_tasks::reading::{DebugInformation, Described};
 
 use super::table::seen::pid;
-use super::table::{self, Kept};
+use super::table::{self, Found, Kept};
 use super::words;
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
@@ -140,7 +140,11 @@ impl Opened<'_, '_> {
                 }
                 Ok(look)
             }
-            Opened::Table(pid, note) => of_table(*pid, note.as_deref()),
+            Opened::Table(pid, note) => {
+                let (found, notes) = alone(table::read(*pid)?, *pid, note.as_deref())?;
+                let listing = Listing { notes, ..Listing::default() };
+                Ok(Look { listing, has_memory: false, kept: Some(Kept::of(found, None)) })
+            }
             Opened::Dead(path) => {
                 let kept = Some(Kept::of(table::read_file(path)?, None));
                 Ok(Look { listing: Listing::default(), has_memory: false, kept })
@@ -188,22 +192,19 @@ fn may_have_table(error: &Error) -> bool {
     matches!(error, Error::NoVtables { .. } | Error::NotPermitted { .. } | Error::NotMapped { .. })
 }
 
-/// A look at the table alone. With a note, there was one when the command began.
-fn of_table(pid: u32, note: Option<&str>) -> Result<Look, Failure> {
-    let Some(table) = table::read(pid)? else {
-        return Err(match note {
-            Some(_) => failure(Error::Ended { pid }),
-            None => Failure::new(
-                exit::NO_PROBES,
-                anyhow::anyhow!(
-                    "cannot read a table of tasks of process {pid}: there is no such process, it keeps none, or it belongs to \
-                     another user; start it with DYNTRACE=tasks, or leave out --table"
-                ),
+/// The table of a process that is read alone, and the notes. With a note, there was one when the command began.
+pub fn alone<T>(found: Option<Found<T>>, pid: u32, note: Option<&str>) -> Result<(Found<T>, Vec<String>), Failure> {
+    match (found, note) {
+        (Some(found), note) => Ok((found, note.map(str::to_owned).into_iter().collect())),
+        (None, Some(_)) => Err(failure(Error::Ended { pid })),
+        (None, None) => Err(Failure::new(
+            exit::NO_PROBES,
+            anyhow::anyhow!(
+                "cannot read a table of tasks of process {pid}: there is no such process, it keeps none, or it belongs to \
+                 another user; start it with DYNTRACE=tasks, or leave out --table"
             ),
-        });
-    };
-    let listing = Listing { notes: note.map(str::to_owned).into_iter().collect(), ..Listing::default() };
-    Ok(Look { listing, has_memory: false, kept: Some(Kept::of(table, None)) })
+        )),
+    }
 }
 
 pub fn failure(error: Error) -> Failure {

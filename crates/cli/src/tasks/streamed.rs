@@ -1,15 +1,16 @@
-//! `ps` of a program's memory, each task of which is told as it is read, and then forgotten: a program may have a million.
+//! `ps` of a running program, each task of which is told as it is read, and then forgotten: a program may have a million.
 
 use std::borrow::Cow;
 
 use dyntrace_task_table::Seen;
+use dyntrace_tasks::census::CensusTask;
 use dyntrace_tasks::listing::Task;
 use dyntrace_tasks::program::Program;
 use dyntrace_tasks::reading::{Described, Each};
 
 use super::groups::Groups;
 use super::ps::{Totals, drawn, foot, rows};
-use super::read::{Opened, failure, process};
+use super::read::{Opened, alone, failure, process};
 use super::table::{self, Rows};
 use crate::exit::Failure;
 
@@ -17,9 +18,21 @@ use crate::exit::Failure;
 pub fn text(opened: &Opened<'_, '_>) -> Result<String, Failure> {
     let streamed = match opened {
         Opened::Memory { program, described } => of_memory(program, described)?,
-        Opened::Table(..) | Opened::Dead(_) => None,
+        Opened::Table(pid, note) => Some(of_table(*pid, note.as_deref())?),
+        Opened::Dead(_) => None,
     };
     streamed.map_or_else(|| Ok(super::ps::text(&opened.look()?, false)), Ok)
+}
+
+/// The tasks of the table alone.
+fn of_table(pid: u32, note: Option<&str>) -> Result<String, Failure> {
+    let (found, mut notes) = alone(table::read_compact(pid)?, pid, note)?;
+    let kept = Rows::of(found, std::iter::empty());
+    let mut groups = Groups::default();
+    let counts = kept.others([0, 0], |seen| groups.add_row(seen, kept.times()));
+    notes.extend(kept.notes(&counts));
+    let rows = rows(groups.list().iter(), Some(kept.times()), false);
+    Ok(drawn(&rows) + &foot(String::new(), Some(&counts), &notes))
 }
 
 /// The tasks of one thread.
@@ -51,7 +64,7 @@ impl Part {
 
 /// `None` if tasks must be compared with each other to find out which one of the table each is.
 fn of_memory(program: &Program, described: &Described<'_>) -> Result<Option<String>, Failure> {
-    let read = |tasks: &[dyntrace_tasks::census::CensusTask]| {
+    let read = |tasks: &[CensusTask]| {
         let found = process(program).map_or(Ok(None), table::read_compact);
         found.map(|found| found.map(|found| Rows::of(found, tasks.iter().map(|task| task.id))))
     };

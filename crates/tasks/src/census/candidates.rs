@@ -41,7 +41,8 @@ pub fn find(
         }
         Ok((found, scanned))
     };
-    let parts: Vec<_> = cores::on_each(threads.min(pieces.len().max(1)), scan_pieces).into_iter().collect::<Result<_, _>>()?;
+    let parts: Vec<_> =
+        cores::on_each(threads.min(pieces.len().max(1)), scan_pieces).into_iter().collect::<Result<_, _>>()?;
     let scanned = parts.iter().map(|(_, scanned)| scanned).sum();
     let mut candidates = cores::joined(parts.into_iter().map(|(found, _)| found).collect());
     candidates.sort_unstable_by_key(|candidate| candidate.address);

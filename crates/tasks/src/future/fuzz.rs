@@ -1,6 +1,5 @@
 //! Random memory and damaged types end in a chain, whatever it says.
 
-
 use proptest::prelude::*;
 
 use super::{Layout, Reader};

@@ -59,7 +59,7 @@ fn read_as<T>(
     let read = || {
         let found = read(&open(pid, mapping, path)?)?;
         is_own(pid, number, table(&found))?;
-        Ok(found)
+        anyhow::Ok(found)
     };
     let table = read().with_context(|| format!("cannot read its table of tasks {shown}"))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();

@@ -17,10 +17,8 @@ use std::path::Path;
 
 use dyntrace_task_table::Table;
 
-pub use cells::{facts, function, line, place, since, wait};
-#[cfg(test)]
-pub use find::Found;
-pub use find::{read, read_compact, read_file};
+pub use cells::{facts, function, line, place, wait};
+pub use find::{Found, read, read_compact, read_file};
 pub use kept::{Counts, Kept, Times};
 pub use object::Task;
 pub use rows::Rows;

@@ -27,8 +27,12 @@ impl Compact {
     ///
     /// As [`Table::read`].
     pub fn read(source: &(impl Source + ?Sized)) -> Result<Compact, Error> {
-        let (mut slots, mut tags) = (Vec::new(), Vec::new());
-        let (table, pairs) = Table::read_each(source, &mut |words, seen| {
+        let (mut slots, mut tags): (Vec<Words>, _) = (Vec::new(), Vec::new());
+        let (table, pairs) = Table::read_each(source, &mut |header, words, seen| {
+            // A vector that grows leaves as much memory behind.
+            if slots.is_empty() {
+                slots.reserve_exact(usize::try_from(header.length).unwrap_or(0));
+            }
             let tag = seen.tag.map_or(0, |tag| {
                 tags.push(tag);
                 // A table has 2^20 slots at most.
@@ -38,7 +42,7 @@ impl Compact {
             words[slot::LOCK] = joined(tag, halves(words[slot::LOCK]).1);
             slots.push(words);
         })?;
-        slots.sort_unstable_by_key(|words: &Words| words[slot::PID] >> 16);
+        slots.sort_unstable_by_key(|words| words[slot::PID] >> 16);
         Ok(Compact { table, slots, pairs, tags })
     }
 

@@ -90,15 +90,15 @@ impl Table {
     /// [`Error`]. Slots and texts that are damaged are no errors: they are counted.
     pub fn read(source: &(impl Source + ?Sized)) -> Result<Table, Error> {
         let mut tasks = Vec::new();
-        let (table, _) = Table::read_each(source, &mut |_, seen| tasks.push(seen))?;
+        let (table, _) = Table::read_each(source, &mut |_, _, seen| tasks.push(seen))?;
         Ok(Table { tasks, ..table })
     }
 
-    /// Reads a table, and hands each task to `take`, with the settled words of its slot. Returns the table without tasks, and the texts
+    /// Reads a table, and hands each task to `take`, with the header and the settled words of its slot. Returns the table without tasks, and the texts
     /// that never change.
     pub(crate) fn read_each(
         source: &(impl Source + ?Sized),
-        take: &mut dyn FnMut(&Words, Seen),
+        take: &mut dyn FnMut(&Header, &Words, Seen),
     ) -> Result<(Table, Constants), Error> {
         let mut page = [0; 8 * header::WORDS];
         if source.copy(&mut page, 0)? < page.len() {
@@ -142,7 +142,7 @@ impl Table {
         texts: &mut Texts,
         place: u64,
         count: usize,
-        take: &mut dyn FnMut(&Words, Seen),
+        take: &mut dyn FnMut(&Header, &Words, Seen),
     ) -> Result<usize, Error> {
         let mut copies = [0; 3].map(|_: u8| vec![0; count * SLOT]);
         let mut length = count * SLOT;
@@ -156,7 +156,7 @@ impl Table {
             let [before, words, after] = [0, 1, 2].map(|copy| slot_of(&copies[copy], number));
             let first = settled(&before, &after).then_some((words, before[slot::LOCK]));
             match seen(source, texts, place + (number * SLOT) as u64, first)? {
-                Some(Some((words, seen))) => take(&words, seen),
+                Some(Some((words, seen))) => take(&self.header, &words, seen),
                 Some(None) => {}
                 None => self.unsettled += 1,
             }

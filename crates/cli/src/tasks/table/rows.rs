@@ -31,7 +31,8 @@ impl Rows {
         drop(low);
         let table = &found.table;
         let ids = (0..table.len()).filter_map(|place| Some((table.slot(place)?.id, u32::try_from(place).ok()?)));
-        let mut by_id: Vec<(u32, u32)> = ids.filter(|(id, _)| *id != 0 && !twice.contains(id)).collect();
+        let mut by_id = Vec::with_capacity(table.len());
+        by_id.extend(ids.filter(|(id, _)| *id != 0 && !twice.contains(id)));
         by_id.sort_unstable();
         // Of futures that one task polls, the first one in the order of pids is the task itself or nearest to it.
         by_id.dedup_by_key(|(id, _)| *id);

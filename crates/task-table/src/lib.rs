@@ -53,6 +53,7 @@
 //!
 //! 7. If the lock has changed since 4, the texts may be another task's: it begins again with 4.
 
+mod compact;
 pub mod layout;
 pub mod lock;
 mod primitives;
@@ -60,6 +61,7 @@ mod reader;
 mod source;
 mod texts;
 
+pub use compact::Compact;
 pub use layout::{Clock, Header, Kind, Resource, State, Task, Waker};
 pub use reader::{Error, Seen, Table, Thing, Waits};
 pub use source::Source;

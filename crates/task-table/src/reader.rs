@@ -7,7 +7,7 @@ use crate::layout::{
 };
 use crate::lock::{TRIES, after_copy, settled};
 use crate::source::Source;
-use crate::texts::{Pair, Texts};
+use crate::texts::{Constants, Pair, Texts};
 
 /// Slots that are copied at once.
 const AT_ONCE: usize = 1024;
@@ -96,6 +96,17 @@ impl Table {
     ///
     /// [`Error`]. Slots and texts that are damaged are no errors: they are counted.
     pub fn read(source: &(impl Source + ?Sized)) -> Result<Table, Error> {
+        let mut tasks = Vec::new();
+        let (table, _) = Table::read_each(source, &mut |_, _, seen| tasks.push(seen))?;
+        Ok(Table { tasks, ..table })
+    }
+
+    /// Reads a table, and hands each task to `take`, with the header and the settled words of its slot. Returns the table without tasks, and the texts
+    /// that never change.
+    pub(crate) fn read_each(
+        source: &(impl Source + ?Sized),
+        take: &mut dyn FnMut(&Header, &Words, Seen),
+    ) -> Result<(Table, Constants), Error> {
         let mut page = [0; 8 * header::WORDS];
         if source.copy(&mut page, 0)? < page.len() {
             return Err(Error::Unknown);
@@ -120,7 +131,7 @@ impl Table {
         let mut done = 0;
         while done < header.length {
             let count = (header.length - done).min(AT_ONCE as u64) as usize;
-            let read = table.block(source, &mut texts, header.slots + done * SLOT as u64, count)?;
+            let read = table.block(source, &mut texts, header.slots + done * SLOT as u64, count, take)?;
             done += read as u64;
             if read < count {
                 break;
@@ -128,7 +139,7 @@ impl Table {
         }
         table.cut = header.length - done;
         table.damaged_texts = texts.damaged;
-        Ok(table)
+        Ok((table, texts.into_constants()))
     }
 
     /// Reads slots from a place on, and returns how many the file has.
@@ -138,6 +149,7 @@ impl Table {
         texts: &mut Texts,
         place: u64,
         count: usize,
+        take: &mut dyn FnMut(&Header, &Words, Seen),
     ) -> Result<usize, Error> {
         let mut copies = [0; 3].map(|_: u8| vec![0; count * SLOT]);
         let mut length = count * SLOT;
@@ -151,7 +163,8 @@ impl Table {
             let [before, words, after] = [0, 1, 2].map(|copy| slot_of(&copies[copy], number));
             let first = settled(&before, &after).then_some((words, before[slot::LOCK]));
             match seen(source, texts, place + (number * SLOT) as u64, first)? {
-                Some(seen) => self.tasks.extend(seen),
+                Some(Some((words, seen))) => take(&self.header, &words, seen),
+                Some(None) => {}
                 None => self.unsettled += 1,
             }
         }
@@ -159,15 +172,15 @@ impl Table {
     }
 }
 
-/// A task and its texts, by the settled words of its slot and their lock if there are any. `None` if the slot does not settle; nothing
-/// inside if it is free.
+/// The words of a slot, and its task with texts, by its settled words and their lock if there are any. `None` if the slot does not settle;
+/// nothing inside if it is free.
 #[expect(clippy::option_option, reason = "the outer one is the reading, the inner one the slot")]
 fn seen(
     source: &(impl Source + ?Sized),
     texts: &mut Texts,
     place: u64,
     mut copied: Option<(Words, u64)>,
-) -> Result<Option<Option<Seen>>, Error> {
+) -> Result<Option<Option<(Words, Seen)>>, Error> {
     for _ in 0..TRIES {
         let Some((words, lock)) = copied else {
             // 6.
@@ -189,14 +202,14 @@ fn seen(
             }
         };
         if task.tag == 0 {
-            return Ok(Some(Some(Seen { task, site, tag: None, wait })));
+            return Ok(Some(Some((words, Seen { task, site, tag: None, wait }))));
         }
         let tag = texts.tag(source, task.tag)?;
         after_copy();
         // 7. Constants never change, but a tag may have given its place to another.
         if lock_at(source, place)? == Some(lock) {
             texts.damaged += u64::from(tag.is_none());
-            return Ok(Some(Some(Seen { task, site, tag, wait })));
+            return Ok(Some(Some((words, Seen { task, site, tag, wait }))));
         }
         copied = again(source, place)?;
     }

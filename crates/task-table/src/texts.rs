@@ -19,11 +19,14 @@ pub struct Texted {
 /// A pair that tasks share.
 pub type Pair = Arc<Texted>;
 
+/// Texts that never change, by their references. `None` for damaged ones.
+pub(crate) type Constants = HashMap<u32, Option<Pair>>;
+
 /// The texts that were found, and their costs.
 pub(crate) struct Texts {
     /// The end of the area of texts in the file.
     end: u64,
-    constants: HashMap<u32, Option<Pair>>,
+    constants: Constants,
     /// Bytes of texts that may still be kept. Sound texts do not overlap, so they need no more than the area has.
     left: usize,
     /// References that lead to no text.
@@ -34,6 +37,10 @@ impl Texts {
     /// `end`: the end of the area in the file.
     pub(crate) fn new(end: u64) -> Texts {
         Texts { end, constants: HashMap::new(), left: TEXT_AREA, damaged: 0 }
+    }
+
+    pub(crate) fn into_constants(self) -> Constants {
+        self.constants
     }
 
     /// A text that never changes. `None` for reference 0, and for a damaged one, which is counted once.

@@ -7,7 +7,7 @@ use dyntrace_task_table::layout::{
     LAST_PID, LIMIT, MAGIC, SLOT, SLOT_WORDS, TEXT_AREA, TEXT_LIMIT, TEXT_UNIT, TEXTS, Text, VERSION, header, slot,
 };
 use dyntrace_task_table::lock::joined;
-use dyntrace_task_table::{Error, Kind, Resource, State, Table, Task, Texted, Thing, Waker};
+use dyntrace_task_table::{Compact, Error, Kind, Resource, State, Table, Task, Texted, Thing, Waker};
 use proptest::prelude::*;
 
 /// Where the slots of the samples begin.
@@ -111,6 +111,52 @@ fn a_table_is_read() {
     // 50 s, and 250 of 1000 cycles a second.
     let clock = table.clock.unwrap();
     assert_eq!((clock.realtime(2_000), clock.nanoseconds(500)), (52_250_000_000, 500_000_000));
+}
+
+#[test]
+fn a_compact_table_has_the_same_tasks_in_the_order_of_their_pids() {
+    let of_slot = |pid, id, texts, resource: Resource, since| {
+        let pid = Task::pid_word(pid, Kind::Future, State::Idle);
+        [
+            (slot::LOCK, joined(4, id)),
+            (slot::PID, pid),
+            (slot::TEXTS, texts),
+            (slot::RESOURCE, resource.word()),
+            (slot::SINCE, since),
+        ]
+    };
+    let mut sample = Sample::new(6);
+    sample.text(1, "server::serve", "src/server.rs:7");
+    sample.text(5, "request 12", "");
+    sample.text(8, "lock", "src/cache.rs:40");
+    sample.text(11, "request 13", "");
+    for (number, words) in [
+        of_slot(90, 17, references(1, 0, 8), Resource::Numbered(12), 5),
+        of_slot(70, 18, references(1, 0, 8), Resource::Numbered(12), 6),
+        of_slot(80, 0, references(1, 5, 8), Resource::Named(8), 7),
+        of_slot(60, 20, references(1, 11, 0), Resource::Numbered(0), 0),
+        of_slot(LAST_PID, 20, references(1, 0, 8), Resource::Process(70), 8),
+    ]
+    .iter()
+    .enumerate()
+    {
+        sample.set_slot(number, words);
+    }
+    let Table { mut tasks, .. } = sample.read();
+    tasks.sort_unstable_by_key(|seen| seen.task.pid);
+    let compact = Compact::read(&sample.0[..]).unwrap();
+    assert_eq!((compact.len(), compact.is_empty(), compact.table.tasks.len()), (5, false, 0));
+    let mut last = None;
+    for (place, seen) in tasks.iter().enumerate() {
+        assert_eq!(compact.seen(place, &mut last), Some(seen));
+        assert_eq!(compact.slot(place), Some(seen.task));
+        assert_eq!(compact.place_of(seen.task.pid), Some(place));
+    }
+    // Whichever task was before.
+    for (place, seen) in tasks.iter().enumerate().rev() {
+        assert_eq!(compact.seen(place, &mut last), Some(seen));
+    }
+    assert_eq!((compact.seen(5, &mut last), compact.place_of(71), compact.place_of(LAST_PID + 1)), (None, None, None));
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::HashMap;
 
 use crate::dwarf::{Sections, Types, read_all};
 use crate::future::{Layout, Reader};
@@ -62,8 +61,7 @@ pub fn future(bytes: &[u8]) {
     };
     let sections = parts.sections(&[]);
     let Ok(types) = Types::load(&sections) else { return };
-    let tasks = HashMap::new();
-    let reader = Reader { memory: &memory, types: &types, bias: 0, descriptors: None, now: Some(1), tasks: &tasks };
+    let reader = Reader { memory: &memory, types: &types, bias: 0, descriptors: None, now: Some(1), tasks: &|_| None };
     for polled in types.polled(POLL) {
         if let Some(layout) = Layout::of(&types, SCHEDULER, &polled)
             && let Chain::Read { root } = reader.chain(CELL, &layout, None)
@@ -145,8 +143,7 @@ mod tests {
         let sections = parts.sections(&[]);
         let types = Types::load(&sections).unwrap();
         let memory = Repeated::of(parts.rest).unwrap();
-        let tasks = HashMap::new();
-        let reader = Reader { memory: &memory, types: &types, bias: 0, descriptors: None, now: None, tasks: &tasks };
+        let reader = Reader { memory: &memory, types: &types, bias: 0, descriptors: None, now: None, tasks: &|_| None };
         let layout = Layout::of(&types, SCHEDULER, &types.polled(POLL)[0]).unwrap();
         let Chain::Read { root } = reader.chain(CELL, &layout, None) else { panic!("no chain") };
         assert_eq!((&*root.future, root.awaits.len()), ("app::run", 1));

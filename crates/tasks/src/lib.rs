@@ -20,6 +20,7 @@ pub mod calls;
 pub mod cell;
 pub mod census;
 pub mod core_images;
+mod cores;
 pub mod debug_file;
 pub mod dwarf;
 pub mod error;

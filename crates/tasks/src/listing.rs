@@ -174,7 +174,7 @@ pub enum Spawned {
     /// The runtime recorded it (`tokio_unstable`).
     Recorded(Place),
     /// Calls of `spawn` with this type in the program's code.
-    Candidates(Vec<Place>),
+    Candidates(Arc<[Place]>),
 }
 
 /// The futures that a task awaits, outermost first.

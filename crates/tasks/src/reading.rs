@@ -2,13 +2,14 @@
 //!
 //! 1. The debug information of each image that has task vtables is indexed, once for all listings.
 //! 2. The census finds the tasks.
-//! 3. The type of each task comes from the function that polls it; by that type its chain is read.
+//! 3. The type of each task comes from the function that polls it; by that type its chain is read. Each task is handed on at once: a program
+//!    may have millions, whose chains need not all be in memory.
 
-use std::collections::HashMap;
-use std::num::NonZero;
-use std::thread;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use crate::census::{Census, CensusTask};
+use crate::cores;
 use crate::debug_file;
 use crate::dwarf::{CountPath, PolledTask, Sections, Types};
 use crate::error::Error;
@@ -18,8 +19,11 @@ use crate::memory::{Memory, Piece};
 use crate::program::Program;
 use crate::vtables::TaskVtable;
 
-/// Tasks whose cells are copied together.
+/// Tasks whose cells are copied together, at most.
 const BATCH: usize = 1024;
+
+/// Bytes of cells that are copied together, unless one cell has more.
+const BYTES: usize = 1 << 20;
 
 /// Debug information of a program: the sections of each image that has task vtables.
 pub struct DebugInformation<'program> {
@@ -69,7 +73,18 @@ struct TaskType {
     layout: Option<Layout>,
     count: Option<CountPath>,
     /// Places that may have spawned it.
-    spawned: Vec<Place>,
+    spawned: Arc<[Place]>,
+}
+
+/// The answer of [`Program::each_task`].
+#[derive(Debug)]
+pub struct Each<F, B> {
+    /// What each thread has made of its tasks. All tasks of a part have lower ids than those of the next one.
+    pub parts: Vec<F>,
+    /// What was read beside.
+    pub beside: B,
+    /// The listing, without tasks.
+    pub rest: Listing,
 }
 
 impl<'sections> Described<'sections> {
@@ -96,13 +111,13 @@ impl<'sections> Described<'sections> {
             // If the linker has merged the functions of several types, no task's type is known.
             let polled = polled.pop().filter(|_| polled.is_empty());
             let Some((polled, types)) = polled.zip(types) else {
-                return TaskType { name, layout: None, count: None, spawned: Vec::new() };
+                return TaskType { name, layout: None, count: None, spawned: Arc::default() };
             };
             TaskType {
                 name,
                 layout: Layout::of(types, vtable.scheduler, &polled),
                 count: polled.core.and_then(|core| types.runtime_count(core)),
-                spawned: types.spawned(&spawns[vtable.image], polled.future),
+                spawned: types.spawned(&spawns[vtable.image], polled.future).into(),
             }
         };
         let tasks: Vec<TaskType> = program.vtables().iter().map(task_type).collect();
@@ -147,105 +162,213 @@ impl Program {
     /// # Errors
     ///
     /// As [`listing`](Self::listing).
-    pub fn listing_beside<R>(
+    pub fn listing_beside<B: Sync>(
         &self,
         described: &Described<'_>,
-        beside: impl FnOnce() -> R,
-    ) -> Result<(Listing, R), Error> {
+        beside: impl FnOnce() -> B,
+    ) -> Result<(Listing, B), Error> {
+        let push = |_: &B, tasks: &mut Vec<Task>, task| tasks.push(task);
+        let Each { parts, beside, rest } = self.each_task(described, |_| beside(), push)?;
+        Ok((Listing { tasks: cores::joined(parts), ..rest }, beside))
+    }
+
+    /// Reads the tasks one after the other, on as many threads as there are cores, and hands each to `take`, with the answer of the thread
+    /// that it belongs to. Keeps none of them.
+    ///
+    /// `beside` reads something else when the tasks were found and before their chains are read. The program is stopped for both if the
+    /// options say so.
+    ///
+    /// # Errors
+    ///
+    /// As [`listing`](Self::listing).
+    pub fn each_task<F: Default + Send, B: Sync>(
+        &self,
+        described: &Described<'_>,
+        beside: impl FnOnce(&[CensusTask]) -> B,
+        take: impl Fn(&B, &mut F, Task) + Sync,
+    ) -> Result<Each<F, B>, Error> {
         let _stopped = self.stop()?;
         let counter = |memory: &dyn Memory, task: &CensusTask| {
-            let TaskType { layout, count, .. } = &described.tasks[task.vtable];
+            let TaskType { layout, count, .. } = &described.tasks[task.vtable as usize];
             count.as_ref()?.read(memory, layout.as_ref()?.core(task.address)?).ok()
         };
         let Census { tasks, runtimes, mut notes, .. } = self.count(Some(&counter))?;
-        let beside = beside();
+        let beside = beside(&tasks);
         notes.extend(self.memory().notes());
-        let mut tasks = self.chains(described, &tasks);
-        mark_shared_ids(&mut tasks);
+        let ids = Ids { tasks: &tasks, by_address: OnceLock::new() };
+        let chains = Chains {
+            program: self,
+            described,
+            tasks: &tasks,
+            ids: &|address| ids.get(address),
+            descriptors: self.memory().process().map(|process| Descriptors::of(process.pid())),
+        };
+        let parts = cores::on_parts(&tasks, BATCH, |begin, part| {
+            let mut answer = F::default();
+            chains.read(begin..begin + part.len(), |task| take(&beside, &mut answer, task));
+            answer
+        });
         self.memory().check()?;
         notes.extend(described.notes.iter().cloned());
-        Ok((Listing { tasks, runtimes, notes }, beside))
-    }
-
-    /// Reads the chains of all tasks, on as many threads as there are cores.
-    fn chains(&self, described: &Described<'_>, tasks: &[CensusTask]) -> Vec<Task> {
-        let ids: HashMap<u64, u64> = tasks.iter().map(|task| (task.address, task.id)).collect();
-        let descriptors = self.memory().process().map(|process| Descriptors::of(process.pid()));
-        let threads = thread::available_parallelism().map_or(1, NonZero::get).min(tasks.len() / BATCH + 1);
-        let read = |part: &[CensusTask]| {
-            part.chunks(BATCH).flat_map(|batch| self.batch(described, batch, &ids, descriptors.as_ref())).collect()
-        };
-        thread::scope(|scope| {
-            let mut parts = tasks.chunks(tasks.len().div_ceil(threads).max(1));
-            let own = parts.next().unwrap_or_default();
-            let others: Vec<_> = parts.map(|part| scope.spawn(|| -> Vec<Task> { read(part) })).collect();
-            let mut all = read(own);
-            for thread in others {
-                all.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            }
-            all
-        })
-    }
-
-    /// Reads the chains of some tasks. All their cells are copied twice before any chain is followed, with few system calls.
-    fn batch(
-        &self,
-        described: &Described<'_>,
-        tasks: &[CensusTask],
-        ids: &HashMap<u64, u64>,
-        descriptors: Option<&Descriptors>,
-    ) -> Vec<Task> {
-        let layout = |task: &CensusTask| described.tasks[task.vtable].layout.as_ref();
-        let pieces: Vec<Piece> = tasks.iter().filter_map(|task| Some(layout(task)?.piece(task.address))).collect();
-        let mut copies = [Vec::new(), Vec::new()];
-        for copies in &mut copies {
-            self.memory().read_pieces(&pieces, &mut |_, bytes| copies.push(bytes.map(<[u8]>::to_vec)));
-        }
-        let [first, again] = copies;
-        let mut copies = first.into_iter().zip(again).map(|(first, again)| Some([first?, again?]));
-        tasks
-            .iter()
-            .map(|task| {
-                let image = self.vtables()[task.vtable].image;
-                let chain = match (layout(task), &described.types[image]) {
-                    (Some(layout), Some(types)) => {
-                        let reader = Reader {
-                            memory: self.memory(),
-                            types,
-                            bias: self.images()[image].bias,
-                            descriptors,
-                            now: self.memory().now(),
-                            tasks: ids,
-                        };
-                        reader.chain(task.address, layout, copies.next().flatten())
-                    }
-                    _ => Chain::NoTypes,
-                };
-                Task {
-                    id: task.id,
-                    shares_id: false,
-                    address: task.address,
-                    owner: task.owner,
-                    scheduler: task.scheduler,
-                    state: task.state(),
-                    future: described.tasks[task.vtable].name.clone(),
-                    spawned: match (&task.spawned_at, &described.tasks[task.vtable].spawned) {
-                        (Some(place), _) => Spawned::Recorded((**place).clone()),
-                        (None, places) if places.is_empty() => Spawned::Unknown,
-                        (None, places) => Spawned::Candidates(places.clone()),
-                    },
-                    linked: task.linked,
-                    chain,
-                }
-            })
-            .collect()
+        Ok(Each { parts, beside, rest: Listing { tasks: Vec::new(), runtimes, notes } })
     }
 }
 
-/// Marks the tasks that have the same id as another. They are in the order of their ids.
-fn mark_shared_ids(tasks: &mut [Task]) {
-    for equal in tasks.chunk_by_mut(|one, next| one.id == next.id) {
-        let shared = equal.len() > 1;
-        equal.iter_mut().for_each(|task| task.shares_id = shared);
+/// Finds the ids of tasks by the addresses of their headers.
+struct Ids<'a> {
+    tasks: &'a [CensusTask],
+    /// Places of tasks. Made for the first task that awaits another one.
+    by_address: OnceLock<Vec<u32>>,
+}
+
+impl Ids<'_> {
+    fn get(&self, address: u64) -> Option<u64> {
+        let address_at = |place: &u32| self.tasks[*place as usize].address;
+        let by_address = self.by_address.get_or_init(|| {
+            let mut places: Vec<u32> = (0..).take(self.tasks.len()).collect();
+            places.sort_unstable_by_key(address_at);
+            places
+        });
+        let found = by_address.binary_search_by_key(&address, address_at).ok()?;
+        Some(self.tasks[by_address[found] as usize].id)
+    }
+}
+
+/// Reads the chains of tasks that were found.
+struct Chains<'a, 'd> {
+    program: &'a Program,
+    described: &'a Described<'d>,
+    /// In the order of their ids.
+    tasks: &'a [CensusTask],
+    ids: &'a (dyn Fn(u64) -> Option<u64> + Sync),
+    descriptors: Option<Descriptors>,
+}
+
+/// Two copies of each of some cells, one after the other.
+#[derive(Default)]
+struct Copies {
+    pieces: Vec<Piece>,
+    /// Where each cell begins in the copies.
+    starts: Vec<usize>,
+    copies: [Vec<u8>; 2],
+    /// The number of copies of each cell that were read.
+    read: Vec<u8>,
+}
+
+impl Copies {
+    fn read(&mut self, memory: &dyn Memory) {
+        self.starts.clear();
+        let mut end = 0;
+        for piece in &self.pieces {
+            self.starts.push(end);
+            end += piece.length;
+        }
+        self.read.clear();
+        self.read.resize(self.pieces.len(), 0);
+        for copy in &mut self.copies {
+            copy.resize(end, 0);
+            memory.read_pieces(&self.pieces, &mut |index, bytes| {
+                if let Some(bytes) = bytes {
+                    copy[self.starts[index]..][..bytes.len()].copy_from_slice(bytes);
+                    self.read[index] += 1;
+                }
+            });
+        }
+    }
+
+    fn of(&self, index: usize) -> Option<[&[u8]; 2]> {
+        let cell = self.starts[index]..self.starts[index] + self.pieces[index].length;
+        let [first, again] = &self.copies;
+        (self.read[index] == 2).then(|| [&first[cell.clone()], &again[cell]])
+    }
+}
+
+impl Chains<'_, '_> {
+    fn layout(&self, task: &CensusTask) -> Option<&Layout> {
+        self.described.tasks[task.vtable as usize].layout.as_ref()
+    }
+
+    /// Reads the tasks in these places. Cells are copied twice before any chain is followed, many with few system calls.
+    fn read(&self, places: Range<usize>, mut take: impl FnMut(Task)) {
+        let own = self.own();
+        let mut copies = Copies::default();
+        let mut at = places.start;
+        while at < places.end {
+            let begin = at;
+            let mut bytes = 0;
+            copies.pieces.clear();
+            while at < places.end.min(begin + BATCH) && bytes < BYTES {
+                let piece = self.layout(&self.tasks[at]).map(|layout| layout.piece(self.tasks[at].address));
+                bytes += piece.map_or(0, |piece| piece.length);
+                copies.pieces.extend(piece);
+                at += 1;
+            }
+            copies.read(self.program.memory());
+            let mut cells = 0..copies.pieces.len();
+            for place in begin..at {
+                let task = &self.tasks[place];
+                let chain = self.layout(task).map_or(Chain::NoTypes, |layout| {
+                    let copies = cells.next().and_then(|index| copies.of(index));
+                    self.chain(task, layout, copies)
+                });
+                take(self.task(place, chain, &own));
+            }
+        }
+    }
+
+    fn chain(&self, task: &CensusTask, layout: &Layout, copies: Option<[&[u8]; 2]>) -> Chain {
+        let image = self.program.vtables()[task.vtable as usize].image;
+        let Some(types) = &self.described.types[image] else { return Chain::NoTypes };
+        let memory = self.program.memory();
+        let reader = Reader {
+            memory,
+            types,
+            bias: self.program.images()[image].bias,
+            descriptors: self.descriptors.as_ref(),
+            now: memory.now(),
+            tasks: self.ids,
+        };
+        reader.chain(task.address, layout, copies)
+    }
+
+    /// The names and places of each vtable's tasks, for one thread: threads that share them would take turns at their counts of references.
+    fn own(&self) -> Vec<(Name, Spawned)> {
+        let own = |task: &TaskType| {
+            let name = match &task.name {
+                Name::Type { name } => Name::Type { name: Arc::from(&**name) },
+                name => name.clone(),
+            };
+            let places = &task.spawned;
+            (
+                name,
+                if places.is_empty() {
+                    Spawned::Unknown
+                } else {
+                    Spawned::Candidates(places.iter().cloned().collect())
+                },
+            )
+        };
+        self.described.tasks.iter().map(own).collect()
+    }
+
+    fn task(&self, place: usize, chain: Chain, own: &[(Name, Spawned)]) -> Task {
+        let task = &self.tasks[place];
+        let has_id = |place: usize| self.tasks.get(place).is_some_and(|other| other.id == task.id);
+        let (name, spawned) = &own[task.vtable as usize];
+        Task {
+            id: task.id,
+            shares_id: has_id(place.wrapping_sub(1)) || has_id(place + 1),
+            address: task.address,
+            owner: task.owner,
+            scheduler: task.scheduler,
+            state: task.state(),
+            future: name.clone(),
+            spawned: task
+                .spawned_at
+                .as_ref()
+                .map_or_else(|| spawned.clone(), |place| Spawned::Recorded((**place).clone())),
+            linked: task.linked,
+            chain,
+        }
     }
 }

@@ -12,8 +12,6 @@ pub struct Candidate {
     pub address: u64,
     /// Its vtable's place among the program's.
     pub vtable: u32,
-    /// The runtime's number.
-    pub owner: u64,
 }
 
 /// Finds vtables by their address.
@@ -61,7 +59,7 @@ pub fn scan(vtables: &ByAddress, address: u64, bytes: &[u8], mut take: impl FnMu
         if let Some(vtable) = vtables.get(header.vtable)
             && header.can_live()
         {
-            take(Candidate { address: address + (index * ALIGNMENT) as u64, vtable, owner: header.owner });
+            take(Candidate { address: address + (index * ALIGNMENT) as u64, vtable });
         }
     }
 }

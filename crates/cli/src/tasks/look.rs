@@ -10,7 +10,7 @@ use dyntrace_tasks::program::Options;
 
 use super::choose::Chosen;
 use super::object::{Json, Waits};
-use super::read::{self, Look, Target};
+use super::read::{self, Look, Opened, Target};
 use super::stuck::Stuck;
 use super::{Common, changes, ps, why};
 use crate::exit::{self, Failure, Outcome};
@@ -26,6 +26,15 @@ pub use super::object::VERSION;
 pub struct View<'a> {
     pub chosen: Option<&'a Chosen>,
     pub text: &'a dyn Fn(&Look) -> String,
+}
+
+/// Prints the text of one look.
+pub fn once(common: &Common, text: impl FnOnce(&Opened<'_, '_>) -> Result<String, Failure>) -> Outcome {
+    let interrupts = interrupts(common)?;
+    read::open(&target(common), options(common), |opened| {
+        print(&text(opened)?)?;
+        Ok(ended(&interrupts))
+    })
 }
 
 /// Prints the tasks, then their changes if the user watches.

@@ -4,7 +4,9 @@
 mod changes;
 mod choose;
 mod dead;
+mod different;
 mod fold;
+mod groups;
 mod look;
 mod object;
 pub mod polls;
@@ -12,6 +14,7 @@ mod ps;
 mod read;
 #[cfg(test)]
 mod sample;
+mod streamed;
 mod stuck;
 mod table;
 pub mod threads;
@@ -193,8 +196,12 @@ pub fn ps(arguments: &Ps) -> Outcome {
     if let Some(table) = &arguments.dead {
         return dead::ps(table, arguments.common.json, arguments.all);
     }
+    let common = &arguments.common;
+    if !arguments.all && !common.json && common.watch.is_none() {
+        return look::once(common, streamed::text);
+    }
     let text = |look: &Look| ps::text(look, arguments.all);
-    look::show(&arguments.common, &View { chosen: None, text: &text })
+    look::show(common, &View { chosen: None, text: &text })
 }
 
 pub fn tree(arguments: &Tree) -> Outcome {

@@ -1,20 +1,16 @@
 //! `dyntrace ps`: a line for each task, or for tasks that are alike.
 
-use std::hash::Hash;
+use std::borrow::Cow;
 
-use dyntrace_task_table::Seen;
-use dyntrace_tasks::listing::{Listing, Task};
+use dyntrace_tasks::listing::{Runtime, Task};
 
-use super::fold::{fold, ids, summary};
+use super::groups::{Group, Groups, NAME, Tasks, outside};
 use super::read::Look;
-use super::table::seen::{self, alike};
-use super::table::{self, Kept};
+use super::table::seen;
+use super::table::{self, Counts, Kept, Times};
 use super::words;
 use crate::columns;
 use crate::escape;
-
-/// Characters of a future's name: the tree has all of it.
-const NAME: usize = 60;
 
 /// Characters of a task's waits.
 const WAITS: usize = 100;
@@ -27,23 +23,41 @@ const OF_TABLE: &str = " *";
 
 /// The lines of all tasks, `each` in one of its own, and the foot.
 pub fn text(look: &Look, each: bool) -> String {
-    let kept = look.kept.as_ref();
-    let mut rows: Vec<Vec<String>> = vec![titles(kept.is_some(), each)];
-    // Tasks in memory are never alike to those in the table only. There may be a million of each.
-    let groups = grouped(look.listing.tasks.iter(), each, |task| (key(task), look.row(task).map(alike)));
-    rows.extend(groups.into_iter().map(|tasks| {
-        let seen: Vec<&Seen> = tasks.iter().filter_map(|task| look.row(task)).collect();
-        row(kept, &tasks, &seen, each)
-    }));
-    let groups = grouped(look.others().map(|(_, seen)| seen), each, |seen| (alike(seen), seen::state(seen)));
-    rows.extend(groups.into_iter().map(|seen| row(kept, &[], &seen, each)));
+    let times = look.kept.as_ref().map(Kept::times);
+    let rows = if each {
+        let in_memory = look.listing.tasks.iter().map(|task| Group::of(Cow::Borrowed(task), look.row(task), times));
+        rows(in_memory.chain(look.others().map(|(kept, seen)| Group::of_row(seen, kept.times()))), times, each)
+    } else {
+        let mut groups = Groups::default();
+        look.listing.tasks.iter().for_each(|task| groups.add(Cow::Borrowed(task), look.row(task), times));
+        look.others().for_each(|(kept, seen)| groups.add_row(seen, kept.times()));
+        rows(groups.list().iter(), times, each)
+    };
+    let mut totals = Totals::default();
+    look.listing.tasks.iter().for_each(|task| totals.add(task));
+    let counts = if look.has_memory { totals.text(&look.listing.runtimes) } else { String::new() };
+    drawn(&rows) + &foot(counts, look.kept.as_ref().map(Kept::counts).as_ref(), &look.notes())
+}
+
+/// The rows of groups, below the titles.
+pub fn rows<'l>(
+    groups: impl Iterator<Item = impl AsRef<Group<'l>>>,
+    times: Option<Times>,
+    each: bool,
+) -> Vec<Vec<String>> {
+    let mut rows = vec![titles(times.is_some(), each)];
+    rows.extend(groups.map(|group| row(group.as_ref(), times, each)));
     // Most programs do not record it.
     if rows.iter().skip(1).all(|row| row.last().is_none_or(|spawned| spawned == "-")) {
         rows.iter_mut().for_each(|row| row.truncate(row.len() - 1));
     }
-    let is_number = |column: usize| ["TASKS", "POLLS"].contains(&&*rows[0][column]) || each && column == 0;
-    let table = if rows.len() == 1 { String::new() } else { lines(&columns::aligned(&rows, is_number)) };
-    table + &foot(look)
+    rows
+}
+
+/// The lines of rows, below the titles.
+pub fn drawn(rows: &[Vec<String>]) -> String {
+    let is_number = |column: usize| ["TASKS", "POLLS"].contains(&&*rows[0][column]) || column == 0;
+    if rows.len() == 1 { String::new() } else { lines(&columns::aligned(rows, is_number)) }
 }
 
 fn titles(has_table: bool, each: bool) -> Vec<String> {
@@ -73,23 +87,14 @@ fn lines(lines: &[String]) -> String {
     lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// Those that are alike together, or each alone.
-fn grouped<T, K: Hash + Eq>(items: impl Iterator<Item = T>, each: bool, key: impl Fn(&T) -> K) -> Vec<Vec<T>> {
-    if each { items.map(|item| vec![item]).collect() } else { fold(items, key) }
-}
-
-/// Tasks in memory of which all this is the same are alike.
-fn key(task: &Task) -> ([String; 4], String, Vec<String>) {
-    (outside(task), words::future(task), kinds(task))
-}
-
 /// The row of tasks that are alike: in memory, in the program's table, or in both.
-fn row(kept: Option<&Kept>, tasks: &[&Task], seen: &[&Seen], each: bool) -> Vec<String> {
-    let task = tasks.first().copied();
+fn row(group: &Group<'_>, times: Option<Times>, each: bool) -> Vec<String> {
+    let (tasks, seen) = (group.tasks.as_ref(), group.rows.as_ref());
+    let task = tasks.map(|tasks| &*tasks.first);
     let [state, future, at, spawned] = task.map_or_else(|| [(); 4].map(|()| seen::missing()), outside);
-    let first = seen.first().copied();
+    let first = seen.map(|seen| &seen.first);
     let of_table = |cell: String| cell + OF_TABLE;
-    let id = if tasks.is_empty() { seen::missing() } else { ids(tasks) };
+    let id = tasks.map_or_else(seen::missing, Tasks::ids);
     let state = if task.is_some() {
         state
     } else {
@@ -103,102 +108,119 @@ fn row(kept: Option<&Kept>, tasks: &[&Task], seen: &[&Seen], each: bool) -> Vec<
     };
     let is_told = task.is_some_and(words::is_told);
     let by_table = |known: Option<String>| known.filter(|_| !is_told && task.is_none_or(|task| !task.state.complete));
-    let at = by_table(table::place(seen)).filter(|_| task.is_none() || at == "-").map_or(at, of_table);
-    let waits = match kept.and_then(|kept| by_table(table::wait(kept, seen))) {
+    let place = first.and_then(|seen| table::place(&[seen]));
+    let at = by_table(place).filter(|_| task.is_none() || at == "-").map_or(at, of_table);
+    let waits = match by_table(seen.and_then(|seen| seen.wait())) {
         Some(wait) => of_table(words::cut(wait, WAITS)),
-        None if tasks.is_empty() => seen::missing(),
-        None => waits(tasks),
+        None => tasks.map_or_else(seen::missing, waits),
     };
     let spawned = match first {
         Some(seen) if !task.is_some_and(words::is_spawn_recorded) => of_table(seen::texts(seen.site.as_ref()).1),
         _ => spawned,
     };
-    let mut row = if each { Vec::new() } else { vec![tasks.len().max(seen.len()).to_string()] };
+    let count = tasks.map_or(0, |tasks| tasks.count).max(seen.map_or(0, |seen| seen.count));
+    let mut row = if each { Vec::new() } else { vec![count.to_string()] };
     row.push(id);
-    let Some(kept) = kept else {
+    let Some(times) = times else {
         row.extend([state, future, at, waits, spawned]);
         return row;
     };
-    let known = |cell: &dyn Fn() -> String| if seen.is_empty() { seen::missing() } else { cell() };
+    let known = |cell: &dyn Fn(&table::Together) -> String| seen.map_or_else(seen::missing, cell);
     row.extend([
-        known(&|| seen::pids(seen)),
+        known(&|seen| seen.pids()),
         state,
-        known(&|| table::since(kept, seen)),
+        known(&|seen| seen.since()),
         future,
-        known(&|| seen::tags(seen)),
+        known(&|seen| seen.tags()),
         at,
-        known(&|| seen::polls(seen).to_string()),
-        known(&|| seen::busy(seen, kept.clock())),
-        known(&|| seen::longest(seen, kept.clock())),
-        known(&|| seen::wakers(seen)),
+        known(&|seen| seen.polls.to_string()),
+        known(&|seen| seen.busy(times)),
+        known(&|seen| seen.longest(times)),
+        known(&|seen| seen.wakers()),
         waits,
         spawned,
     ]);
     row
 }
 
-/// The columns of a task, without its id and waits.
-fn outside(task: &Task) -> [String; 4] {
-    [words::state(task), words::cut(words::future(task), NAME), words::at(task), words::spawned(task)]
-}
-
-fn kinds(task: &Task) -> Vec<String> {
-    words::leaves(task).into_iter().map(words::kind).collect()
-}
-
-/// Summarises the waits of a group. Its tasks have leaves of the same kinds, in the same order.
-fn waits(group: &[&Task]) -> String {
-    let leaves: Vec<_> = group.iter().map(|task| words::leaves(task)).collect();
-    let count = leaves[0].len();
+/// Summarises the waits of a group.
+fn waits(tasks: &Tasks<'_>) -> String {
+    let count = tasks.leaves.len();
     if count == 0 {
-        return words::without_leaves(group[0]).to_owned();
+        return words::without_leaves(&tasks.first).to_owned();
     }
-    let told =
-        (0..count.min(LEAVES)).map(|leaf| summary(&leaves.iter().map(|leaves| leaves[leaf]).collect::<Vec<_>>()));
+    let told: Vec<String> = tasks.leaves.iter().take(LEAVES).map(|leaves| leaves.text()).collect();
     let more = if count > LEAVES { format!(" and {} more", count - LEAVES) } else { String::new() };
-    words::cut(told.collect::<Vec<_>>().join(" and "), WAITS) + &more
+    words::cut(told.join(" and "), WAITS) + &more
 }
 
 /// The counts of the listing, of the runtimes and of the table, and the notes.
-pub fn foot(look: &Look) -> String {
-    let counts = if look.has_memory { counts(&look.listing) } else { String::new() };
-    counts + &look.kept.as_ref().map(Kept::counts).unwrap_or_default() + &notes(look)
+pub fn foot(counts: String, table: Option<&Counts>, notes: &[String]) -> String {
+    counts + &table.map(Counts::text).unwrap_or_default() + &noted(notes)
 }
 
-fn counts(listing: &Listing) -> String {
-    let count = |is: &dyn Fn(&Task) -> bool| listing.tasks.iter().filter(|task| is(task)).count();
-    let jobs = count(&|task| task.owner == 0);
-    let complete = count(&|task| task.owner != 0 && task.state.complete);
-    let mut text = format!("{} found", words::counted(listing.tasks.len() - jobs, "task"));
-    if complete > 0 {
-        text += &format!(", {complete} of them complete");
+/// How many tasks there are in memory.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Totals {
+    all: usize,
+    jobs: usize,
+    complete: usize,
+}
+
+impl Totals {
+    pub fn add(&mut self, task: &Task) {
+        self.all += 1;
+        self.jobs += usize::from(task.owner == 0);
+        self.complete += usize::from(task.owner != 0 && task.state.complete);
     }
-    if jobs > 0 {
-        text += &format!("; {} of the blocking pool", words::counted(jobs, "job"));
+
+    pub fn append(&mut self, others: Totals) {
+        self.all += others.all;
+        self.jobs += others.jobs;
+        self.complete += others.complete;
     }
-    text.push('\n');
-    for runtime in &listing.runtimes {
-        let same = listing.runtimes.iter().filter(|other| other.owner == runtime.owner).count() > 1;
-        let at = if same { format!(" at {:#x}", runtime.scheduler) } else { String::new() };
-        let found = format!("runtime {}{at}: {} found that have not completed", runtime.owner, runtime.found);
-        text += &match runtime.counted {
-            None => format!("{found}; its own count was not found\n"),
-            Some(counted) if counted == runtime.found => format!("{found}, its own count is {counted}\n"),
-            Some(counted) => format!(
-                "{found}, but its own count is {counted}: tasks began or ended meanwhile, or are not seen; \
-                 look again, or with --stop\n"
-            ),
-        };
+
+    pub fn text(self, runtimes: &[Runtime]) -> String {
+        let Totals { all, jobs, complete } = self;
+        let mut text = format!("{} found", words::counted(all - jobs, "task"));
+        if complete > 0 {
+            text += &format!(", {complete} of them complete");
+        }
+        if jobs > 0 {
+            text += &format!("; {} of the blocking pool", words::counted(jobs, "job"));
+        }
+        text.push('\n');
+        runtimes.iter().for_each(|runtime| text += &of_runtime(runtime, runtimes));
+        text
     }
-    text
+}
+
+fn of_runtime(runtime: &Runtime, runtimes: &[Runtime]) -> String {
+    let same = runtimes.iter().filter(|other| other.owner == runtime.owner).count() > 1;
+    let at = if same { format!(" at {:#x}", runtime.scheduler) } else { String::new() };
+    let found = format!("runtime {}{at}: {} found that have not completed", runtime.owner, runtime.found);
+    match runtime.counted {
+        None => format!("{found}; its own count was not found\n"),
+        Some(counted) if counted == runtime.found => format!("{found}, its own count is {counted}\n"),
+        Some(counted) => format!(
+            "{found}, but its own count is {counted}: tasks began or ended meanwhile, or are not seen; \
+             look again, or with --stop\n"
+        ),
+    }
 }
 
 pub fn notes(look: &Look) -> String {
-    look.notes().iter().map(|note| format!("note: {}\n", escape::name(note))).collect()
+    noted(&look.notes())
+}
+
+fn noted(notes: &[String]) -> String {
+    notes.iter().map(|note| format!("note: {}\n", escape::name(note))).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use dyntrace_tasks::listing::Listing;
+
     use super::*;
     use crate::tasks::sample;
 
@@ -206,7 +228,7 @@ mod tests {
     fn runtimes_with_the_same_number_have_their_addresses() {
         let mut look = Look::of_memory(sample::listing());
         look.listing.runtimes[1].owner = 1;
-        let foot = foot(&look);
+        let foot = text(&look, false);
         assert!(foot.contains("\nruntime 1 at 0x1000: 33 found") && foot.contains("\nruntime 1 at 0x2000: 7 found"));
         assert!(foot.contains("\nruntime 3: 1 found"));
     }

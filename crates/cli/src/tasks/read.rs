@@ -6,11 +6,12 @@ use std::path::Path;
 use dyntrace_task_table::Seen;
 use dyntrace_tasks::error::Error;
 use dyntrace_tasks::listing::{Holder, Listing, Task};
+use dyntrace_tasks::memory::live::Process;
 use dyntrace_tasks::program::{Options, Program};
 use dyntrace_tasks::reading::{DebugInformation, Described};
 
 use super::table::seen::pid;
-use super::table::{self, Kept};
+use super::table::{self, Found, Kept};
 use super::words;
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
@@ -114,45 +115,76 @@ impl Look {
     }
 }
 
+/// A program, or a table, that was opened.
+pub enum Opened<'a, 'd> {
+    Memory {
+        program: &'a Program,
+        described: &'a Described<'d>,
+    },
+    /// The table of a process. With a note, there was one when the command began.
+    Table(u32, Option<String>),
+    Dead(&'a Path),
+}
+
+impl Opened<'_, '_> {
+    /// Reads all tasks as they are now.
+    pub fn look(&self) -> Result<Look, Failure> {
+        match self {
+            Opened::Memory { program, described } => {
+                let table = || process(program).map_or(Ok(None), table::read);
+                let (listing, table) = program.listing_beside(described, table).map_err(failure)?;
+                let mut look = Look::of_memory(listing);
+                match table {
+                    Ok(table) => look.kept = table.map(|table| Kept::of(table, Some(&look.listing))),
+                    Err(error) => look.listing.notes.push(format!("{error:#}")),
+                }
+                Ok(look)
+            }
+            Opened::Table(pid, note) => {
+                let (found, notes) = alone(table::read(*pid)?, *pid, note.as_deref())?;
+                let listing = Listing { notes, ..Listing::default() };
+                Ok(Look { listing, has_memory: false, kept: Some(Kept::of(found, None)) })
+            }
+            Opened::Dead(path) => {
+                let kept = Some(Kept::of(table::read_file(path)?, None));
+                Ok(Look { listing: Listing::default(), has_memory: false, kept })
+            }
+        }
+    }
+}
+
+/// The id of a running program.
+pub fn process(program: &Program) -> Option<u32> {
+    program.memory().process().map(Process::pid)
+}
+
 /// Opens `target`, and gives `looks` a function that reads its tasks as they are at each call.
 pub fn with(
     target: &Target<'_>,
     options: Options,
     looks: impl FnOnce(&dyn Fn() -> Result<Look, Failure>) -> Outcome,
 ) -> Outcome {
+    open(target, options, |opened| looks(&|| opened.look()))
+}
+
+/// Opens `target`.
+pub fn open(target: &Target<'_>, options: Options, read: impl FnOnce(&Opened<'_, '_>) -> Outcome) -> Outcome {
     let program = match target {
         Target::Process(pid) => match Program::attach(*pid, options) {
             Err(error) if may_have_table(&error) && matches!(table::read(*pid), Ok(Some(_))) => {
                 let note = format!("these are the tasks of the program's table alone: {error}");
-                return looks(&|| of_table(*pid, Some(&note)));
+                return read(&Opened::Table(*pid, Some(note)));
             }
             program => program,
         },
-        Target::Table(pid) => return looks(&|| of_table(*pid, None)),
+        Target::Table(pid) => return read(&Opened::Table(*pid, None)),
         Target::Core { core, exe } => Program::open_core(core, exe, options),
-        Target::Dead(path) => {
-            return looks(&|| {
-                let kept = Some(Kept::of(table::read_file(path)?, None));
-                Ok(Look { listing: Listing::default(), has_memory: false, kept })
-            });
-        }
+        Target::Dead(path) => return read(&Opened::Dead(path)),
     };
     let program = program.map_err(failure)?;
     let information = DebugInformation::of(&program);
     let described = Described::of(&program, &information);
-    looks(&|| {
-        let read = || match target {
-            Target::Process(pid) => table::read(*pid),
-            Target::Table(_) | Target::Core { .. } | Target::Dead(_) => Ok(None),
-        };
-        let (listing, table) = program.listing_beside(&described, read).map_err(failure)?;
-        let mut look = Look::of_memory(listing);
-        match table {
-            Ok(table) => look.kept = table.map(|table| Kept::of(table, Some(&look.listing))),
-            Err(error) => look.listing.notes.push(format!("{error:#}")),
-        }
-        Ok(look)
-    })
+    read(&Opened::Memory { program: &program, described: &described })
 }
 
 /// Whether a program whose memory this error keeps from being read may have a table. The others are of the user's options.
@@ -160,22 +192,19 @@ fn may_have_table(error: &Error) -> bool {
     matches!(error, Error::NoVtables { .. } | Error::NotPermitted { .. } | Error::NotMapped { .. })
 }
 
-/// A look at the table alone. With a note, there was one when the command began.
-fn of_table(pid: u32, note: Option<&str>) -> Result<Look, Failure> {
-    let Some(table) = table::read(pid)? else {
-        return Err(match note {
-            Some(_) => failure(Error::Ended { pid }),
-            None => Failure::new(
-                exit::NO_PROBES,
-                anyhow::anyhow!(
-                    "cannot read a table of tasks of process {pid}: there is no such process, it keeps none, or it belongs to \
-                     another user; start it with DYNTRACE=tasks, or leave out --table"
-                ),
+/// The table of a process that is read alone, and the notes. With a note, there was one when the command began.
+pub fn alone<T>(found: Option<Found<T>>, pid: u32, note: Option<&str>) -> Result<(Found<T>, Vec<String>), Failure> {
+    match (found, note) {
+        (Some(found), note) => Ok((found, note.map(str::to_owned).into_iter().collect())),
+        (None, Some(_)) => Err(failure(Error::Ended { pid })),
+        (None, None) => Err(Failure::new(
+            exit::NO_PROBES,
+            anyhow::anyhow!(
+                "cannot read a table of tasks of process {pid}: there is no such process, it keeps none, or it belongs to \
+                 another user; start it with DYNTRACE=tasks, or leave out --table"
             ),
-        });
-    };
-    let listing = Listing { notes: note.map(str::to_owned).into_iter().collect(), ..Listing::default() };
-    Ok(Look { listing, has_memory: false, kept: Some(Kept::of(table, None)) })
+        )),
+    }
 }
 
 pub fn failure(error: Error) -> Failure {

@@ -209,7 +209,7 @@ pub fn listing() -> Listing {
     tasks.push(keeps(23, true, vec![waiting(mutex(0x110))]));
     tasks.push(keeps(24, false, vec![waiting(semaphore(0x120, SemaphoreOf::Semaphore, 0, 1, false))]));
     tasks[0].spawned = Spawned::Recorded(place(20));
-    tasks[1].spawned = Spawned::Candidates(vec![place(20), place(21)]);
+    tasks[1].spawned = Spawned::Candidates([place(20), place(21)].into());
     tasks.extend(waits().enumerate().map(|(number, waits)| leaf_task(30 + number as u64, waits)));
     let runtime = |owner, counted, found| Runtime { owner, scheduler: owner << 12, counted, found };
     Listing {

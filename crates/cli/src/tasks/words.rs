@@ -123,7 +123,7 @@ pub fn at(task: &Task) -> String {
     }
 }
 
-fn outermost(future: &Await) -> Option<&Place> {
+pub fn outermost(future: &Await) -> Option<&Place> {
     future.place.as_ref().or_else(|| match &future.awaits[..] {
         [only] => outermost(only),
         _ => None,

@@ -1,8 +1,9 @@
 //! Drops copies of cells: those on stacks, where cells are built, and any second cell of one task.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 
+use super::CensusTask;
 use super::look::Cell;
 use crate::error::Error;
 use crate::memory::maps::Mapping;
@@ -16,12 +17,15 @@ pub type Followed = (Cell, Option<bool>);
 /// Drops cells without an owner that are no jobs of the blocking pool. A task gets its owner at once after it reached
 /// the heap, so one without is a copy, or is being spawned.
 pub fn drop_unowned(cells: &mut Vec<Cell>, vtables: &[TaskVtable]) {
-    let scheduler = |cell: &Cell| {
-        let vtable = &vtables[cell.vtable as usize];
+    let scheduler = |vtable: u32| {
+        let vtable = &vtables[vtable as usize];
         (vtable.image, vtable.schedule)
     };
-    let owning: HashSet<(usize, u64)> = cells.iter().filter(|cell| cell.owner != 0).map(scheduler).collect();
-    cells.retain(|cell| cell.owner != 0 || !owning.contains(&scheduler(cell)));
+    let mut owned = vec![false; vtables.len()];
+    cells.iter().filter(|cell| cell.owner != 0).for_each(|cell| owned[cell.vtable as usize] = true);
+    let owning: HashSet<(usize, u64)> =
+        (0..).zip(owned).filter(|(_, owned)| *owned).map(|(vtable, _)| scheduler(vtable)).collect();
+    cells.retain(|cell| cell.owner != 0 || !owning.contains(&scheduler(cell.vtable)));
 }
 
 /// Drops cells on stacks. A cell that its runtime's list contains is on none. `stacks` returns, in order, the stacks
@@ -78,20 +82,13 @@ fn contain(ranges: &[Range<u64>], address: u64) -> bool {
     ranges.get(index).is_some_and(|range| range.contains(&address))
 }
 
-/// Drops all but one cell of each id and future, since tokio gives each id once. Two versions of tokio in one program
-/// count apart, with futures of their own.
-pub fn drop_repeated(cells: &mut Vec<Followed>) {
+/// Drops all but one task of each id and future, since tokio gives each id once. Two versions of tokio in one program
+/// count apart, with futures of their own. The tasks that are left are in the order of their ids.
+pub fn drop_repeated(tasks: &mut Vec<CensusTask>) {
     // The one that is in a list, then one with an owner.
-    let rank = |(cell, linked): &Followed| (*linked != Some(true), cell.owner == 0, cell.address);
-    let mut chosen = HashMap::with_capacity(cells.len());
-    for followed in cells.iter() {
-        let rank = rank(followed);
-        chosen
-            .entry((followed.0.vtable, followed.0.id))
-            .and_modify(|chosen| *chosen = rank.min(*chosen))
-            .or_insert(rank);
-    }
-    cells.retain(|followed| chosen.get(&(followed.0.vtable, followed.0.id)) == Some(&rank(followed)));
+    let rank = |task: &CensusTask| (task.linked != Some(true), task.owner == 0, task.address);
+    tasks.sort_unstable_by_key(|task| (task.id, task.vtable, rank(task)));
+    tasks.dedup_by_key(|task| (task.id, task.vtable));
 }
 
 #[cfg(test)]
@@ -137,17 +134,27 @@ mod tests {
 
     #[test]
     fn of_cells_with_one_id_one_is_the_task() {
-        let mut cells = vec![
-            (cell(0x100, 0, 0, 1), None),
-            (cell(0x200, 0, 1, 1), Some(false)),
-            (cell(0x300, 0, 1, 1), Some(true)),
-            (cell(0x400, 0, 0, 2), None),
-            (cell(0x500, 0, 0, 2), None),
+        let task = |address, vtable, owner, id, linked| CensusTask {
+            address,
+            vtable,
+            flags: 0,
+            owner,
+            scheduler: 0,
+            id,
+            spawned_at: None,
+            linked,
+        };
+        let mut tasks = vec![
             // Of another future.
-            (cell(0x600, 1, 0, 2), None),
+            task(0x600, 1, 0, 2, None),
+            task(0x100, 0, 0, 1, None),
+            task(0x200, 0, 1, 1, Some(false)),
+            task(0x300, 0, 1, 1, Some(true)),
+            task(0x500, 0, 0, 2, None),
+            task(0x400, 0, 0, 2, None),
         ];
-        drop_repeated(&mut cells);
-        assert_eq!(addresses(cells.iter().map(|(cell, _)| cell)), [0x300, 0x400, 0x600]);
+        drop_repeated(&mut tasks);
+        assert_eq!(tasks.iter().map(|task| task.address).collect::<Vec<_>>(), [0x300, 0x400, 0x600]);
     }
 
     #[test]

@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// The arguments of each look at cells.
 pub struct Lists<'a> {
-    pub memory: &'a dyn Memory,
+    pub memory: &'a (dyn Memory + Sync),
     pub vtables: &'a [TaskVtable],
     pub by_address: &'a ByAddress,
     pub owners: &'a BTreeMap<Owner, Known>,
@@ -67,10 +67,10 @@ impl Lists<'_> {
         let mut doubtful: Vec<(Candidate, u32)> = Vec::new();
         let ends = self.ends();
         // One reading is enough for a yes.
-        for cell in cells {
+        for (index, cell) in cells.iter().enumerate() {
             let owner = Owner::of(cell);
-            let linked =
-                owner.and_then(|owner| links::linked(cell, ends.get(&owner), |address| links::among(cells, address)));
+            let near = |address| links::near(cells, index, address);
+            let linked = owner.and_then(|owner| links::linked(cell, ends.get(&owner), near));
             match linked {
                 // It has left its list for good.
                 Some(false) if cell.state & COMPLETE != 0 && cell.previous | cell.next == 0 => {

@@ -40,6 +40,15 @@ pub fn among(cells: &[Cell], address: u64) -> Option<(u64, u64)> {
     Some((cells[index].previous, cells[index].next))
 }
 
+/// The same for a neighbour of the task in place `index`. It is mostly beside it: lists are in the order of spawns, and so is memory that
+/// allocators give.
+#[must_use]
+pub fn near(cells: &[Cell], index: usize, address: u64) -> Option<(u64, u64)> {
+    let beside = [index.wrapping_sub(1), index + 1].into_iter().filter_map(|index| cells.get(index));
+    let found = beside.into_iter().find(|cell| cell.address == address);
+    found.map(|cell| (cell.previous, cell.next)).or_else(|| among(cells, address))
+}
+
 /// Reads the links of the neighbours of `cells` now.
 pub fn neighbours(
     memory: &dyn Memory,
@@ -86,6 +95,9 @@ mod tests {
     #[test]
     fn neighbours_must_point_back() {
         let cells = [cell(0x100, 0, 0x200), cell(0x200, 0x100, 0x300), cell(0x300, 0x999, 0), cell(0x400, 0, 0)];
+        for (index, address) in (0..4).flat_map(|index| [0x100, 0x200, 0x300, 0x400, 0x500].map(|at| (index, at))) {
+            assert_eq!(near(&cells, index, address), among(&cells, address));
+        }
         let of = |index: usize, ends| linked(&cells[index], ends, |address| among(&cells, address));
         let ends = Ends { first: HashSet::from([0x100]), last: HashSet::from([0x300]) };
         assert_eq!(of(0, Some(&ends)), Some(true));

@@ -1,6 +1,7 @@
 //! Reads the cells of many tasks at about one time.
 
 use crate::cell::Header;
+use crate::cores;
 use crate::memory::{Memory, Piece, word_at};
 use crate::scan::Candidate;
 use crate::vtables::TaskVtable;
@@ -41,14 +42,19 @@ impl Cell {
     /// Returns the cell as [`look`] takes it, to be read again.
     #[must_use]
     pub fn candidate(&self) -> Candidate {
-        Candidate { address: self.address, vtable: self.vtable, owner: self.owner }
+        Candidate { address: self.address, vtable: self.vtable }
     }
 }
 
 /// Reads the cells of `candidates`, in order. Leaves out those that are none of tasks that live: they have ended
 /// meanwhile.
 #[must_use]
-pub fn look(memory: &dyn Memory, vtables: &[TaskVtable], candidates: &[Candidate]) -> Vec<Cell> {
+pub fn look(memory: &(dyn Memory + Sync), vtables: &[TaskVtable], candidates: &[Candidate]) -> Vec<Cell> {
+    let parts = cores::on_parts(candidates, AT_ONCE, |_, part| look_at(memory, vtables, part));
+    cores::joined(parts)
+}
+
+fn look_at(memory: &dyn Memory, vtables: &[TaskVtable], candidates: &[Candidate]) -> Vec<Cell> {
     let mut cells = Vec::with_capacity(candidates.len());
     let mut pieces = Vec::new();
     for candidates in candidates.chunks(AT_ONCE) {
@@ -159,7 +165,7 @@ mod tests {
         of_another_type[1].1 = 0x5050;
         let memory =
             Cells([lives, forged(&without_id), forged(&of_another_type), forged(&words)[..0xf8].to_vec()].concat());
-        let candidates = [0, 1, 2, 3, 4].map(|index| Candidate { address: AT + index * 0x100, vtable: 0, owner: 1 });
+        let candidates = [0, 1, 2, 3, 4].map(|index| Candidate { address: AT + index * 0x100, vtable: 0 });
         let expected = Cell {
             address: AT,
             vtable: 0,

@@ -8,6 +8,7 @@
 //!    at again. One that is in no list is a freed cell, unless it is complete: a `JoinHandle` keeps complete tasks.
 //! 4. Of the others, those on stacks are copies. Cells that no runtime owns are jobs of the blocking pool; one that waits is in its queue.
 
+mod candidates;
 mod copies;
 mod follow;
 mod links;
@@ -23,14 +24,13 @@ use look::{Cell, look};
 use places::Places;
 pub(crate) use places::read as place_at;
 
-use crate::cell::COMPLETE;
 use crate::error::Error;
 use crate::listing::{Place, Runtime, State};
 use crate::memory::Memory;
 use crate::memory::maps::Mapping;
 use crate::memory::source::Source;
 use crate::owned::OwnedTasks;
-use crate::scan::{ByAddress, scan};
+use crate::scan::ByAddress;
 use crate::vtables::TaskVtable;
 
 /// Cells kept at most, which bounds the reader's memory to 2 GB.
@@ -39,15 +39,15 @@ const MOST: usize = 1 << 24;
 /// Owners whose lists are searched, at most.
 const MOST_OWNERS: usize = 1 << 10;
 
-/// A task's own words.
+/// A task's own words. A program may have millions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CensusTask {
     /// Of its header.
     pub address: u64,
     /// Its vtable's place among the program's.
-    pub vtable: usize,
-    /// Flags, and the count of references.
-    pub state: u64,
+    pub vtable: u32,
+    /// The flags of its state.
+    pub flags: u8,
     /// The runtime's number, 0 for jobs of the blocking pool.
     pub owner: u64,
     /// The first word of its scheduler: the address of the runtime's handle, if a runtime owns it. Two versions of
@@ -65,7 +65,7 @@ impl CensusTask {
     /// Returns the flags of its state.
     #[must_use]
     pub fn state(&self) -> State {
-        State::of(self.state)
+        State::of(u64::from(self.flags))
     }
 }
 
@@ -93,19 +93,10 @@ pub(crate) fn census(
     counter: Option<Counter<'_>>,
 ) -> Result<Census, Error> {
     let by_address = ByAddress::new(vtables);
-    let mut present = memory.present()?;
     let heaps: Vec<&Mapping> = maps.iter().filter(|map| map.is_heap()).collect();
     let mut census = Census::default();
-    let mut candidates = Vec::new();
-    for heap in &heaps {
-        census.scanned += present.read(&heap.range, |address, bytes| {
-            scan(&by_address, address, bytes, |candidate| {
-                if candidates.len() < MOST {
-                    candidates.push(candidate);
-                }
-            });
-        })?;
-    }
+    let (mut candidates, scanned) = candidates::find(memory, &by_address, &heaps, MOST)?;
+    census.scanned = scanned;
     if candidates.len() == MOST {
         census.notes.push(format!("The program has more than {MOST} tasks: only these are shown."));
     }
@@ -118,22 +109,23 @@ pub(crate) fn census(
     let mut owners = owners(memory, &cells);
     let mut tasks = Lists { memory, vtables, by_address: &by_address, owners: &owners }.follow(&cells);
     drop(cells);
+    let mut present = memory.present()?;
     copies::drop_on_stacks(&mut tasks, |cells| copies::stacks(&mut present, &heaps, cells))?;
     let again = |cell: &Cell| look(memory, vtables, &[cell.candidate()]).pop();
     queued::drop_unqueued(&mut tasks, |jobs| queued::pointed(&mut present, &heaps, jobs), again)?;
-    copies::drop_repeated(&mut tasks);
-    for (cell, linked) in &tasks {
-        if let Some(known) = Owner::of(cell).and_then(|owner| owners.get_mut(&owner)) {
-            known.any = cell.id;
-            // Complete tasks leave the list.
-            known.found += u64::from(linked.unwrap_or(cell.state & COMPLETE == 0));
-        }
-    }
     memory.check()?;
 
     let mut places = Places::default();
     census.tasks = tasks.into_iter().map(|(cell, linked)| task(memory, cell, linked, &mut places)).collect();
-    census.tasks.sort_unstable_by_key(|task| task.id);
+    copies::drop_repeated(&mut census.tasks);
+    for task in &census.tasks {
+        let owner = Owner { number: task.owner, scheduler: task.scheduler };
+        if let Some(known) = owners.get_mut(&owner) {
+            known.any = task.id;
+            // Complete tasks leave the list.
+            known.found += u64::from(task.linked.unwrap_or(!task.state().complete));
+        }
+    }
     census.runtimes = runtimes(memory, &census.tasks, &owners, counter);
     memory.check()?;
     Ok(census)
@@ -142,8 +134,8 @@ pub(crate) fn census(
 fn task(memory: &dyn Memory, cell: Cell, linked: Option<bool>, places: &mut Places) -> CensusTask {
     CensusTask {
         address: cell.address,
-        vtable: cell.vtable as usize,
-        state: cell.state,
+        vtable: cell.vtable,
+        flags: cell.state as u8,
         owner: cell.owner,
         scheduler: cell.scheduler,
         id: cell.id,

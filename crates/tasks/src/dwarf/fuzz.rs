@@ -27,9 +27,12 @@ fn understands_the_sample(sections: &Sections<'_>) {
     let future = types.get(polled[0].future);
     let variants = future.variants.as_ref().unwrap();
     assert_eq!((variants.offset, variants.size, variants.list.len()), (0, 1, 2));
-    assert_eq!(types.get(variants.of(3).unwrap().kind).name, "Suspend0");
-    assert!(variants.of(7).is_none());
-    assert!(matches!(types.get(types.get(variants.of(3).unwrap().kind).members[1].kind).shape, Shape::Struct));
+    assert_eq!(types.get(variants.list[variants.position(3).unwrap()].1.kind).name, "Suspend0");
+    assert!(variants.position(7).is_none());
+    assert!(matches!(
+        types.get(types.get(variants.list[variants.position(3).unwrap()].1.kind).members[1].kind).shape,
+        Shape::Struct
+    ));
 }
 
 const ID: u64 = 0x1234_5678_9abc;

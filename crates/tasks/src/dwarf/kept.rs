@@ -1,5 +1,6 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use thread_local::ThreadLocal;
 
@@ -8,7 +9,30 @@ use super::types::TypeId;
 
 /// Answers about types. Each thread computes its own once: a lock that all share would take longer than most answers.
 pub(crate) struct Kept<V: Send> {
-    answers: ThreadLocal<RefCell<HashMap<TypeId, V>>>,
+    answers: ThreadLocal<RefCell<HashMap<TypeId, V, BuildHasherDefault<Offset>>>>,
+}
+
+/// The hash of a type's offset. A chain asks for dozens of types, and that for their hashes is most of it by the standard library's hash.
+#[derive(Default)]
+struct Offset(u64);
+
+impl Hasher for Offset {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        // Fibonacci hashing. The map takes low bits, which are the best ones after the rotation.
+        self.0 = (self.0 ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 impl<V: Send> Default for Kept<V> {

@@ -4,7 +4,7 @@ use gimli::constants;
 
 use super::entries::{At, Entry, number, unsigned};
 use super::limits;
-use super::types::{Member, Shape, Type, TypeId, Types, Variants};
+use super::types::{Member, Shape, Type, TypeId, Types, Variants, bare};
 
 impl Types<'_> {
     /// Reads a type; `references` bounds the types that it asks for in turn.
@@ -29,7 +29,8 @@ impl Types<'_> {
             Shape::Pointer(_) => 8,
             _ => unsigned(entry.attr_value(constants::DW_AT_byte_size)).unwrap_or(0),
         };
-        let mut parsed = Type { name, path, size, shape, ..Type::unknown(id) };
+        let bare = bare(&path).len();
+        let mut parsed = Type { name, path, bare, size, shape, ..Type::unknown(id) };
         self.parse_children(&mut parsed, at, cursor, references);
         if let Shape::Array { element, count } = parsed.shape {
             parsed.size = self.size(element, references).saturating_mul(count);

@@ -21,6 +21,8 @@ pub(crate) struct Type {
     pub name: String,
     /// With its path.
     pub path: String,
+    /// The length of the path without type parameters.
+    pub bare: usize,
     /// In bytes.
     pub size: u64,
     pub shape: Shape,
@@ -62,12 +64,12 @@ pub(crate) struct Variants {
 }
 
 impl Variants {
-    /// Returns the variant of a discriminant.
-    pub fn of(&self, discriminant: u128) -> Option<&Member> {
+    /// Returns the place of the variant of a discriminant.
+    pub fn position(&self, discriminant: u128) -> Option<usize> {
         // debug information may have the discriminant sign-extended
         let mask = if self.size >= 16 { u128::MAX } else { (1 << (8 * self.size)) - 1 };
-        let exact = self.list.iter().find(|(d, _)| d.is_some_and(|d| d as u128 & mask == discriminant));
-        exact.or_else(|| self.list.iter().find(|(d, _)| d.is_none())).map(|(_, member)| member)
+        let exact = self.list.iter().position(|(d, _)| d.is_some_and(|d| d as u128 & mask == discriminant));
+        exact.or_else(|| self.list.iter().position(|(d, _)| d.is_none()))
     }
 }
 
@@ -78,7 +80,7 @@ impl Type {
 
     /// The path without type parameters.
     pub fn bare(&self) -> &str {
-        bare(&self.path)
+        &self.path[..self.bare]
     }
 
     pub fn is_coroutine(&self) -> bool {
@@ -161,6 +163,7 @@ impl Type {
             id,
             name: String::new(),
             path: String::new(),
+            bare: 0,
             size: 0,
             shape: Shape::Other,
             members: Vec::new(),

@@ -12,23 +12,18 @@ impl Walk<'_, '_> {
     pub(super) fn coroutine(&self, value: &Value, frame: Option<&Frame<'_>>, depth: u32) -> Await {
         let types = self.reader.types;
         let mut shown = Await { future: names::of(types, &value.kind), ..Await::default() };
-        let variant = self.steady.variant_member(value);
-        let Some((member, name, variables)) =
-            variant.and_then(|(member, name)| self.steady.member(value, &member).map(|value| (member, name, value)))
-        else {
-            return shown;
-        };
-        shown.progress = match name.as_str() {
+        let Some((variant, variables)) = self.steady.variant(value) else { return shown };
+        shown.progress = match variant.as_str() {
             "Unresumed" => Progress::Unresumed,
             "Returned" => Progress::Returned,
             "Panicked" => Progress::Panicked,
-            _ if name.starts_with("Suspend") => Progress::Suspended,
+            name if name.starts_with("Suspend") => Progress::Suspended,
             _ => Progress::Unknown,
         };
         if shown.progress != Progress::Suspended {
             return shown;
         }
-        shown.place = self.place(value, &member, &variables);
+        shown.place = variant.member().and_then(|member| self.place(value, member, &variables));
         if self.ran() {
             let awaited = variables.kind.member("__awaitee");
             shown.awaits.extend(awaited.map(|member| self.by_type(member.kind)));

@@ -1,7 +1,5 @@
 //! Random memory and damaged types end in a chain, whatever it says.
 
-use std::collections::HashMap;
-
 use proptest::prelude::*;
 
 use super::{Layout, Reader};
@@ -38,8 +36,7 @@ impl Memory for Random {
 fn chain(sample: &Sample, memory: &dyn Memory, cell: u64) -> Option<Chain> {
     let sections = sample.sections();
     let types = Types::load(&sections).ok()?;
-    let tasks = HashMap::new();
-    let reader = Reader { memory, types: &types, bias: 0, descriptors: None, now: None, tasks: &tasks };
+    let reader = Reader { memory, types: &types, bias: 0, descriptors: None, now: None, tasks: &|_| None };
     let polled: Vec<PolledTask> = types.polled(POLL);
     polled.first().map(|polled| match Layout::of(&types, 0x20, polled) {
         Some(layout) => reader.chain(cell, &layout, None),

@@ -16,7 +16,7 @@ mod unpolled;
 mod value;
 mod walk;
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
 pub use crate::leaf::Descriptors;
 pub(crate) use collect::{is_future_object, is_owned, is_select, list};
@@ -43,8 +43,8 @@ pub struct Reader<'a, 't> {
     /// `CLOCK_MONOTONIC` at the time of the look, in nanoseconds: see [`monotonic_now`]. `None` if nothing says it; timers
     /// are unknown leaves then.
     pub now: Option<u64>,
-    /// The ids of tasks, by the addresses of their headers.
-    pub tasks: &'a HashMap<u64, u64>,
+    /// Returns the id of the task with a header at an address.
+    pub tasks: &'a (dyn Fn(u64) -> Option<u64> + Sync),
 }
 
 /// Returns `CLOCK_MONOTONIC` in nanoseconds. A process in another time namespace may have another.
@@ -99,10 +99,10 @@ impl Reader<'_, '_> {
     /// Of a task that runs it reads only the outermost function, at its previous suspension: a poll overwrites the
     /// futures within, and may have freed boxes.
     #[must_use]
-    pub fn chain(&self, cell: u64, layout: &Layout, copies: Option<[Vec<u8>; 2]>) -> Chain {
+    pub fn chain(&self, cell: u64, layout: &Layout, copies: Option<[&[u8]; 2]>) -> Chain {
         let piece = layout.piece(cell);
         let Some(core) = layout.core(cell) else { return Chain::NoTypes };
-        let given = copies.and_then(|[copy, again]| Steady::of(self.memory, piece, copy, &again));
+        let given = copies.and_then(|[copy, again]| Steady::of(self.memory, piece, Cow::Borrowed(copy), again));
         let read = (0..limits::TRIES).filter_map(|_| Steady::read(self.memory, piece).ok().flatten());
         for (number, steady) in (0..).zip(given.into_iter().chain(read)) {
             // most tasks are idle again at once

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use super::value::{Value, Values};
 use crate::census::place_at;
-use crate::dwarf::Shape;
+use crate::dwarf::{Shape, Type};
 use crate::listing::Holder;
 
 /// Where the functions are that wait for a lock, by a reference to it in the variable [`REFERENCE`].
@@ -24,6 +24,11 @@ pub(super) fn process(values: &Values<'_, '_>, future: &Value) -> Option<NonZero
         _ => return None,
     };
     values.number(&values.follow(future, steps)?).and_then(NonZeroU64::new)
+}
+
+/// Whether a future is one that `dyntrace::spawn` or `process::child` has made a process.
+pub(crate) fn is_process(kind: &Type) -> bool {
+    matches!(kind.bare(), "dyntrace::process::OwnProcess" | "dyntrace::process::child::Child")
 }
 
 /// The data of the waker with which such a process polls its future, if it had one at its last poll: it passes wakes on to the task.

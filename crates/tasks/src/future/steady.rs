@@ -1,5 +1,6 @@
 //! A copy of a task's cell that was the same twice, and copies of the boxes around it.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use crate::memory::{Memory, Piece, Unreadable, word_at};
 pub(super) struct Steady<'m> {
     memory: &'m dyn Memory,
     address: u64,
-    copy: Vec<u8>,
+    copy: Cow<'m, [u8]>,
     /// Whether memory outside the copy may be read. The pointers of a task that runs may dangle.
     outside_too: bool,
     outside: RefCell<BTreeMap<u64, Vec<u8>>>,
@@ -27,12 +28,12 @@ impl<'m> Steady<'m> {
         let mut again = vec![0; piece.length];
         memory.read(piece.address, &mut copy)?;
         memory.read(piece.address, &mut again)?;
-        Ok(Steady::of(memory, piece, copy, &again))
+        Ok(Steady::of(memory, piece, Cow::Owned(copy), &again))
     }
 
     /// Takes two copies. Both begin with the task's state, so it was the same before the first and between them.
-    pub fn of(memory: &'m dyn Memory, piece: Piece, copy: Vec<u8>, again: &[u8]) -> Option<Steady<'m>> {
-        if again != copy || copy.len() != piece.length {
+    pub fn of(memory: &'m dyn Memory, piece: Piece, copy: Cow<'m, [u8]>, again: &[u8]) -> Option<Steady<'m>> {
+        if *again != *copy || copy.len() != piece.length {
             return None;
         }
         let outside_too = !State::of(word_at(&copy, 0)?).running;

@@ -115,14 +115,15 @@ impl Search<'_, '_> {
     /// Looks through the variables of a coroutine that the task does not poll.
     fn coroutine(&mut self, value: &Value, within: Option<&Unpolled>, depth: u32) {
         let walk = self.walk;
-        let Some((member, name)) = walk.steady.variant_member(value) else { return };
-        if walk.is_cut() || !name.starts_with("Suspend") || !walk.sees(value.address, value.kind.id) {
+        let Some(variant) = walk.steady.variant_of(value) else { return };
+        let Some(member) = variant.member() else { return };
+        if walk.is_cut() || !variant.as_str().starts_with("Suspend") || !walk.sees(value.address, value.kind.id) {
             return;
         }
-        let Some(variables) = walk.steady.member(value, &member) else { return };
+        let Some(variables) = walk.steady.member(value, member) else { return };
         let own = || Unpolled {
             future: names::of(walk.reader.types, &value.kind),
-            place: walk.place(value, &member, &variables),
+            place: walk.place(value, member, &variables),
             granted: false,
         };
         let within = within.cloned().unwrap_or_else(own);

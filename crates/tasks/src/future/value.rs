@@ -13,6 +13,36 @@ pub(crate) struct Value {
     pub address: u64,
 }
 
+/// A variant of an enum or coroutine. Chains ask for many: it copies no names.
+pub(crate) struct Variant {
+    /// Of the enum.
+    kind: Arc<Type>,
+    place: usize,
+    /// Of the variant, if it has the name.
+    own: Option<Arc<Type>>,
+}
+
+impl Variant {
+    /// The variant as a member of the enum.
+    pub fn member(&self) -> Option<&Member> {
+        self.kind.variants.as_ref()?.list.get(self.place).map(|(_, member)| member)
+    }
+
+    /// Its name.
+    pub fn as_str(&self) -> &str {
+        match &self.own {
+            Some(own) => &own.name,
+            None => self.member().map_or("", |member| &member.name),
+        }
+    }
+}
+
+impl PartialEq<&str> for Variant {
+    fn eq(&self, name: &&str) -> bool {
+        self.as_str() == *name
+    }
+}
+
 /// Memory, and the types of the values in it.
 #[derive(Clone, Copy)]
 pub(crate) struct Values<'a, 't> {
@@ -58,25 +88,27 @@ impl Values<'_, '_> {
     }
 
     /// Returns the active variant and its name.
-    pub fn variant(&self, value: &Value) -> Option<(String, Value)> {
-        let (member, name) = self.variant_member(value)?;
-        Some((name, self.member(value, &member)?))
+    pub fn variant(&self, value: &Value) -> Option<(Variant, Value)> {
+        let variant = self.variant_of(value)?;
+        let value = self.member(value, variant.member()?)?;
+        Some((variant, value))
     }
 
-    /// Returns the active variant as a member of the type, and its name.
-    pub fn variant_member(&self, value: &Value) -> Option<(Member, String)> {
+    /// Returns the active variant.
+    pub fn variant_of(&self, value: &Value) -> Option<Variant> {
         let variants = value.kind.variants.as_ref()?;
-        let member = if variants.size == 0 {
-            let [(_, only)] = &variants.list[..] else { return None };
-            only
+        let place = if variants.size == 0 {
+            let [_] = &variants.list[..] else { return None };
+            0
         } else {
             let address = value.address.checked_add(variants.offset)?;
-            variants.of(integer(self.memory, address, variants.size)?)?
+            variants.position(integer(self.memory, address, variants.size)?)?
         };
+        let (_, member) = variants.list.get(place)?;
         // the variants of a coroutine have numbers as names, their types say more
         let numbered = member.name.bytes().all(|byte| byte.is_ascii_digit());
-        let name = if numbered { self.types.get(member.kind).name.clone() } else { member.name.clone() };
-        Some((member.clone(), name))
+        let own = numbered.then(|| self.types.get(member.kind));
+        Some(Variant { kind: value.kind.clone(), place, own })
     }
 
     /// Follows steps: a field's name, `*` through a pointer, `?` into `Some`, `=` into the one field of the variant that

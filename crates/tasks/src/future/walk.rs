@@ -20,14 +20,21 @@ pub(crate) struct Walk<'a, 't> {
     /// Memory as it is now.
     pub live: Values<'a, 't>,
     values_left: Cell<u32>,
-    /// Data of the wakers with which the futures may be polled: of the task's header, or of a part of a collection, and of processes of
-    /// dyntrace around.
-    wakers: RefCell<Vec<u64>>,
+    /// The wakers with which the futures may be polled.
+    wakers: RefCell<Vec<Polls>>,
     cut: Cell<bool>,
     /// Values in which guards may still be looked for.
     pub(super) held_left: Cell<u32>,
     /// Futures that were seen, and the first elements of collections of them.
     seen: RefCell<HashSet<(u64, TypeId)>>,
+}
+
+/// A waker with which futures may be polled.
+enum Polls {
+    /// With these data: of the task's header, or of a part of a collection.
+    With(u64),
+    /// With that of a process of dyntrace, of which memory is asked when a leaf needs it.
+    Of(Value),
 }
 
 /// A suspended coroutine around a future, and those around it.
@@ -47,7 +54,7 @@ impl<'a, 't> Walk<'a, 't> {
             copies: steady,
             live: Values { types: reader.types, memory: steady.live() },
             values_left: Cell::new(limits::VALUES_OF_CHAIN),
-            wakers: RefCell::new(vec![steady.address()]),
+            wakers: RefCell::new(vec![Polls::With(steady.address())]),
             cut: Cell::new(false),
             held_left: Cell::new(limits::HELD),
             seen: RefCell::default(),
@@ -82,9 +89,9 @@ impl<'a, 't> Walk<'a, 't> {
 
     /// Reads a future. `Pin`, `Box`, references and [`WRAPPERS`] are not shown themselves.
     pub fn future(&self, value: &Value, frame: Option<&Frame<'_>>, depth: u32) -> Await {
-        match own::waker(&self.live, value) {
-            Some(told) => self.with_told(told, || self.future_here(value, frame, depth)),
-            None => self.future_here(value, frame, depth),
+        match own::is_process(&value.kind) {
+            true => self.with_told(value, || self.future_here(value, frame, depth)),
+            false => self.future_here(value, frame, depth),
         }
     }
 
@@ -178,20 +185,23 @@ impl<'a, 't> Walk<'a, 't> {
 
     /// Whether the futures here may be polled with a waker that has this data.
     pub fn is_waker(&self, data: u64) -> bool {
-        self.wakers.borrow().contains(&data)
+        self.wakers.borrow().iter().any(|polls| match polls {
+            Polls::With(known) => *known == data,
+            Polls::Of(process) => own::waker(&self.live, process) == Some(data),
+        })
     }
 
     /// Reads futures that a collection polls with a waker of its own.
     pub fn with_waker<T>(&self, waker: u64, read: impl FnOnce() -> T) -> T {
-        let outer = self.wakers.replace(vec![waker]);
+        let outer = self.wakers.replace(vec![Polls::With(waker)]);
         let answer = read();
         self.wakers.replace(outer);
         answer
     }
 
-    /// Reads futures that a process of dyntrace polls with this waker, or, while nothing watches its wakes, with that from outside.
-    pub fn with_told<T>(&self, told: u64, read: impl FnOnce() -> T) -> T {
-        self.wakers.borrow_mut().push(told);
+    /// Reads futures that a process of dyntrace polls with its waker, or, while nothing watches its wakes, with that from outside.
+    pub fn with_told<T>(&self, process: &Value, read: impl FnOnce() -> T) -> T {
+        self.wakers.borrow_mut().push(Polls::Of(process.clone()));
         let answer = read();
         self.wakers.borrow_mut().pop();
         answer

@@ -65,12 +65,11 @@ impl Search<'_, '_, '_> {
         }
         self.left -= 1;
         let walk = self.walk;
-        match own::waker(&walk.live, value) {
-            Some(told) => {
-                self.forwarders.push(told);
-                walk.with_told(told, || self.value_here(value, depth));
-            }
-            None => self.value_here(value, depth),
+        if own::is_process(&value.kind) {
+            self.forwarders.extend(own::waker(&walk.live, value));
+            walk.with_told(value, || self.value_here(value, depth));
+        } else {
+            self.value_here(value, depth);
         }
     }
 

@@ -145,7 +145,7 @@ fn names_futures_as_far_as_symbols_go() {
     let program = attach(&truth);
     let census = program.census(None).unwrap();
     let task = by_id(&census, truth.first);
-    match &program.vtables()[task.vtable].name {
+    match &program.vtables()[task.vtable as usize].name {
         Name::Symbol { name } => assert!(name.contains("sleeper"), "{name}"),
         Name::Candidates { names } => assert!(names.iter().any(|name| name.contains("sleeper")), "{names:?}"),
         name => panic!("{name:?}"),
@@ -186,7 +186,7 @@ fn finds_the_debug_file_of_a_stripped_program() {
     assert_eq!(program.images()[0].debug_file.as_ref().map(|file| &file.path), Some(&debug));
     let census = program.census(None).unwrap();
     assert_exact(&census, &truth);
-    let vtable = &program.vtables()[by_id(&census, truth.first).vtable];
+    let vtable = &program.vtables()[by_id(&census, truth.first).vtable as usize];
     assert!(!matches!(vtable.name, Name::Address { .. }), "{:?}", vtable.name);
 
     std::fs::remove_file(&debug).unwrap();

@@ -158,7 +158,7 @@ pub fn with_reader(program: &Program, read: impl FnOnce(&Types<'_>, &dyn Fn(u64)
     let opened = program.open();
     let sections = debug_file::load(&opened.images()[0], None, &mut Vec::new()).unwrap();
     let types = Types::load(&sections).unwrap();
-    let ids = program.tasks.values().enumerate().map(|(id, header)| (*header, id as u64)).collect();
+    let ids: HashMap<u64, u64> = program.tasks.values().enumerate().map(|(id, header)| (*header, id as u64)).collect();
     let descriptors = Descriptors::of(program.pid());
     let reader = Reader {
         memory: &program.memory,
@@ -166,7 +166,7 @@ pub fn with_reader(program: &Program, read: impl FnOnce(&Types<'_>, &dyn Fn(u64)
         bias: program.bias,
         descriptors: Some(&descriptors),
         now: Some(monotonic_now()),
-        tasks: &ids,
+        tasks: &|header| ids.get(&header).copied(),
     };
     read(&types, &|header| {
         let vtable = program.memory.word(header + 0x10).unwrap();

@@ -65,7 +65,12 @@ pub fn function(seen: &Seen) -> String {
 /// From the shortest to the longest of these times. `None` without a clock, or without any.
 fn range(kept: &Kept, cycles: impl Iterator<Item = u64>) -> Option<String> {
     let ages = cycles.filter_map(|cycle| kept.age(cycle)).map(|age| (age, age));
-    let (first, last) = ages.reduce(|(first, last), (age, _)| (first.min(age), last.max(age)))?;
+    between(ages.reduce(|(first, last), (age, _)| (first.min(age), last.max(age))))
+}
+
+/// A range of times in words.
+pub fn between(range: Option<(u64, u64)>) -> Option<String> {
+    let (first, last) = range?;
     let (first, last) = (words::duration(first), words::duration(last));
     Some(if first == last { first } else { format!("{first} to {last}") })
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, ensure};
-use dyntrace_task_table::{Error, Seen, Table, layout};
+use dyntrace_task_table::{Compact, Error, Seen, Table, layout};
 use dyntrace_tasks::memory::maps::{self, Mapping};
 
 use super::open as open_file;
@@ -20,8 +20,8 @@ const REMOVED: &str = " (deleted)";
 
 /// A table that was found.
 #[derive(Debug)]
-pub struct Found {
-    pub table: Table,
+pub struct Found<T = Table> {
+    pub table: T,
     /// As the process sees it.
     pub path: PathBuf,
     /// When it was read, in nanoseconds from 1970.
@@ -34,12 +34,34 @@ pub struct Found {
 ///
 /// It keeps one that cannot be read.
 pub fn read(pid: u32) -> Result<Option<Found>> {
+    read_as(pid, |file| Table::read(file), |table| table)
+}
+
+/// The same in little memory.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_compact(pid: u32) -> Result<Option<Found<Compact>>> {
+    read_as(pid, |file| Compact::read(file), |compact| &compact.table)
+}
+
+fn read_as<T>(
+    pid: u32,
+    read: impl FnOnce(&fs::File) -> Result<T, Error>,
+    table: impl FnOnce(&T) -> &Table,
+) -> Result<Option<Found<T>>> {
     // A process whose mappings are not shown has no table for this user, and the reader of its memory tells why.
     let (Ok(maps), Ok(number)) = (fs::read(format!("/proc/{pid}/maps")), own_number(pid)) else { return Ok(None) };
     let maps = maps::parse(&maps);
     let Some((mapping, path)) = mapped(&maps, number) else { return Ok(None) };
     let shown = escape::path(path);
-    let table = table(pid, number, mapping, path).with_context(|| format!("cannot read its table of tasks {shown}"))?;
+    let read = || {
+        let found = read(&open(pid, mapping, path)?)?;
+        is_own(pid, number, table(&found))?;
+        anyhow::Ok(found)
+    };
+    let table = read().with_context(|| format!("cannot read its table of tasks {shown}"))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     Ok(Some(Found { table, path: PathBuf::from(path), now: i64::try_from(now).unwrap_or(i64::MAX) }))
 }
@@ -71,12 +93,11 @@ fn mapped(maps: &[Mapping], number: u32) -> Option<(&Mapping, &str)> {
     })
 }
 
-fn table(pid: u32, number: u32, mapping: &Mapping, path: &str) -> Result<Table> {
-    let table = Table::read(&open(pid, mapping, path)?)?;
+fn is_own(pid: u32, number: u32, table: &Table) -> Result<()> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let is_its_own = table.header.process == number && layout::started(&stat) == Some(table.header.started);
     ensure!(is_its_own, "it is the table of an earlier process with this number");
-    Ok(table)
+    Ok(())
 }
 
 /// The process may see other files than the reader: in a container. Removed files, and others behind links, are reached by the mapping,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
-use dyntrace_task_table::{Clock, Kind, Seen, State, Table};
+use dyntrace_task_table::{Clock, Kind, Seen, State, Table, Task as Slot};
 use dyntrace_tasks::listing::{Chain, Listing, Task};
 
 use super::find::Found;
@@ -12,13 +12,29 @@ use super::{notes, seen};
 use crate::escape;
 use crate::tasks::words::counted;
 
+/// The times of a table, from which ages are counted.
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    pub clock: Option<Clock>,
+    /// When the table was read, in nanoseconds from 1970.
+    pub now: i64,
+}
+
+impl Times {
+    /// Nanoseconds from a cycle to the reading.
+    pub fn age(&self, cycle: u64) -> Option<u64> {
+        let time = seen::realtime(self.clock, cycle)?;
+        // The clock may be a little fast.
+        Some(u64::try_from(self.now.saturating_sub(time)).unwrap_or(0))
+    }
+}
+
 /// A table, and which of its tasks are which of those in memory.
 #[derive(Debug)]
 pub struct Kept {
     pub(super) table: Table,
     pub(super) path: PathBuf,
-    /// When it was read, in nanoseconds from 1970.
-    now: i64,
+    times: Times,
     /// The places in the table of the tasks in memory, by the addresses of their headers.
     of_tasks: HashMap<u64, u32>,
     /// The places of tasks that are in the table only. A table has 2^20 slots at most.
@@ -42,7 +58,7 @@ impl Kept {
         }
         // Memory with debug information has the pid, also of a task that has not been polled.
         let by_pid: HashMap<u64, &Task> = tasks.iter().filter_map(|task| Some((process(task)?, task))).collect();
-        let (mut of_tasks, mut others, mut unpolled) = (HashMap::new(), Vec::new(), [Vec::new(), Vec::new()]);
+        let (mut of_tasks, mut left) = (HashMap::new(), Vec::new());
         for (place, seen) in (0_u32..).zip(&table.tasks) {
             let by_id = || by_id.get(&seen.task.id).copied().flatten().filter(|_| seen.task.id != 0);
             let task = by_pid.get(&seen.task.pid).copied();
@@ -52,25 +68,17 @@ impl Kept {
                 Some(task) if !of_tasks.contains_key(&task.address) => {
                     of_tasks.insert(task.address, place);
                 }
-                _ if seen.task.state == State::Scheduled => {
-                    unpolled[usize::from(seen.task.kind == Kind::Blocking)].push(place);
-                }
-                _ => others.push(place),
+                _ => left.push(place),
             }
         }
         let mut without = [0_usize; 2];
         for task in tasks.iter().filter(|task| !task.state.complete && !of_tasks.contains_key(&task.address)) {
             without[usize::from(task.owner == 0)] += 1;
         }
-        let mut in_memory = 0;
-        for (unpolled, without) in unpolled.into_iter().zip(&mut without) {
-            match without.checked_sub(unpolled.len()) {
-                Some(rest) => (*without, in_memory) = (rest, in_memory + unpolled.len()),
-                None => others.extend(unpolled),
-            }
-        }
-        others.sort_unstable();
-        Kept { table, path, now, of_tasks, others, without, unpolled: in_memory }
+        let slot = |place: u32| Some(table.tasks[place as usize].task);
+        let (others, unpolled) = rest(left.into_iter(), slot, &mut without);
+        let times = Times { clock: table.clock, now };
+        Kept { table, path, times, of_tasks, others, without, unpolled }
     }
 
     /// The task of the table that a task in memory is.
@@ -107,19 +115,52 @@ impl Kept {
         self.table.clock
     }
 
+    pub fn times(&self) -> Times {
+        self.times
+    }
+
     /// Nanoseconds from a cycle to the reading.
     pub fn age(&self, cycle: u64) -> Option<u64> {
-        let time = seen::realtime(self.table.clock, cycle)?;
-        // The clock may be a little fast.
-        Some(u64::try_from(self.now.saturating_sub(time)).unwrap_or(0))
+        self.times.age(cycle)
     }
 
     /// How many tasks are where.
-    pub fn counts(&self) -> String {
-        let tasks = counted(self.table.tasks.len(), "task");
+    pub fn counts(&self) -> Counts {
+        Counts {
+            path: self.path.clone(),
+            tasks: self.table.tasks.len(),
+            is_joined: !self.of_tasks.is_empty(),
+            others: self.others.len(),
+            without: self.without,
+            unpolled: self.unpolled,
+        }
+    }
+
+    /// The gaps of the table.
+    pub fn notes(&self) -> Vec<String> {
+        notes(&self.table).into_iter().chain(self.counts().note()).collect()
+    }
+}
+
+/// How many tasks are where.
+#[derive(Debug)]
+pub struct Counts {
+    pub path: PathBuf,
+    /// In the table.
+    pub tasks: usize,
+    /// Whether one of them is in memory, too.
+    pub is_joined: bool,
+    pub others: usize,
+    pub without: [usize; 2],
+    pub unpolled: usize,
+}
+
+impl Counts {
+    pub fn text(&self) -> String {
+        let tasks = counted(self.tasks, "task");
         let mut text = format!("* from the program's table {}, which has {tasks}", escape::path(&self.path));
-        if !self.of_tasks.is_empty() && !self.others.is_empty() {
-            text += &format!(", {} of them only there", self.others.len());
+        if self.is_joined && self.others > 0 {
+            text += &format!(", {} of them only there", self.others);
         }
         text.push('\n');
         let without: Vec<String> = self
@@ -139,23 +180,48 @@ impl Kept {
         text
     }
 
-    /// The gaps of the table.
-    pub fn notes(&self) -> Vec<String> {
-        let mut notes = notes(&self.table);
-        if self.unpolled > 0 {
-            notes.push(format!(
+    /// The gap that they show.
+    pub fn note(&self) -> Option<String> {
+        (self.unpolled > 0).then(|| {
+            format!(
                 "tasks of the table that had not been polled: {}. It does not tell which of those in memory they are; \
                  dyntrace ps --dead {} lists them",
                 self.unpolled,
                 escape::path(&self.path)
-            ));
-        }
-        notes
+            )
+        })
     }
 }
 
+/// Splits tasks of the table that no task in memory is: returns those that are in the table only, and how many had not been polled and are in
+/// memory, of those `without` a task in the table, which it corrects.
+pub(super) fn rest(
+    left: impl Iterator<Item = u32>,
+    slot: impl Fn(u32) -> Option<Slot>,
+    without: &mut [usize; 2],
+) -> (Vec<u32>, usize) {
+    let (mut others, mut unpolled) = (Vec::new(), [Vec::new(), Vec::new()]);
+    for place in left {
+        match slot(place) {
+            Some(Slot { state: State::Scheduled, kind, .. }) => {
+                unpolled[usize::from(kind == Kind::Blocking)].push(place);
+            }
+            _ => others.push(place),
+        }
+    }
+    let mut in_memory = 0;
+    for (unpolled, without) in unpolled.into_iter().zip(without) {
+        match without.checked_sub(unpolled.len()) {
+            Some(rest) => (*without, in_memory) = (rest, in_memory + unpolled.len()),
+            None => others.extend(unpolled),
+        }
+    }
+    others.sort_unstable();
+    (others, in_memory)
+}
+
 /// The number in the pid of a task in memory.
-fn process(task: &Task) -> Option<u64> {
+pub(super) fn process(task: &Task) -> Option<u64> {
     match &task.chain {
         Chain::Read { root } => root.process.map(NonZeroU64::get),
         _ => None,

@@ -4,8 +4,10 @@ mod cells;
 mod find;
 mod kept;
 mod object;
+mod rows;
 pub mod seen;
 mod summary;
+mod together;
 mod waited;
 
 use std::fs::{File, OpenOptions};
@@ -16,12 +18,12 @@ use std::path::Path;
 use dyntrace_task_table::Table;
 
 pub use cells::{at, facts, function, line, place, since, wait};
-#[cfg(test)]
-pub use find::Found;
-pub use find::{read, read_file};
-pub use kept::Kept;
+pub use find::{Found, read, read_compact, read_file};
+pub use kept::{Counts, Kept, Times};
 pub use object::Task;
+pub use rows::Rows;
 pub use summary::Summary;
+pub use together::Together;
 pub use waited::{Circle, awaited, circles, follow, operation, waits};
 
 /// Opens a regular file, without waiting for a writer of a pipe.

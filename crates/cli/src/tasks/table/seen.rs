@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dyntrace_task_table::{Clock, Pair, Seen, State, Texted, Thing, Waits, Waker};
+use dyntrace_task_table::{Clock, Pair, Seen, State, Thing, Waits, Waker};
 
 use crate::escape;
 
 /// Pids shown of many.
-const PIDS: usize = 3;
+pub const PIDS: usize = 3;
 
 pub fn state(seen: &Seen) -> &'static str {
     match seen.task.state {
@@ -100,18 +100,18 @@ pub fn wakers(group: &[&Seen]) -> String {
     same(group.iter().map(|seen| woken_by(seen)), |waker| waker.unwrap_or_else(missing))
 }
 
-fn took(cycles: u64, clock: Option<Clock>) -> String {
+pub fn took(cycles: u64, clock: Option<Clock>) -> String {
     clock.map_or_else(missing, |clock| format!("{:.1?}", Duration::from_nanos(clock.nanoseconds(cycles))))
 }
 
 /// By their addresses: tasks share the texts of a place.
-type Texts = Option<*const Texted>;
+type Texts = Option<usize>;
 
 /// Tasks of which this is the same were spawned at one place, and wait at one.
 pub type Alike = (Texts, Option<Texts>);
 
 pub fn alike(seen: &Seen) -> Alike {
-    let texts = |pair: &Option<Pair>| pair.as_ref().map(Arc::as_ptr);
+    let texts = |pair: &Option<Pair>| pair.as_ref().map(|pair| Arc::as_ptr(pair).addr());
     (texts(&seen.site), seen.wait.as_ref().map(|wait| texts(&wait.site)))
 }
 
@@ -147,6 +147,11 @@ pub enum Resource<'t> {
     Process(u64),
     /// By its thread and that thread's number for it.
     Operation(i32, i32),
+}
+
+/// The resource that a task waits for.
+pub fn awaited(seen: &Seen) -> Option<Resource<'_>> {
+    seen.wait.as_ref().map(resource)
 }
 
 pub fn resource(wait: &Waits) -> Resource<'_> {

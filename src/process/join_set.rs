@@ -5,7 +5,6 @@ use tokio::task::{AbortHandle, JoinSet};
 use super::child::task;
 use super::others::SpawnsOwn;
 use super::{Pid, blocking};
-use crate::task_table;
 
 /// Starts processes in a [`JoinSet`], the only type that implements it.
 ///
@@ -57,12 +56,8 @@ impl<T: 'static> JoinSetExt<T> for JoinSet<T> {
         T: Send,
     {
         let process = task(future);
-        let task = {
-            let _own = SpawnsOwn::begin();
-            self.spawn(process)
-        };
-        task_table::count();
-        task
+        let _own = SpawnsOwn::begin();
+        self.spawn(process)
     }
 
     fn spawn_blocking_process<F>(&mut self, closure: F) -> AbortHandle

@@ -83,7 +83,7 @@ impl Seat {
     /// Takes a slot for a task that begins. Returns no slot without a table; also if the table is full, which it counts.
     #[cold]
     pub(crate) fn take(spawned: &Spawned<'_>) -> Seat {
-        let Some((table, number)) = table().and_then(|table| Some((table, table.take(spawned)?))) else {
+        let Some(number) = table().and_then(|table| table.take(spawned)) else {
             return if spawned.is_blocking { Seat::NONE_OF_CLOSURE } else { Seat::NONE };
         };
         let mut seat = Seat(number);
@@ -94,7 +94,6 @@ impl Seat {
             seat.0 |= UNPOLLED;
         }
         if spawned.is_counted {
-            table.add_with_slot(1);
             seat.0 |= COUNTED;
         }
         seat
@@ -169,11 +168,8 @@ impl Seat {
 
 #[cold]
 fn leave(seat: &Seat, pid: u64) {
-    if let Some(table) = table()
-        && table.leave(seat.number(), pid)
-        && seat.0 & COUNTED != 0
-    {
-        table.add_with_slot(0_u64.wrapping_sub(1));
+    if let Some(table) = table() {
+        table.leave(seat.number(), pid, seat.0 & COUNTED != 0);
     }
 }
 

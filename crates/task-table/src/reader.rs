@@ -3,9 +3,9 @@
 use std::io;
 
 use crate::layout::{
-    Clock, Header, LIMIT, PAGE, Resource, SLOT, SLOT_WORDS, TEXT_AREA, TEXTS, Task, clock, header, slot,
+    Clock, Header, LIMIT, PAGE, Resource, SLOT, SLOT_WORDS, TEXT_AREA, TEXTS, Task, Text, clock, header, slot,
 };
-use crate::lock::{TRIES, after_copy, settled};
+use crate::lock::{TRIES, after_copy, halves, settled};
 use crate::source::Source;
 use crate::texts::{Pair, Texts};
 
@@ -41,6 +41,8 @@ pub struct Table {
     pub tasks: Vec<Seen>,
     /// Slots that changed whenever they were read, or in whose change the program was killed.
     pub unsettled: u64,
+    /// Tasks that were polled whenever they were read: their counts and times may be of different polls.
+    pub blurred: u64,
     /// References to texts that are outside of the texts or are no texts.
     pub damaged_texts: u64,
     /// Slots that the header counts and the file does not have.
@@ -108,7 +110,7 @@ impl Table {
             return Err(Error::Damaged("it claims to have more slots than a table can have"));
         }
         let mut table =
-            Table { header, clock: clock_of(source)?, tasks: Vec::new(), unsettled: 0, damaged_texts: 0, cut: 0 };
+            Table { header, clock: clock_of(source)?, tasks: Vec::new(), unsettled: 0, blurred: 0, damaged_texts: 0, cut: 0 };
         let mut texts = Texts::new(header.slots);
         let mut done = 0;
         while done < header.length {
@@ -141,71 +143,143 @@ impl Table {
         }
         let count = length / SLOT;
         for number in 0..count {
-            let [before, words, after] = [0, 1, 2].map(|copy| slot_of(&copies[copy], number));
-            let first = settled(&before, &after).then_some((words, before[slot::LOCK]));
-            match seen(source, texts, place + (number * SLOT) as u64, first)? {
-                Some(seen) => self.tasks.extend(seen),
-                None => self.unsettled += 1,
+            let copied = Copies([0, 1, 2].map(|copy| slot_of(&copies[copy], number)));
+            match seen(source, texts, place + (number * SLOT) as u64, copied)? {
+                Slot::Free => {}
+                Slot::Taken(seen) => self.tasks.push(seen),
+                Slot::Blurred(seen) => {
+                    self.blurred += 1;
+                    self.tasks.push(seen);
+                }
+                Slot::Unsettled => self.unsettled += 1,
             }
         }
         Ok(count)
     }
 }
 
-/// A task and its texts, by the settled words of its slot and their lock if there are any. `None` if the slot does not settle; nothing
-/// inside if it is free.
-#[expect(clippy::option_option, reason = "the outer one is the reading, the inner one the slot")]
-fn seen(
-    source: &(impl Source + ?Sized),
-    texts: &mut Texts,
-    place: u64,
-    mut copied: Option<(Words, u64)>,
-) -> Result<Option<Option<Seen>>, Error> {
-    for _ in 0..TRIES {
-        let Some((words, lock)) = copied else {
-            // 6.
-            copied = again(source, place)?;
-            continue;
-        };
-        let Some(task) = Task::of(&words) else { return Ok(Some(None)) };
-        let site = texts.constant(source, task.site)?;
-        let wait = match task.wait {
-            None => None,
-            Some(wait) => {
-                let resource = match wait.resource {
-                    Resource::Numbered(number) => Thing::Numbered(number),
-                    Resource::Named(name) => Thing::Named(texts.constant(source, name)?),
-                    Resource::Process(pid) => Thing::Process(pid),
-                };
-                Some(Waits { site: texts.constant(source, wait.site)?, resource })
-            }
-        };
-        if task.tag == 0 {
-            return Ok(Some(Some(Seen { task, site, tag: None, wait })));
-        }
-        let tag = texts.tag(source, task.tag)?;
-        after_copy();
-        // 7. Constants never change, but a tag may have given its place to another.
-        if lock_at(source, place)? == Some(lock) {
-            texts.damaged += u64::from(tag.is_none());
-            return Ok(Some(Some(Seen { task, site, tag, wait })));
-        }
-        copied = again(source, place)?;
-    }
-    Ok(None)
+/// A slot, as it was read.
+enum Slot {
+    Free,
+    /// The words are of one instant.
+    Taken(Seen),
+    /// They are of one task.
+    Blurred(Seen),
+    Unsettled,
 }
 
-/// Copies one slot three times. `None` if it has changed meanwhile.
-fn again(source: &(impl Source + ?Sized), place: u64) -> Result<Option<(Words, u64)>, Error> {
-    let mut copies = [[0; SLOT]; 3];
-    for copy in &mut copies {
-        if source.copy(copy, place)? < SLOT {
-            return Ok(None);
+/// A slot that was copied three times, one copy after the other.
+struct Copies([Words; 3]);
+
+impl Copies {
+    fn of(source: &(impl Source + ?Sized), place: u64) -> Result<Option<Copies>, Error> {
+        let mut copies = [[0; SLOT]; 3];
+        for copy in &mut copies {
+            if source.copy(copy, place)? < SLOT {
+                return Ok(None);
+            }
+            after_copy();
         }
-        after_copy();
+        Ok(Some(Copies(copies.map(|copy| slot_of(&copy, 0)))))
     }
-    let [before, words, after] = copies.map(|copy| slot_of(&copy, 0));
-    Ok(settled(&before, &after).then_some((words, before[slot::LOCK])))
+
+    /// The words, if they are of one instant.
+    fn settled(&self) -> Option<&Words> {
+        let [before, words, after] = &self.0;
+        // 5.
+        settled(before, after).then_some(words)
+    }
+
+    /// The words, if they are of the task that had the slot at an earlier try, and no longer those of its beginning.
+    fn of_task_at(&self, first: &Copies) -> Option<Words> {
+        let ([began, _, then], [before, words, after]) = (&first.0, &self.0);
+        // 8.
+        let is_same = [before, words, after].iter().all(|copy| of_task(copy) == of_task(began));
+        let changes = lock(before).wrapping_sub(lock(then));
+        // A lock that stands still is that of a killed program.
+        if !is_same || !(2..1 << 31).contains(&changes) || lock(before) == lock(after) {
+            return None;
+        }
+        let mut words = *words;
+        // 9.
+        let of_wait = |copy: &Words| [slot::TEXTS, slot::RESOURCE, slot::SINCE].map(|word| copy[word]);
+        if of_wait(before) != of_wait(&words) || of_wait(&words) != of_wait(after) {
+            words[slot::TEXTS] = Text::Wait.put(words[slot::TEXTS], 0);
+        }
+        Some(words)
+    }
+}
+
+/// The words that stay while one task has the slot.
+fn of_task(words: &Words) -> [u64; 4] {
+    let site = Text::Spawn.of(words[slot::TEXTS]);
+    [words[slot::PID] >> 8, words[slot::PARENT], words[slot::SPAWNED], site.into()]
+}
+
+fn lock(words: &Words) -> u32 {
+    halves(words[slot::LOCK]).0
+}
+
+/// Reads a slot and its texts. `copied`: the first try.
+fn seen(source: &(impl Source + ?Sized), texts: &mut Texts, place: u64, copied: Copies) -> Result<Slot, Error> {
+    let mut last = None;
+    for _ in 0..TRIES {
+        let words = last.as_ref().unwrap_or(&copied).settled().copied();
+        if let Some(words) = words {
+            let Some(task) = Task::of(&words) else { return Ok(Slot::Free) };
+            let (site, wait) = constants(source, texts, &task)?;
+            if task.tag == 0 {
+                return Ok(Slot::Taken(Seen { task, site, tag: None, wait }));
+            }
+            let tag = texts.tag(source, task.tag)?;
+            after_copy();
+            // 7. Constants never change, but a tag may have given its place to another.
+            if lock_at(source, place)? == Some(words[slot::LOCK]) {
+                texts.damaged += u64::from(tag.is_none());
+                return Ok(Slot::Taken(Seen { task, site, tag, wait }));
+            }
+        }
+        // 6.
+        last = Copies::of(source, place)?;
+        if last.is_none() {
+            return Ok(Slot::Unsettled);
+        }
+    }
+    let words = last.and_then(|last| last.of_task_at(&copied));
+    let Some(task) = words.and_then(|words| Task::of(&words)) else { return Ok(Slot::Unsettled) };
+    let (site, wait) = constants(source, texts, &task)?;
+    let mut tag = None;
+    if task.tag != 0 {
+        // 9.
+        let read = || -> Result<_, Error> {
+            let tag = texts.tag(source, task.tag)?;
+            after_copy();
+            let now = Copies::of(source, place)?.and_then(|now| Task::of(&now.0[1]));
+            let is_same = now.is_some_and(|now| (now.pid, now.generation, now.tag) == (task.pid, task.generation, task.tag));
+            Ok(tag.filter(|_| is_same))
+        };
+        tag = read()?;
+        if tag.is_none() || read()? != tag {
+            return Ok(Slot::Unsettled);
+        }
+    }
+    Ok(Slot::Blurred(Seen { task, site, tag, wait }))
+}
+
+/// The texts of a task that never change.
+fn constants(
+    source: &(impl Source + ?Sized),
+    texts: &mut Texts,
+    task: &Task,
+) -> Result<(Option<Pair>, Option<Waits>), Error> {
+    let site = texts.constant(source, task.site)?;
+    let Some(wait) = task.wait else { return Ok((site, None)) };
+    let resource = match wait.resource {
+        Resource::Numbered(number) => Thing::Numbered(number),
+        Resource::Named(name) => Thing::Named(texts.constant(source, name)?),
+        Resource::Process(pid) => Thing::Process(pid),
+    };
+    Ok((site, Some(Waits { site: texts.constant(source, wait.site)?, resource })))
 }
 
 fn lock_at(source: &(impl Source + ?Sized), place: u64) -> Result<Option<u64>, Error> {

@@ -16,6 +16,10 @@
 //! A task is polled by one thread at a time, and the runtime orders its polls. So a slot has one writer at a time, and needs no lock
 //! against others.
 //!
+//! There is one exception. For tasks that the library has not spawned, the runtime tells of the end of a poll when another thread may
+//! poll the task already. Then the two threads change the slot by [`change_if`](lock::Locked::change_if): the one that comes first ends
+//! the poll. After that, the slot has one writer again.
+//!
 //! # A change, and a reading
 //!
 //! The first half of a slot's first word is its lock ([`lock`]): odd during a change. The writer never waits.

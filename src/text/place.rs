@@ -14,7 +14,7 @@ impl<'p> Place<'p> {
     }
 
     /// The text, which is formatted only when the probe fires.
-    pub(crate) fn text(self) -> Text<'p> {
+    pub(crate) fn text(&self) -> Text<'p> {
         Text(Kind::Place(self.0))
     }
 }

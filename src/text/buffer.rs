@@ -7,7 +7,7 @@ use std::ptr;
 use super::argument::{Kind, Text};
 #[cfg(recorder)]
 use super::numbered::{Name, Recorded};
-use super::numbered::{Part, Shape};
+use super::numbered::{self, Part, Shape};
 use crate::short::has_nul;
 
 /// The smallest page of any platform. Reading one byte of each faults in every page.
@@ -145,6 +145,16 @@ impl Filling<'_> {
 
     /// Writes a number, which fits.
     fn number(&mut self, mut number: u64) {
+        if let Ok(small) = u32::try_from(number)
+            && small < 100_000_000
+            && let Some(room) = self.bytes.get_mut(self.length..self.length + 8)
+        {
+            // All 8 bytes are written, and those after the digits again later.
+            let (digits, count) = numbered::digits(small);
+            room.write_copy_of_slice(&digits.to_le_bytes());
+            self.length += count;
+            return;
+        }
         let mut digits = [0u8; 20];
         let mut at = digits.len();
         loop {

@@ -32,8 +32,9 @@
 //!
 //! 4. It takes the lock from the first copy, the words from the second, and the lock from the third.
 //! 5. If both locks are equal and even, no change overlapped the second copy: its words belong together.
-//! 6. Otherwise it copies again, [`lock::TRIES`] times at most. A slot that does not settle is counted. A program that was killed between 1
-//!    and 3 leaves such a slot.
+//! 6. Otherwise it copies again, [`lock::TRIES`] times at most.
+//! 7. A thread may lose its processor between 1 and 3. So the reader reads slots that did not settle again after all others, and waits
+//!    before each time. A slot that never settles is counted. A program that was killed between 1 and 3 leaves such a slot.
 //!
 //! Only the order of the copies counts, not the order of the words within a copy. So the reader copies by `pread(2)`, many slots at a
 //! time. It maps nothing: a file that is cut while it is read is an error, not a signal.
@@ -55,7 +56,7 @@
 //! request, are removed with their last task, and their space is used again. So the reader reads the texts of a slot, and then the
 //! slot's lock once more:
 //!
-//! 7. If the lock has changed since 4, the texts may be another task's: it begins again with 4.
+//! 8. If the lock has changed since 4, the texts may be another task's: it begins again with 4.
 //!
 //! # A task that is polled all the time
 //!
@@ -63,11 +64,11 @@
 //! Its pid, its parent, its spawn and the generation of the slot change only with the task. So the reader compares these, for a
 //! slot whose lock has gone on during the tries:
 //!
-//! 8. If they are equal in the first copy of the first try and in all copies of the last one, the slot was one task's from the one to the
+//! 9. If they are equal in the first copy of the first try and in all copies of the last one, the slot was one task's from the one to the
 //!    other. If the lock has gone on by a whole change between these tries, the change that began the task has ended before the last try.
 //!    So the second copy is of this task, and is shown, though its counts and times may be of different polls.
-//! 9. A wait is shown if its words are equal in all copies of the last try: the time of its beginning is of no other wait of the task. A tag
-//!    is shown if its text is equal in two readings, and the reference to it before, between and after them.
+//! 10. A wait is shown if its words are equal in all copies of the last try: the time of its beginning is of no other wait of the task. A
+//!     tag is shown if its text is equal in two readings, and the reference to it before, between and after them.
 
 pub mod layout;
 pub mod lock;

@@ -1,6 +1,7 @@
 //! Reads a table, also a damaged one, and one that changes meanwhile.
 
 use std::io;
+use std::mem;
 
 use crate::layout::{
     Clock, Header, LIMIT, PAGE, Resource, SLOT, SLOT_WORDS, TEXT_AREA, TEXTS, Task, Text, clock, header, slot,
@@ -11,6 +12,8 @@ use crate::texts::{Pair, Texts};
 
 /// Slots that are copied at once.
 const AT_ONCE: usize = 1024;
+/// How often a reader waits for the threads that were changing slots: some 200 ms, which a thread may be without a processor.
+const WAITS: usize = 40;
 
 /// Why a table cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -112,27 +115,29 @@ impl Table {
         let mut table =
             Table { header, clock: clock_of(source)?, tasks: Vec::new(), unsettled: 0, blurred: 0, damaged_texts: 0, cut: 0 };
         let mut texts = Texts::new(header.slots);
-        let mut done = 0;
+        let (mut done, mut changing) = (0, Vec::new());
         while done < header.length {
             let count = (header.length - done).min(AT_ONCE as u64) as usize;
-            let read = table.block(source, &mut texts, header.slots + done * SLOT as u64, count)?;
+            let read = table.block(source, &mut texts, header.slots + done * SLOT as u64, count, &mut changing)?;
             done += read as u64;
             if read < count {
                 break;
             }
         }
+        table.settle(source, &mut texts, changing)?;
         table.cut = header.length - done;
         table.damaged_texts = texts.damaged;
         Ok(table)
     }
 
-    /// Reads slots from a place on, and returns how many the file has.
+    /// Reads slots from a place on, and returns how many the file has. Those that do not settle are left.
     fn block(
         &mut self,
         source: &(impl Source + ?Sized),
         texts: &mut Texts,
         place: u64,
         count: usize,
+        left: &mut Vec<Left>,
     ) -> Result<usize, Error> {
         let mut copies = [0; 3].map(|_: u8| vec![0; count * SLOT]);
         let mut length = count * SLOT;
@@ -144,18 +149,58 @@ impl Table {
         let count = length / SLOT;
         for number in 0..count {
             let copied = Copies([0, 1, 2].map(|copy| slot_of(&copies[copy], number)));
-            match seen(source, texts, place + (number * SLOT) as u64, copied)? {
-                Slot::Free => {}
-                Slot::Taken(seen) => self.tasks.push(seen),
-                Slot::Blurred(seen) => {
-                    self.blurred += 1;
-                    self.tasks.push(seen);
+            let place = place + (number * SLOT) as u64;
+            match seen(source, texts, place, copied)? {
+                Slot::Unsettled => left.push(Left { before: self.tasks.len(), place }),
+                slot => {
+                    let task = self.task(slot);
+                    self.tasks.extend(task);
                 }
-                Slot::Unsettled => self.unsettled += 1,
             }
         }
         Ok(count)
     }
+
+    /// Reads slots that did not settle again, after others and after waits.
+    fn settle(&mut self, source: &(impl Source + ?Sized), texts: &mut Texts, mut left: Vec<Left>) -> Result<(), Error> {
+        let mut found = Vec::new();
+        for _ in 0..WAITS {
+            // 7.
+            if left.is_empty() || !source.wait() {
+                break;
+            }
+            for slot in mem::take(&mut left) {
+                let copied = Copies::of(source, slot.place)?;
+                match copied.map_or(Ok(Slot::Unsettled), |copied| seen(source, texts, slot.place, copied))? {
+                    Slot::Unsettled => left.push(slot),
+                    settled => found.extend(self.task(settled).map(|seen| (slot, seen))),
+                }
+            }
+        }
+        self.unsettled = left.len() as u64;
+        // From the last one on, so that the places of the others stay.
+        found.sort_by_key(|(slot, _)| slot.place);
+        found.into_iter().rev().for_each(|(slot, seen)| self.tasks.insert(slot.before, seen));
+        Ok(())
+    }
+
+    /// The task of a slot that has settled, if it has one.
+    fn task(&mut self, slot: Slot) -> Option<Seen> {
+        match slot {
+            Slot::Taken(seen) => Some(seen),
+            Slot::Blurred(seen) => {
+                self.blurred += 1;
+                Some(seen)
+            }
+            Slot::Free | Slot::Unsettled => None,
+        }
+    }
+}
+
+/// A slot that did not settle, and how many tasks come before its own.
+struct Left {
+    before: usize,
+    place: u64,
 }
 
 /// A slot, as it was read.
@@ -193,7 +238,7 @@ impl Copies {
     /// The words, if they are of the task that had the slot at an earlier try, and no longer those of its beginning.
     fn of_task_at(&self, first: &Copies) -> Option<Words> {
         let ([began, _, then], [before, words, after]) = (&first.0, &self.0);
-        // 8.
+        // 9.
         let is_same = [before, words, after].iter().all(|copy| of_task(copy) == of_task(began));
         let changes = lock(before).wrapping_sub(lock(then));
         // A lock that stands still is that of a killed program.
@@ -201,7 +246,7 @@ impl Copies {
             return None;
         }
         let mut words = *words;
-        // 9.
+        // 10.
         let of_wait = |copy: &Words| [slot::TEXTS, slot::RESOURCE, slot::SINCE].map(|word| copy[word]);
         if of_wait(before) != of_wait(&words) || of_wait(&words) != of_wait(after) {
             words[slot::TEXTS] = Text::Wait.put(words[slot::TEXTS], 0);
@@ -233,7 +278,7 @@ fn seen(source: &(impl Source + ?Sized), texts: &mut Texts, place: u64, copied: 
             }
             let tag = texts.tag(source, task.tag)?;
             after_copy();
-            // 7. Constants never change, but a tag may have given its place to another.
+            // 8. Constants never change, but a tag may have given its place to another.
             if lock_at(source, place)? == Some(words[slot::LOCK]) {
                 texts.damaged += u64::from(tag.is_none());
                 return Ok(Slot::Taken(Seen { task, site, tag, wait }));
@@ -250,7 +295,7 @@ fn seen(source: &(impl Source + ?Sized), texts: &mut Texts, place: u64, copied: 
     let (site, wait) = constants(source, texts, &task)?;
     let mut tag = None;
     if task.tag != 0 {
-        // 9.
+        // 10.
         let read = || -> Result<_, Error> {
             let tag = texts.tag(source, task.tag)?;
             after_copy();

@@ -196,6 +196,30 @@ fn a_slot_whose_tasks_or_tags_change_at_each_copy_is_counted() {
     }
 }
 
+/// A table whose slot 0 is in a change until the reader has waited.
+struct Halted(RefCell<Sample>);
+
+impl Source for Halted {
+    fn copy(&self, bytes: &mut [u8], place: u64) -> io::Result<usize> {
+        self.0.borrow().0[..].copy(bytes, place)
+    }
+
+    fn wait(&self) -> bool {
+        self.0.borrow_mut().set_slot(0, &[(slot::LOCK, joined(8, 18))]);
+        true
+    }
+}
+
+#[test]
+fn a_thread_that_does_not_run_during_a_change_is_waited_for() {
+    let mut sample = sample();
+    let pid = Task::pid_word(58, Kind::Future, State::Idle);
+    sample.set_slot(0, &[(slot::LOCK, joined(7, 18)), (slot::PID, pid)]);
+    let table = Table::read(&Halted(RefCell::new(sample))).unwrap();
+    let pids: Vec<u64> = table.tasks.iter().map(|seen| seen.task.pid).collect();
+    assert_eq!((pids, table.unsettled, table.blurred), (vec![58, 57], 0, 0));
+}
+
 #[test]
 fn texts_outside_of_their_area_are_counted() {
     let mut sample = sample();

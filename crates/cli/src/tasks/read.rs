@@ -120,9 +120,10 @@ pub fn with(
     options: Options,
     looks: impl FnOnce(&dyn Fn() -> Result<Look, Failure>) -> Outcome,
 ) -> Outcome {
+    let stop = options.stop;
     let program = match target {
         Target::Process(pid) => match Program::attach(*pid, options) {
-            Err(error) if may_have_table(&error) && matches!(table::read(*pid), Ok(Some(_))) => {
+            Err(error) if may_have_table(&error) && matches!(table::read(*pid, false), Ok(Some(_))) => {
                 let note = format!("these are the tasks of the program's table alone: {error}");
                 return looks(&|| of_table(*pid, Some(&note)));
             }
@@ -142,7 +143,7 @@ pub fn with(
     let described = Described::of(&program, &information);
     looks(&|| {
         let read = || match target {
-            Target::Process(pid) => table::read(*pid),
+            Target::Process(pid) => table::read(*pid, stop),
             Target::Table(_) | Target::Core { .. } | Target::Dead(_) => Ok(None),
         };
         let (listing, table) = program.listing_beside(&described, read).map_err(failure)?;
@@ -162,7 +163,7 @@ fn may_have_table(error: &Error) -> bool {
 
 /// A look at the table alone. With a note, there was one when the command began.
 fn of_table(pid: u32, note: Option<&str>) -> Result<Look, Failure> {
-    let Some(table) = table::read(pid)? else {
+    let Some(table) = table::read(pid, false)? else {
         return Err(match note {
             Some(_) => failure(Error::Ended { pid }),
             None => Failure::new(

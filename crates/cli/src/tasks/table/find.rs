@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, ensure};
-use dyntrace_task_table::{Error, Seen, Table, layout};
+use dyntrace_task_table::{Error, Seen, Source, Table, layout};
 use dyntrace_tasks::memory::maps::{self, Mapping};
 
 use super::open as open_file;
@@ -28,18 +28,27 @@ pub struct Found {
     pub now: i64,
 }
 
-/// Reads the table of process `pid`. `None` if it keeps none.
+/// The table of a program whose threads are stopped: waiting for them is of no use.
+struct OfStopped(fs::File);
+
+impl Source for OfStopped {
+    fn copy(&self, bytes: &mut [u8], place: u64) -> io::Result<usize> {
+        self.0.copy(bytes, place)
+    }
+}
+
+/// Reads the table of process `pid`, whose threads may be stopped. `None` if it keeps none.
 ///
 /// # Errors
 ///
 /// It keeps one that cannot be read.
-pub fn read(pid: u32) -> Result<Option<Found>> {
+pub fn read(pid: u32, is_stopped: bool) -> Result<Option<Found>> {
     // A process whose mappings are not shown has no table for this user, and the reader of its memory tells why.
     let (Ok(maps), Ok(number)) = (fs::read(format!("/proc/{pid}/maps")), own_number(pid)) else { return Ok(None) };
     let maps = maps::parse(&maps);
     let Some((mapping, path)) = mapped(&maps, number) else { return Ok(None) };
     let shown = escape::path(path);
-    let table = table(pid, number, mapping, path).with_context(|| format!("cannot read its table of tasks {shown}"))?;
+    let table = table(pid, number, mapping, path, is_stopped).with_context(|| format!("cannot read its table of tasks {shown}"))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     Ok(Some(Found { table, path: PathBuf::from(path), now: i64::try_from(now).unwrap_or(i64::MAX) }))
 }
@@ -71,8 +80,9 @@ fn mapped(maps: &[Mapping], number: u32) -> Option<(&Mapping, &str)> {
     })
 }
 
-fn table(pid: u32, number: u32, mapping: &Mapping, path: &str) -> Result<Table> {
-    let table = Table::read(&open(pid, mapping, path)?)?;
+fn table(pid: u32, number: u32, mapping: &Mapping, path: &str, is_stopped: bool) -> Result<Table> {
+    let file = open(pid, mapping, path)?;
+    let table = if is_stopped { Table::read(&OfStopped(file)) } else { Table::read(&file) }?;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let is_its_own = table.header.process == number && layout::started(&stat) == Some(table.header.started);
     ensure!(is_its_own, "it is the table of an earlier process with this number");
@@ -109,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_process_without_a_table_has_none() {
-        assert!(read(std::process::id()).unwrap().is_none());
-        assert!(read(u32::MAX).unwrap().is_none());
+        assert!(read(std::process::id(), false).unwrap().is_none());
+        assert!(read(u32::MAX, false).unwrap().is_none());
     }
 }

@@ -5,9 +5,9 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 use super::argument::{Kind, Text};
+use super::numbered::{self, Part, Shape};
 #[cfg(recorder)]
 use super::numbered::{Name, Recorded};
-use super::numbered::{self, Part, Shape};
 use crate::short::has_nul;
 
 /// The smallest page of any platform. Reading one byte of each faults in every page.

@@ -112,8 +112,15 @@ impl Table {
         if header.length > LIMIT as u64 {
             return Err(Error::Damaged("it claims to have more slots than a table can have"));
         }
-        let mut table =
-            Table { header, clock: clock_of(source)?, tasks: Vec::new(), unsettled: 0, blurred: 0, damaged_texts: 0, cut: 0 };
+        let mut table = Table {
+            header,
+            clock: clock_of(source)?,
+            tasks: Vec::new(),
+            unsettled: 0,
+            blurred: 0,
+            damaged_texts: 0,
+            cut: 0,
+        };
         let mut texts = Texts::new(header.slots);
         let (mut done, mut changing) = (0, Vec::new());
         while done < header.length {
@@ -300,7 +307,8 @@ fn seen(source: &(impl Source + ?Sized), texts: &mut Texts, place: u64, copied: 
             let tag = texts.tag(source, task.tag)?;
             after_copy();
             let now = Copies::of(source, place)?.and_then(|now| Task::of(&now.0[1]));
-            let is_same = now.is_some_and(|now| (now.pid, now.generation, now.tag) == (task.pid, task.generation, task.tag));
+            let is_same =
+                now.is_some_and(|now| (now.pid, now.generation, now.tag) == (task.pid, task.generation, task.tag));
             Ok(tag.filter(|_| is_same))
         };
         tag = read()?;

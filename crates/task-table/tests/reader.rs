@@ -170,7 +170,10 @@ fn a_task_that_is_polled_at_each_copy_is_read() {
     let whole = &sample().read().tasks[0];
     assert_eq!((&seen.site, &seen.tag, &seen.wait), (&whole.site, &whole.tag, &whole.wait));
     let (task, settled) = (seen.task, whole.task);
-    assert_eq!((task.pid, task.parent, task.id, task.thread), (settled.pid, settled.parent, settled.id, settled.thread));
+    assert_eq!(
+        (task.pid, task.parent, task.id, task.thread),
+        (settled.pid, settled.parent, settled.id, settled.thread)
+    );
     assert!(task.polls > 64, "{task:?}");
 }
 
@@ -184,14 +187,17 @@ fn a_wait_that_changes_at_each_copy_is_left_out() {
 
 #[test]
 fn a_slot_whose_tasks_or_tags_change_at_each_copy_is_counted() {
-    let by_generation = |sample: &mut Sample, changes: u32| sample.set_slot(1, &[(slot::PARENT, 3 << 16 | u64::from(changes % 5))]);
+    let by_generation =
+        |sample: &mut Sample, changes: u32| sample.set_slot(1, &[(slot::PARENT, 3 << 16 | u64::from(changes % 5))]);
     let by_pid = |sample: &mut Sample, changes: u32| {
         let pid = 57 + u64::from(changes);
         sample.set_slot(1, &[(slot::PID, Task::pid_word(pid, Kind::Future, State::Idle))]);
     };
     let by_tag = |sample: &mut Sample, changes: u32| sample.text(5, &format!("request {changes}"), "");
     let stands_still = |sample: &mut Sample, _: u32| sample.set_slot(1, &[(slot::LOCK, joined(7, 17))]);
-    for table in [read_changing(by_generation), read_changing(by_pid), read_changing(by_tag), read_changing(stands_still)] {
+    for table in
+        [read_changing(by_generation), read_changing(by_pid), read_changing(by_tag), read_changing(stands_still)]
+    {
         assert_eq!((table.tasks.len(), table.blurred, table.unsettled), (0, 0, 1));
     }
 }

@@ -48,7 +48,8 @@ pub fn read(pid: u32, is_stopped: bool) -> Result<Option<Found>> {
     let maps = maps::parse(&maps);
     let Some((mapping, path)) = mapped(&maps, number) else { return Ok(None) };
     let shown = escape::path(path);
-    let table = table(pid, number, mapping, path, is_stopped).with_context(|| format!("cannot read its table of tasks {shown}"))?;
+    let table = table(pid, number, mapping, path, is_stopped)
+        .with_context(|| format!("cannot read its table of tasks {shown}"))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     Ok(Some(Found { table, path: PathBuf::from(path), now: i64::try_from(now).unwrap_or(i64::MAX) }))
 }

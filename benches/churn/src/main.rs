@@ -74,7 +74,8 @@ fn stand(runtime: &Runtime, number: u64) -> JoinHandle<()> {
 
 fn main() {
     let still: usize = env::args().nth(1).and_then(|count| count.parse().ok()).expect("churn STILL");
-    let runtime = dyntrace::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().expect("a runtime");
+    let runtime =
+        dyntrace::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().expect("a runtime");
     let ended: Arc<Ended> = Arc::new(array::from_fn(|_| AtomicU64::new(0)));
     runtime.block_on(async {
         for number in 0..still {

@@ -24,8 +24,8 @@ pub(super) struct Entry {
 #[derive(Clone, Copy)]
 struct Known {
     task: Option<Id>,
-    pid: Pid,
-    seat: Seat,
+    /// `None` for a task that tells its life itself. An entry is there before the first poll.
+    entry: Option<(Pid, Seat)>,
 }
 
 /// A power of two.
@@ -53,7 +53,7 @@ pub(in crate::process) fn pid_of_running() -> Option<Pid> {
 }
 
 impl Known {
-    const NONE: Known = Known { task: None, pid: Pid::numbered(0), seat: Seat::NONE };
+    const NONE: Known = Known { task: None, entry: None };
 }
 
 /// The pid and the seat of a task that this thread polls, if it has an entry. Not for signal handlers.
@@ -62,11 +62,11 @@ pub(super) fn of_polled(task: Id) -> Option<(Pid, Seat)> {
         let polled = &polled[(spread(task) >> (u64::BITS - KNOWN.ilog2())) as usize];
         let last = polled.get();
         if last.task == Some(task) {
-            return Some((last.pid, last.seat));
+            return last.entry;
         }
-        let (pid, seat) = with(task, |tasks| tasks.get(&task).map(|entry| (entry.pid, entry.seat)))??;
-        polled.set(Known { task: Some(task), pid, seat });
-        Some((pid, seat))
+        let entry = with(task, |tasks| tasks.get(&task).map(|entry| (entry.pid, entry.seat)))?;
+        polled.set(Known { task: Some(task), entry });
+        entry
     })
 }
 

@@ -29,7 +29,7 @@ struct Known {
 }
 
 /// A power of two.
-const KNOWN: usize = 32;
+const KNOWN: usize = 64;
 
 type Entries = HashMap<Id, Entry, BuildHasherDefault<Spread>>;
 

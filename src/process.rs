@@ -33,7 +33,6 @@ use tokio::task::JoinHandle;
 use crate::scope::{self, Own, Refusal, Scoped, Seat, Slot};
 use crate::sequence::{Sequence, era};
 use crate::tag;
-use crate::task_table;
 
 use blocking::Turn;
 #[cfg_attr(not(all(recorded, target_os = "linux")), allow(unused_imports, reason = "there is no monitor"))]
@@ -229,12 +228,8 @@ where
     F::Output: Send + 'static,
 {
     let process = process(pid, Kind::Task, future);
-    let task = {
-        let _own = SpawnsOwn::begin();
-        tokio::spawn(process)
-    };
-    task_table::count();
-    task
+    let _own = SpawnsOwn::begin();
+    tokio::spawn(process)
 }
 
 /// [`spawn_local`](crate::task::spawn_local) as process `pid`.

@@ -38,7 +38,7 @@ use std::panic::Location;
 
 #[cfg(all(feature = "runtime", not(loom)))]
 pub(crate) use counting::Counter;
-pub(crate) use counting::{count, is_counted};
+pub(crate) use counting::Counting;
 #[cfg(all(tokio_unstable, feature = "runtime"))]
 pub(crate) use kept::Outer;
 pub(crate) use kept::{

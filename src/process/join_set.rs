@@ -5,7 +5,6 @@ use tokio::task::{AbortHandle, JoinSet};
 use super::child::task;
 use super::others::SpawnsOwn;
 use super::{Pid, blocking};
-use crate::task_table;
 
 /// Starts processes in a [`JoinSet`]. Its waits for them are told only if it is one of [`dyntrace::task`](crate::task::JoinSet), which also
 /// implements this.
@@ -77,12 +76,8 @@ where
     T: Send + 'static,
 {
     let process = task(pid, future);
-    let task = {
-        let _own = SpawnsOwn::begin();
-        set.spawn(process)
-    };
-    task_table::count();
-    task
+    let _own = SpawnsOwn::begin();
+    set.spawn(process)
 }
 
 /// [`JoinSetExt::spawn_blocking_process`] as process `pid`.

@@ -15,7 +15,7 @@ use crate::probes::process as probes;
 use crate::scope;
 use crate::sdt::{if_any_enabled, is_only_kept};
 use crate::tag::Tag;
-use crate::task_table::{self, Seat, Spawned};
+use crate::task_table::{Counting, Seat, Spawned};
 use crate::text::Place;
 
 /// A process from its spawn to its exit. Fires `process-exit` when it is dropped, so it is dropped after the future.
@@ -259,14 +259,20 @@ fn tell_spawn(pid: Pid, of: &'static str, kind: Kind, at: &'static Location<'sta
         let place = Place::new(at);
         probes::spawn(|| (pid, function(of), parent, place.text(), user_tag.as_ref()));
     }
-    Seat::take(&Spawned {
+    let counting = if kind == Kind::Task { Counting::current() } else { None };
+    let seat = Seat::take(&Spawned {
         pid: pid.number(),
         is_blocking: kind == Kind::Blocking,
-        is_counted: kind == Kind::Task && task_table::is_counted(),
+        is_counted: counting.is_some(),
         task: None,
         parent: parent.number(),
         function: path(of),
         place: at,
         tag: user_tag.as_deref(),
-    })
+    });
+    // After the seat, which the count has, too.
+    if let Some(counting) = counting {
+        counting.count_with_next();
+    }
+    seat
 }

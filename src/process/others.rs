@@ -4,8 +4,7 @@
 //! life itself, so it has no entry here.
 //!
 //! The runtime calls after a poll when the task is already free for the next one. So another thread may call for that poll, or for the
-//! end of the task, before the first thread calls. Whoever calls first ends the poll in the slot, under the lock of the task's entry. So a
-//! slot has one writer at a time.
+//! end of the task, before the first thread calls. The thread that calls first ends the poll in the slot.
 
 mod entries;
 
@@ -25,7 +24,7 @@ use crate::task_table::{Outer, Seat, Spawned};
 use crate::text::Place;
 
 pub(super) use entries::pid_of_running;
-use entries::{Entry, hold_across_forks, take_all, with};
+use entries::{Entry, hold_across_forks, of_polled, take_all, with};
 
 /// The function of a task: a runtime does not tell its type.
 const FUNCTION: &str = "?";
@@ -41,10 +40,8 @@ pub(crate) struct Others {
 struct Poll {
     task: Id,
     pid: Pid,
-    /// Its number among those of the task.
-    number: u64,
     began: u64,
-    /// The task that the thread polled before.
+    /// The poll in the slot, and the task that the thread polled before.
     outer: Outer,
 }
 
@@ -77,7 +74,7 @@ impl Others {
             true => tell_spawn(task, pid, at),
             false => Seat::NONE,
         };
-        let entry = Entry { runtime: self.runtime, pid, seat, polls: 0, polled_since: None };
+        let entry = Entry { runtime: self.runtime, pid, seat };
         // A runtime that has ended ends a new task before it tells of the spawn.
         if ENDED_FIRST.take() == Some(task) {
             return end(&entry);
@@ -160,43 +157,27 @@ fn tell_spawn(task: Id, pid: Pid, at: &'static Location<'static>) -> Seat {
 
 #[cold]
 fn tell_scheduled(task: Id) {
-    let begun = with(task, |tasks| {
-        let entry = tasks.get_mut(&task)?;
-        let (pid, began) = (entry.pid, clock::now());
-        entry.polls += 1;
-        if let Some(since) = entry.polled_since.replace(began) {
-            entry.seat.poll_ends(pid.number(), began.wrapping_sub(since));
-        }
-        let outer = entry.seat.poll_begins(pid.number(), began);
-        Some(Poll { task, pid, number: entry.polls, began, outer })
-    });
-    let Some(poll) = begun.flatten() else { return };
+    let Some((pid, seat)) = of_polled(task) else { return };
+    let began = clock::now();
+    let outer = seat.poll_begins(pid.number(), began);
     if !is_only_kept!(probes::scheduled) || probes::unscheduled::is_enabled() {
-        probes::scheduled(|| (poll.pid, FUNCTION));
+        probes::scheduled(|| (pid, FUNCTION));
         clock::prepare_once();
     }
-    change_polls(|polls| polls.push(poll));
+    change_polls(|polls| polls.push(Poll { task, pid, began, outer }));
 }
 
 #[cold]
 fn tell_unscheduled(task: Id) {
     // Without one, it has ended in the poll.
     let Some(poll) = poll_of(task) else { return };
-    with(task, |tasks| {
-        if let Some(entry) = tasks.get_mut(&task)
-            && entry.polls == poll.number
-            && let Some(since) = entry.polled_since.take()
-        {
-            entry.seat.poll_ends(poll.pid.number(), clock::now().wrapping_sub(since));
-        }
-    });
-    poll.outer.resume();
+    poll.outer.ends(poll.pid.number());
     probes::unscheduled(|| (poll.pid, spent(poll.began), "pending"));
 }
 
 fn end(entry: &Entry) {
     probes::exit(|| (entry.pid, ENDED));
-    entry.seat.leave(entry.pid.number());
+    entry.seat.leave_after_polls(entry.pid.number());
 }
 
 /// Takes the innermost poll of the current thread, if it is one of this task.

@@ -1,13 +1,18 @@
 //! The program's table, and the slots of its tasks.
 
 use std::fs::File;
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+use std::hint;
 use std::io;
 use std::ops::Deref;
 use std::ptr;
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{Acquire, Release};
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+use std::thread;
 
-use dyntrace_task_table::layout::{self, Slot, State, Task, Text, Waker, slot};
+use dyntrace_task_table::layout::{self, SLOT_WORDS, Slot, State, Task, Text, Waker, slot};
+use dyntrace_task_table::lock;
 
 use super::id::of_current;
 use super::polls::{self, Current, Poll};
@@ -15,6 +20,9 @@ use super::table::Table;
 use super::{Begun, Operation, Resource, Spawned};
 use crate::clock;
 use crate::forks::Anew;
+
+/// The words of a slot during a change.
+type Changed<'s> = lock::Changed<'s, { SLOT_WORDS - 1 }>;
 
 /// The table; null until there is one. Never freed.
 static TABLE: Anew<AtomicPtr<Table>> = Anew::new(AtomicPtr::new(ptr::null_mut()));
@@ -64,6 +72,7 @@ pub(crate) unsafe fn forget() {
 }
 
 /// The slot of a task, by its number from 1; 0 for none. With marks in the highest bits.
+#[cfg_attr(all(tokio_unstable, feature = "runtime"), derive(Clone, Copy))]
 pub(crate) struct Seat(u32);
 
 /// Until the first poll. No slot has such a number, so polls after the first one pay nothing for what the first one does.
@@ -83,7 +92,7 @@ impl Seat {
     /// Takes a slot for a task that begins. Returns no slot without a table; also if the table is full, which it counts.
     #[cold]
     pub(crate) fn take(spawned: &Spawned<'_>) -> Seat {
-        let Some((table, number)) = table().and_then(|table| Some((table, table.take(spawned)?))) else {
+        let Some(number) = table().and_then(|table| table.take(spawned)) else {
             return if spawned.is_blocking { Seat::NONE_OF_CLOSURE } else { Seat::NONE };
         };
         let mut seat = Seat(number);
@@ -94,7 +103,6 @@ impl Seat {
             seat.0 |= UNPOLLED;
         }
         if spawned.is_counted {
-            table.add_with_slot(1);
             seat.0 |= COUNTED;
         }
         seat
@@ -124,25 +132,34 @@ impl Seat {
         Some(Running { table, slot, poll, began, before })
     }
 
-    /// [`run`](Seat::run) for callers whose end of a poll is elsewhere. They have a lock against other such callers.
+    /// [`run`](Seat::run) for callers whose end of a poll is elsewhere. Another thread may still have to tell the end of the poll before:
+    /// this ends it, and that thread does nothing.
     #[cfg(all(tokio_unstable, feature = "runtime"))]
-    pub(crate) fn poll_begins(&self, pid: u64, now: u64) -> Outer {
-        let Some(table) = table() else { return Outer(None) };
+    pub(crate) fn poll_begins(self, pid: u64, now: u64) -> Outer {
+        let Some(table) = table() else { return Outer { begun: None, before: None } };
         let poll = polls::own_for(table);
-        if let Some(slot) = table.slot(self.number(), pid) {
-            begin_poll(slot, poll.thread(), 0, now);
-        }
+        let begun = table.slot(self.number(), pid).and_then(|slot| {
+            let began = change_settled(slot, |words| {
+                end_if_running(words, now);
+                begin(words, poll.thread(), 0, now);
+            });
+            began.then(|| Beginning { table, slot, polls: slot.word(slot::POLLS) })
+        });
         let before = poll.current();
         poll.set(Current { seat: self.number(), pid, since: now });
-        Outer(Some((poll, before)))
+        Outer { begun, before: Some((poll, before)) }
     }
 
-    /// Notes that such a poll took so many cycles. Needs the same lock.
+    /// [`leave`](Seat::leave) for a task whose last poll another thread may still have to end.
     #[cfg(all(tokio_unstable, feature = "runtime"))]
-    pub(crate) fn poll_ends(&self, pid: u64, took: u64) {
-        if let Some(slot) = table().and_then(|table| table.slot(self.number(), pid)) {
-            end_poll(slot, took);
+    pub(crate) fn leave_after_polls(self, pid: u64) {
+        if let Some(slot) = table().and_then(|table| table.slot(self.number(), pid))
+            && is_running(slot.word(slot::PID))
+        {
+            // From here on that thread changes nothing.
+            change_settled(slot, |words| end_if_running(words, clock::now()));
         }
+        self.leave(pid);
     }
 
     /// Returns the slot of a task that is polled for the first time, with the id of the tokio task in which that happens.
@@ -169,25 +186,76 @@ impl Seat {
 
 #[cold]
 fn leave(seat: &Seat, pid: u64) {
-    if let Some(table) = table()
-        && table.leave(seat.number(), pid)
-        && seat.0 & COUNTED != 0
-    {
-        table.add_with_slot(0_u64.wrapping_sub(1));
+    if let Some(table) = table() {
+        table.leave(seat.number(), pid, seat.0 & COUNTED != 0);
     }
 }
 
-/// The task that the thread polls around another one.
+/// A poll whose end is told elsewhere, and the task that the thread polls around it.
 #[cfg(all(tokio_unstable, feature = "runtime"))]
-pub(crate) struct Outer(Option<(&'static Poll, Current)>);
+pub(crate) struct Outer {
+    begun: Option<Beginning>,
+    before: Option<(&'static Poll, Current)>,
+}
+
+/// A poll that has begun in the slot of its task.
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+struct Beginning {
+    table: &'static Table,
+    slot: &'static Slot,
+    /// The word with the number of the poll.
+    polls: u64,
+}
 
 #[cfg(all(tokio_unstable, feature = "runtime"))]
 impl Outer {
-    /// Notes that the current thread polls it again.
+    /// Ends the poll of the process `pid`, unless another thread has. The current thread polls the task around it again.
+    pub(crate) fn ends(self, pid: u64) {
+        // A forked child has no table, or another one.
+        if let Some(Beginning { table: of, slot, polls }) = self.begun
+            && table().is_some_and(|table| ptr::eq(table, of))
+            // Otherwise another thread changes it, which ends this poll first.
+            && let Some(lock) = slot.settled()
+            && slot.word(slot::PID) >> 16 == pid
+            && slot.word(slot::POLLS) == polls
+        {
+            slot.change_if(lock, |words| end_if_running(words, clock::now()));
+        }
+        self.resume();
+    }
+
+    /// Notes that the current thread polls the task around it again.
     pub(crate) fn resume(self) {
-        if let Some((poll, before)) = self.0 {
+        if let Some((poll, before)) = self.before {
             poll.set(before);
         }
+    }
+}
+
+/// Changes a slot that another thread may be changing, which takes it some nanoseconds. Returns `false`, and changes nothing, if it takes too
+/// long: that thread does not run.
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+fn change_settled(slot: &Slot, mut change: impl FnMut(&Changed<'_>)) -> bool {
+    const SPINS: usize = 100;
+    const TRIES: usize = 10_000;
+    for turn in 0..TRIES {
+        if slot.settled().is_some_and(|lock| slot.change_if(lock, &mut change)) {
+            return true;
+        }
+        if turn < SPINS { hint::spin_loop() } else { thread::yield_now() }
+    }
+    false
+}
+
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+fn is_running(word: u64) -> bool {
+    word & 0xff == State::Running as u64
+}
+
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+fn end_if_running(words: &Changed<'_>, now: u64) {
+    if is_running(words.get(slot::PID)) {
+        end(words, now.wrapping_sub(words.get(slot::SCHEDULED)));
     }
 }
 
@@ -216,24 +284,30 @@ impl Drop for Running {
 
 #[inline(always)]
 fn begin_poll(slot: &Slot, thread: u32, woken_by: u64, now: u64) {
-    slot.change(|words| {
-        words.set(slot::PID, words.get(slot::PID) & !0xff | State::Running as u64);
-        words.set(slot::WOKEN_BY, woken_by);
-        words.set(slot::SCHEDULED, now);
-        words.set(slot::POLLS, Task::next_poll(words.get(slot::POLLS), thread));
-    });
+    slot.change(|words| begin(words, thread, woken_by, now));
+}
+
+#[inline(always)]
+fn begin(words: &Changed<'_>, thread: u32, woken_by: u64, now: u64) {
+    words.set(slot::PID, words.get(slot::PID) & !0xff | State::Running as u64);
+    words.set(slot::WOKEN_BY, woken_by);
+    words.set(slot::SCHEDULED, now);
+    words.set(slot::POLLS, Task::next_poll(words.get(slot::POLLS), thread));
 }
 
 #[inline(always)]
 fn end_poll(slot: &Slot, took: u64) {
-    slot.change(|words| {
-        let last = (took.cast_signed() as f32).to_bits();
-        // The bits of numbers that are not negative have the order of the numbers.
-        let longest = last.max(words.get(slot::LONGEST) as u32);
-        words.set(slot::PID, words.get(slot::PID) & !0xff | State::Idle as u64);
-        words.set(slot::BUSY, words.get(slot::BUSY).wrapping_add(took));
-        words.set(slot::LONGEST, u64::from(last) << 32 | u64::from(longest));
-    });
+    slot.change(|words| end(words, took));
+}
+
+#[inline(always)]
+fn end(words: &Changed<'_>, took: u64) {
+    let last = (took.cast_signed() as f32).to_bits();
+    // The bits of numbers that are not negative have the order of the numbers.
+    let longest = last.max(words.get(slot::LONGEST) as u32);
+    words.set(slot::PID, words.get(slot::PID) & !0xff | State::Idle as u64);
+    words.set(slot::BUSY, words.get(slot::BUSY).wrapping_add(took));
+    words.set(slot::LONGEST, u64::from(last) << 32 | u64::from(longest));
 }
 
 /// The task that the current thread polls, else the task or the thread that this is, as the word of a slot: for a task that it wakes.

@@ -3,6 +3,7 @@
 use super::{Begun, Operation, Spawned};
 
 /// No slot.
+#[derive(Clone, Copy)]
 pub(crate) struct Seat;
 
 impl Seat {
@@ -21,13 +22,13 @@ impl Seat {
 
     /// Does nothing.
     #[cfg(all(tokio_unstable, feature = "runtime"))]
-    pub(crate) fn poll_begins(&self, _pid: u64, _now: u64) -> Outer {
+    pub(crate) fn poll_begins(self, _pid: u64, _now: u64) -> Outer {
         Outer
     }
 
     /// Does nothing.
     #[cfg(all(tokio_unstable, feature = "runtime"))]
-    pub(crate) fn poll_ends(&self, _pid: u64, _took: u64) {}
+    pub(crate) fn leave_after_polls(self, _pid: u64) {}
 
     /// Does nothing.
     #[inline(always)]
@@ -51,6 +52,9 @@ pub(crate) struct Outer;
 
 #[cfg(all(tokio_unstable, feature = "runtime"))]
 impl Outer {
+    /// Does nothing.
+    pub(crate) fn ends(self, _pid: u64) {}
+
     /// Does nothing.
     pub(crate) fn resume(self) {}
 }

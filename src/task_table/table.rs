@@ -107,18 +107,14 @@ impl Table {
     /// Takes a free slot for a task, and returns its number. `None`, and counts, if there is none.
     pub(super) fn take(&self, spawned: &Spawned<'_>) -> Option<u32> {
         let now = clock::now();
-        let number = self.free_number(now).filter(|_| spawned.pid <= LAST_PID);
+        let number = if spawned.pid <= LAST_PID { self.free_number(now, spawned.is_counted) } else { None };
         let Some(number) = number else {
             self.count(header::WITHOUT_SLOT);
             return None;
         };
         let slot = self.slot(number, 0)?;
-        let (site, tag) = {
-            let mut texts = self.texts();
-            let site = texts.site(&self.file, spawned.function, spawned.place);
-            (site, spawned.tag.map_or(Some(0), |tag| texts.tag(&self.file, tag)))
-        };
-        let (site, tag) = (self.known_or_none(site), self.known_or_none(tag));
+        let site = self.site(spawned.function, spawned.place);
+        let tag = spawned.tag.map_or(0, |tag| self.tag(tag));
         let kind = if spawned.is_blocking { Kind::Blocking } else { Kind::Future };
         slot.change(|words| {
             words.set_beside(spawned.task.map_or(0, low_bits));
@@ -143,26 +139,27 @@ impl Table {
         Some(number)
     }
 
-    /// Frees the slot of a task. Returns `false` if the task has none.
-    pub(super) fn leave(&self, number: u32, pid: u64) -> bool {
-        let Some(slot) = self.slot(number, pid) else { return false };
+    /// Frees the slot of a task, if it has one. `is_counted`: whether a runtime counts it.
+    pub(super) fn leave(&self, number: u32, pid: u64, is_counted: bool) {
+        let Some(slot) = self.slot(number, pid) else { return };
         let tag = Text::Tag.of(slot.word(slot::TEXTS));
         // Without its pid the slot is free; `take` sets the other words.
-        let is_free = slot.change(|words| words.set(slot::PID, 0));
-        if is_free {
+        if slot.change(|words| words.set(slot::PID, 0)) {
             if tag != 0 {
                 self.texts().release(tag);
             }
-            locked(&self.free).numbers.push(number);
+            let mut free = locked(&self.free);
+            free.numbers.push(number);
+            if is_counted {
+                self.add_with_slot(&mut free, 0_u64.wrapping_sub(1));
+            }
         }
-        is_free
     }
 
     /// Changes the tag in the slot of a task that the current thread runs.
     pub(super) fn set_tag(&self, slot: &Slot, tag: Option<&str>) {
         let before = Text::Tag.of(slot.word(slot::TEXTS));
-        let new = tag.map_or(Some(0), |tag| self.texts().tag(&self.file, tag));
-        let new = self.known_or_none(new);
+        let new = tag.map_or(0, |tag| self.tag(tag));
         slot.change(|words| {
             words.set(slot::TEXTS, Text::Tag.put(words.get(slot::TEXTS), new));
         });
@@ -171,7 +168,13 @@ impl Table {
         }
     }
 
-    /// A reference to an operation and its place; 0 if there is no space.
+    /// A reference to a tag, which is to be released; 0 if there is no space.
+    fn tag(&self, tag: &str) -> u32 {
+        let reference = self.texts().tag(&self.file, tag);
+        self.known_or_none(reference)
+    }
+
+    /// A reference to a function or an operation, and its place; 0 if there is no space.
     pub(super) fn site(&self, what: &'static str, place: &'static Location<'static>) -> u32 {
         self.known(texts::site(what, place), |texts| texts.site(&self.file, what, place))
     }
@@ -206,9 +209,10 @@ impl Table {
         self.file.header()[word].fetch_add(value, Relaxed);
     }
 
-    /// Notes that a task that a runtime counts takes a slot, or leaves one: 1, or -1 modulo 2^64.
-    pub(super) fn add_with_slot(&self, value: u64) {
-        self.with_slot.fetch_add(value, Relaxed);
+    /// Notes that a task that a runtime counts takes a slot, or leaves one: 1, or -1 modulo 2^64. The caller has the lock of the free slots.
+    fn add_with_slot(&self, _free: &mut Free, value: u64) {
+        // Relaxed, and no read-modify-write: it changes under the lock.
+        self.with_slot.store(self.with_slot.load(Relaxed).wrapping_add(value), Relaxed);
     }
 
     /// Notes that a runtime has counted its tasks.
@@ -222,8 +226,8 @@ impl Table {
         locked(&self.texts)
     }
 
-    /// The number of a free slot, from 1. Once a second it measures the clock.
-    fn free_number(&self, now: u64) -> Option<u32> {
+    /// The number of a free slot, from 1, for a task that a runtime counts or does not. Once a second it measures the clock.
+    fn free_number(&self, now: u64, is_counted: bool) -> Option<u32> {
         let mut free = locked(&self.free);
         if now.wrapping_sub(free.measured) > free.calibration.frequency {
             free.measured = now;
@@ -233,7 +237,11 @@ impl Table {
         if free.numbers.is_empty() {
             self.grow(&mut free).ok()?;
         }
-        free.numbers.pop()
+        let number = free.numbers.pop()?;
+        if is_counted {
+            self.add_with_slot(&mut free, 1);
+        }
+        Some(number)
     }
 
     /// Adds a block of slots. Without effect at the limit.

@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString};
 use std::fmt;
+use std::panic::Location;
 use std::path::{Path, PathBuf};
 
 use super::numbered::Shape;
@@ -28,6 +29,7 @@ pub(super) enum Kind<'a> {
     Bytes(&'a [u8]),
     Terminated(&'a CStr),
     Numbered { shape: &'static Shape, number: u64 },
+    Place(&'a Location<'a>),
 }
 
 impl Text<'_> {
@@ -103,6 +105,7 @@ impl fmt::Debug for Text<'_> {
                     .map(|part| String::from_utf8_lossy(&part.bytes[..part.length]).into_owned());
                 write!(f, "{prefix}{number}{suffix}")
             }
+            Kind::Place(place) => write!(f, "\"{}:{}\"", place.file().escape_debug(), place.line()),
         }
     }
 }

@@ -5,9 +5,9 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 use super::argument::{Kind, Text};
+use super::numbered::{self, Part, Shape};
 #[cfg(recorder)]
 use super::numbered::{Name, Recorded};
-use super::numbered::{Part, Shape};
 use crate::short::has_nul;
 
 /// The smallest page of any platform. Reading one byte of each faults in every page.
@@ -91,6 +91,7 @@ impl Buffer {
             Kind::Utf8(text) => filling.text(text.as_bytes()),
             Kind::Bytes(bytes) => filling.text(bytes),
             Kind::Numbered { shape, number } => filling.name(shape, number),
+            Kind::Place(place) => filling.place(place.file(), place.line()),
         }
         filling.length
     }
@@ -126,7 +127,34 @@ impl Filling<'_> {
     }
 
     /// Writes a name with a number, which contains no NUL, and fits.
-    fn name(&mut self, shape: &Shape, mut number: u64) {
+    fn name(&mut self, shape: &Shape, number: u64) {
+        self.part(shape.prefix);
+        self.number(number);
+        self.part(shape.suffix);
+    }
+
+    /// Writes `file:line`. If the path is too long, its end is missing.
+    fn place(&mut self, file: &str, line: u32) {
+        const LINE: usize = ":4294967295".len();
+        let end = file.floor_char_boundary(file.len().min(self.room() - LINE));
+        // No NUL is among them: the compiler ends the path with one, for `Location::file_as_c_str`.
+        self.append(&file.as_bytes()[..end]);
+        self.append(b":");
+        self.number(line.into());
+    }
+
+    /// Writes a number, which fits.
+    fn number(&mut self, mut number: u64) {
+        if let Ok(small) = u32::try_from(number)
+            && small < 100_000_000
+            && let Some(room) = self.bytes.get_mut(self.length..self.length + 8)
+        {
+            // All 8 bytes are written, and those after the digits again later.
+            let (digits, count) = numbered::digits(small);
+            room.write_copy_of_slice(&digits.to_le_bytes());
+            self.length += count;
+            return;
+        }
         let mut digits = [0u8; 20];
         let mut at = digits.len();
         loop {
@@ -137,12 +165,10 @@ impl Filling<'_> {
                 break;
             }
         }
-        self.part(shape.prefix);
         for digit in &digits[at..] {
             self.bytes[self.length].write(*digit);
             self.length += 1;
         }
-        self.part(shape.suffix);
     }
 
     /// Writes all 8 bytes, and continues after the used ones.
@@ -237,6 +263,21 @@ mod tests {
         assert_eq!(encoded(Text::numbered(&PORT, 1)).as_deref(), Some("#Port<0.1>"));
         assert_eq!(encoded(Text::numbered(&PID, u64::MAX)).as_deref(), Some("<0.18446744073709551615.0>"));
         assert_eq!(encoded(Text::numbered(&NONE, 0)).as_deref(), Some("0"));
+    }
+
+    #[test]
+    fn a_long_path_leaves_room_for_the_line() {
+        for (file, line) in [("src/main.rs", 7), (&*"ä".repeat(300), u32::MAX), (&*"x".repeat(Buffer::LIMIT), 0)] {
+            let mut buffer = Buffer::new();
+            let mut filling = Filling { bytes: &mut buffer.bytes[..Buffer::LIMIT], length: 0 };
+            filling.place(file, line);
+            let length = filling.length;
+            // SAFETY: `place` has written `length` bytes.
+            let text = str::from_utf8(unsafe { buffer.bytes[..length].assume_init_ref() }).expect("valid UTF-8");
+            let (path, end) = text.rsplit_once(':').expect("a line");
+            assert_eq!(end, line.to_string());
+            assert!(file.starts_with(path) && (path == file || length > Buffer::LIMIT - 12), "{length} bytes");
+        }
     }
 
     #[test]

@@ -134,17 +134,20 @@ impl Name {
 }
 
 /// The digits of a number below 100,000,000, the first one in the lowest byte, and their number.
+///
+/// Pairs of digits are found together: half of the number in each half of a word, then a quarter in each quarter.
 #[inline(always)]
-fn digits(mut number: u32) -> (u64, usize) {
-    let (mut digits, mut count) = (0, 0);
-    loop {
-        digits = digits << 8 | u64::from(b'0' + (number % 10) as u8);
-        number /= 10;
-        count += 1;
-        if number == 0 {
-            return (digits, count);
-        }
-    }
+pub(super) fn digits(number: u32) -> (u64, usize) {
+    let (first, last) = (number / 10_000, number % 10_000);
+    let halves = u64::from(first) | u64::from(last) << 32;
+    // 10486 / 2^20 and 103 / 2^10 are precise enough for numbers below 10000 and below 100.
+    let hundreds = (halves * 10_486) >> 20 & 0x0000_007f_0000_007f;
+    let quarters = hundreds | (halves - 100 * hundreds) << 16;
+    let tens = (quarters * 103) >> 10 & 0x000f_000f_000f_000f;
+    let all = tens | (quarters - 10 * tens) << 8;
+    // The last one counts also if it is 0.
+    let zeros = (all | 1 << 56).trailing_zeros() / 8;
+    ((all + 0x3030_3030_3030_3030) >> (8 * zeros), 8 - zeros as usize)
 }
 
 #[cfg(test)]
@@ -154,6 +157,16 @@ mod tests {
     static PID: Shape = Shape::new("<0.", ".0>");
     static PORT: Shape = Shape::new("#Port<0.", ">");
     static BARE: Shape = Shape::new("", "");
+
+    #[test]
+    fn digits_are_those_of_the_number() {
+        let near = (0..8).flat_map(|power| [10_u32.pow(power) - 1, 10_u32.pow(power)]);
+        for number in (0..100_000_000).step_by(9_973).chain(0..10_001).chain(near).chain([99_999_999]) {
+            let (digits, count) = digits(number);
+            assert_eq!(digits.to_le_bytes()[..count], *number.to_string().as_bytes());
+            assert!(digits.to_le_bytes()[count..].iter().all(|byte| *byte == 0), "{number}");
+        }
+    }
 
     #[test]
     fn a_name_is_its_text() {

@@ -1,29 +1,35 @@
 //! Places in the source, as probes show them.
 
-use std::io::Write;
 use std::panic::Location;
 
-use super::Text;
+use super::argument::{Kind, Text};
 
-/// A place as `file:line`. A longer path is cut.
-pub(crate) struct Place {
-    bytes: [u8; Place::LIMIT],
-    length: usize,
-}
+/// A place as `file:line`. A path that leaves no room for the line is cut.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'p>(&'p Location<'p>);
 
-impl Place {
-    const LIMIT: usize = 200;
-
-    pub(crate) fn new(place: &Location<'_>) -> Place {
-        let mut bytes = [0; Place::LIMIT];
-        let mut rest = &mut bytes[..];
-        // The only error is that the rest is full.
-        let _ = write!(rest, "{}:{}", place.file(), place.line());
-        let unused = rest.len();
-        Place { bytes, length: Place::LIMIT - unused }
+impl<'p> Place<'p> {
+    pub(crate) fn new(place: &'p Location<'p>) -> Place<'p> {
+        Place(place)
     }
 
-    pub(crate) fn text(&self) -> Text<'_> {
-        Text::from(&self.bytes[..self.length])
+    /// The text, which is formatted only when the probe fires.
+    pub(crate) fn text(&self) -> Text<'p> {
+        Text(Kind::Place(self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Buffer;
+
+    #[test]
+    fn a_place_is_its_file_and_line() {
+        let place = Location::caller();
+        let text = format!("{}:{}", place.file(), place.line());
+        let mut buffer = Buffer::new();
+        assert_eq!(buffer.bytes(Place::new(place).text()), text.as_bytes());
+        assert_eq!(format!("{:?}", Place::new(place).text()), format!("{text:?}"));
     }
 }

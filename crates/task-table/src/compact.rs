@@ -2,7 +2,7 @@
 
 use crate::layout::{Resource, SLOT_WORDS, Task, slot};
 use crate::lock::{halves, joined};
-use crate::reader::{Error, Seen, Table, Thing, Waits};
+use crate::reader::{Error, Read, Seen, Table, Thing, Waits};
 use crate::source::Source;
 use crate::texts::Constants;
 
@@ -28,7 +28,7 @@ impl Compact {
     /// As [`Table::read`].
     pub fn read(source: &(impl Source + ?Sized)) -> Result<Compact, Error> {
         let (mut slots, mut tags): (Vec<Words>, _) = (Vec::new(), Vec::new());
-        let (table, pairs) = Table::read_each(source, &mut |header, words, seen| {
+        let (table, pairs) = Table::read_each(source, &mut |Read { header, words, seen, .. }| {
             // A vector that grows leaves as much memory behind.
             if slots.is_empty() {
                 slots.reserve_exact(usize::try_from(header.length).unwrap_or(0));
@@ -91,6 +91,7 @@ impl Compact {
                 Resource::Numbered(number) => Thing::Numbered(number),
                 Resource::Named(name) => Thing::Named(pair(name)),
                 Resource::Process(pid) => Thing::Process(pid),
+                Resource::Operation { thread, tag } => Thing::Operation { thread, tag },
             },
         });
         let tag = (tag as usize).checked_sub(1).and_then(|tag| self.tags.get(tag).cloned());

@@ -16,6 +16,10 @@
 //! A task is polled by one thread at a time, and the runtime orders its polls. So a slot has one writer at a time, and needs no lock
 //! against others.
 //!
+//! There is one exception. For tasks that the library has not spawned, the runtime tells of the end of a poll when another thread may
+//! poll the task already. Then the two threads change the slot by [`change_if`](lock::Locked::change_if): the one that comes first ends
+//! the poll. After that, the slot has one writer again.
+//!
 //! # A change, and a reading
 //!
 //! The first half of a slot's first word is its lock ([`lock`]): odd during a change. The writer never waits.
@@ -28,8 +32,9 @@
 //!
 //! 4. It takes the lock from the first copy, the words from the second, and the lock from the third.
 //! 5. If both locks are equal and even, no change overlapped the second copy: its words belong together.
-//! 6. Otherwise it copies again, [`lock::TRIES`] times at most. A slot that is still not settled is shown as busy. A program that was
-//!    killed between 1 and 3 leaves such a slot.
+//! 6. Otherwise it copies again, [`lock::TRIES`] times at most.
+//! 7. A thread may lose its processor between 1 and 3. So the reader reads slots that did not settle again after all others, and waits
+//!    before each time. A slot that never settles is counted. A program that was killed between 1 and 3 leaves such a slot.
 //!
 //! Only the order of the copies counts, not the order of the words within a copy. So the reader copies by `pread(2)`, many slots at a
 //! time. It maps nothing: a file that is cut while it is read is an error, not a signal.
@@ -51,7 +56,19 @@
 //! request, are removed with their last task, and their space is used again. So the reader reads the texts of a slot, and then the
 //! slot's lock once more:
 //!
-//! 7. If the lock has changed since 4, the texts may be another task's: it begins again with 4.
+//! 8. If the lock has changed since 4, the texts may be another task's: it begins again with 4.
+//!
+//! # A task that is polled all the time
+//!
+//! A task that wakes itself in each poll changes its slot faster than a reader copies it three times, so its slot may never settle.
+//! Its pid, its parent, its spawn and the generation of the slot change only with the task. So the reader compares these, for a
+//! slot whose lock has gone on during the tries:
+//!
+//! 9. If they are equal in the first copy of the first try and in all copies of the last one, the slot was one task's from the one to the
+//!    other. If the lock has gone on by a whole change between these tries, the change that began the task has ended before the last try.
+//!    So the second copy is of this task, and is shown, though its counts and times may be of different polls.
+//! 10. A wait is shown if its words are equal in all copies of the last try: the time of its beginning is of no other wait of the task. A
+//!     tag is shown if its text is equal in two readings, and the reference to it before, between and after them.
 
 mod compact;
 pub mod layout;

@@ -43,6 +43,31 @@ impl<const OTHERS: usize> Locked<OTHERS> {
         true
     }
 
+    /// Returns the lock, for [`change_if`](Locked::change_if). `None` during a change.
+    #[inline(always)]
+    pub fn settled(&self) -> Option<u32> {
+        // Acquire: the words that are read after this are those of this lock, or of a later one.
+        let lock = self.lock.load(Acquire);
+        lock.is_multiple_of(2).then_some(lock)
+    }
+
+    /// Changes words, unless a change has begun since [`settled`](Locked::settled) has returned `lock`. For words that several threads may
+    /// change at a time. If it returns `true`, words that were read meanwhile were those before this change.
+    #[inline(always)]
+    pub fn change_if(&self, lock: u32, change: impl FnOnce(&Changed<'_, OTHERS>)) -> bool {
+        // 1. Acquire: this change comes after the last one.
+        if self.lock.compare_exchange(lock, lock.wrapping_add(1), Acquire, Relaxed).is_err() {
+            return false;
+        }
+        // As in `change`.
+        fence(Release);
+        // 2.
+        change(&Changed(self));
+        // 3. Release: also for the next writer.
+        self.lock.store(lock.wrapping_add(2), Release);
+        true
+    }
+
     /// Returns a word, from 1, for the only writer.
     #[inline(always)]
     pub fn word(&self, word: usize) -> u64 {
@@ -169,6 +194,19 @@ mod tests {
     }
 
     #[test]
+    fn a_change_after_another_one_is_refused() {
+        let slot = slot(u32::MAX - 1);
+        let lock = slot.settled().unwrap();
+        assert!(slot.change_if(lock, |words| {
+            words.set(1, 7);
+            assert_eq!(slot.settled(), None);
+            assert!(!slot.change_if(lock, |inner| inner.set(1, 9)));
+        }));
+        assert!(!slot.change_if(lock, |words| words.set(1, 9)));
+        assert_eq!((slot.settled(), slot.word(1)), (Some(0), 7));
+    }
+
+    #[test]
     fn a_lock_that_begins_anew_leaves_the_other_half() {
         let slot = slot(u32::MAX - 1);
         slot.change(|words| words.set(1, 3));
@@ -251,6 +289,40 @@ mod models {
                 assert_eq!((beside, first), (changes, changes.into()));
             }
             writer.join().unwrap();
+        });
+    }
+
+    /// The thread that has polled a task, and the one that polls it next, both may end the first poll: one of them does. Word 1 is the
+    /// number of the running poll, word 2 how many have ended.
+    #[test]
+    fn loom_one_of_two_threads_ends_a_poll() {
+        loom::model(|| {
+            let slot = Arc::new(Locked::<2>::default());
+            assert!(slot.change(|words| words.set(1, 1)));
+            let next = thread::spawn({
+                let slot = Arc::clone(&slot);
+                move || {
+                    let begin = |words: &Changed<'_, 2>| {
+                        words.set(2, words.get(2) + words.get(1));
+                        words.set(1, 2);
+                    };
+                    while !slot.settled().is_some_and(|lock| slot.change_if(lock, begin)) {
+                        thread::yield_now();
+                    }
+                    // From here on it is the only writer.
+                    assert!(slot.change(|words| words.set(2, words.get(2) + 4)));
+                }
+            });
+            if let Some(lock) = slot.settled()
+                && slot.word(1) == 1
+            {
+                slot.change_if(lock, |words| {
+                    words.set(2, words.get(2) + 1);
+                    words.set(1, 0);
+                });
+            }
+            next.join().unwrap();
+            assert_eq!((slot.word(1), slot.word(2)), (2, 5));
         });
     }
 

@@ -1,16 +1,19 @@
 //! Reads a table, also a damaged one, and one that changes meanwhile.
 
 use std::io;
+use std::mem;
 
 use crate::layout::{
-    Clock, Header, LIMIT, PAGE, Resource, SLOT, SLOT_WORDS, TEXT_AREA, TEXTS, Task, clock, header, slot,
+    Clock, Header, LIMIT, PAGE, Resource, SLOT, SLOT_WORDS, TEXT_AREA, TEXTS, Task, Text, clock, header, slot,
 };
-use crate::lock::{TRIES, after_copy, settled};
+use crate::lock::{TRIES, after_copy, halves, settled};
 use crate::source::Source;
 use crate::texts::{Constants, Pair, Texts};
 
 /// Slots that are copied at once.
 const AT_ONCE: usize = 1024;
+/// How often a reader waits for the threads that were changing slots: some 200 ms, which a thread may be without a processor.
+const WAITS: usize = 40;
 
 /// Why a table cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +44,8 @@ pub struct Table {
     pub tasks: Vec<Seen>,
     /// Slots that changed whenever they were read, or in whose change the program was killed.
     pub unsettled: u64,
+    /// Tasks that were polled whenever they were read: their counts and times may be of different polls.
+    pub blurred: u64,
     /// References to texts that are outside of the texts or are no texts.
     pub damaged_texts: u64,
     /// Slots that the header counts and the file does not have.
@@ -89,6 +94,19 @@ pub enum Thing {
 
 type Words = [u64; SLOT_WORDS];
 
+/// A task as it is read, for a reader that keeps it in its own way.
+pub(crate) struct Read<'a> {
+    pub header: &'a Header,
+    /// The words of its slot.
+    pub words: &'a Words,
+    pub seen: Seen,
+    /// How many of the tasks that were read before come before it, if not all of them: its slot did not settle at first.
+    pub before: Option<usize>,
+}
+
+/// Takes the tasks of a table, one after the other.
+type Take<'a> = dyn FnMut(Read<'_>) + 'a;
+
 impl Table {
     /// Reads a table. Takes memory for 2^20 tasks at most, whatever the file says.
     ///
@@ -97,15 +115,16 @@ impl Table {
     /// [`Error`]. Slots and texts that are damaged are no errors: they are counted.
     pub fn read(source: &(impl Source + ?Sized)) -> Result<Table, Error> {
         let mut tasks = Vec::new();
-        let (table, _) = Table::read_each(source, &mut |_, _, seen| tasks.push(seen))?;
+        let (table, _) = Table::read_each(source, &mut |Read { seen, before, .. }| {
+            tasks.insert(before.unwrap_or(tasks.len()), seen);
+        })?;
         Ok(Table { tasks, ..table })
     }
 
-    /// Reads a table, and hands each task to `take`, with the header and the settled words of its slot. Returns the table without tasks, and the texts
-    /// that never change.
+    /// Reads a table, and hands each task to `take`. Returns the table without tasks, and the texts that never change.
     pub(crate) fn read_each(
         source: &(impl Source + ?Sized),
-        take: &mut dyn FnMut(&Header, &Words, Seen),
+        take: &mut Take<'_>,
     ) -> Result<(Table, Constants), Error> {
         let mut page = [0; 8 * header::WORDS];
         if source.copy(&mut page, 0)? < page.len() {
@@ -125,31 +144,40 @@ impl Table {
         if header.length > LIMIT as u64 {
             return Err(Error::Damaged("it claims to have more slots than a table can have"));
         }
-        let mut table =
-            Table { header, clock: clock_of(source)?, tasks: Vec::new(), unsettled: 0, damaged_texts: 0, cut: 0 };
+        let mut table = Table {
+            header,
+            clock: clock_of(source)?,
+            tasks: Vec::new(),
+            unsettled: 0,
+            blurred: 0,
+            damaged_texts: 0,
+            cut: 0,
+        };
         let mut texts = Texts::new(header.slots);
-        let mut done = 0;
+        let (mut done, mut reading) = (0, Reading { taken: 0, left: Vec::new() });
         while done < header.length {
             let count = (header.length - done).min(AT_ONCE as u64) as usize;
-            let read = table.block(source, &mut texts, header.slots + done * SLOT as u64, count, take)?;
+            let read = table.block(source, &mut texts, header.slots + done * SLOT as u64, count, &mut reading, take)?;
             done += read as u64;
             if read < count {
                 break;
             }
         }
+        table.settle(source, &mut texts, reading.left, take)?;
         table.cut = header.length - done;
         table.damaged_texts = texts.damaged;
         Ok((table, texts.into_constants()))
     }
 
-    /// Reads slots from a place on, and returns how many the file has.
+    /// Reads slots from a place on, and returns how many the file has. Those that do not settle are left.
     fn block(
         &mut self,
         source: &(impl Source + ?Sized),
         texts: &mut Texts,
         place: u64,
         count: usize,
-        take: &mut dyn FnMut(&Header, &Words, Seen),
+        reading: &mut Reading,
+        take: &mut Take<'_>,
     ) -> Result<usize, Error> {
         let mut copies = [0; 3].map(|_: u8| vec![0; count * SLOT]);
         let mut length = count * SLOT;
@@ -160,73 +188,203 @@ impl Table {
         }
         let count = length / SLOT;
         for number in 0..count {
-            let [before, words, after] = [0, 1, 2].map(|copy| slot_of(&copies[copy], number));
-            let first = settled(&before, &after).then_some((words, before[slot::LOCK]));
-            match seen(source, texts, place + (number * SLOT) as u64, first)? {
-                Some(Some((words, seen))) => take(&self.header, &words, seen),
-                Some(None) => {}
-                None => self.unsettled += 1,
+            let copied = Copies([0, 1, 2].map(|copy| slot_of(&copies[copy], number)));
+            let place = place + (number * SLOT) as u64;
+            match seen(source, texts, place, copied)? {
+                Slot::Unsettled => reading.left.push(Left { before: reading.taken, place }),
+                slot => {
+                    if let Some((words, seen)) = self.task(slot) {
+                        take(Read { header: &self.header, words: &words, seen, before: None });
+                        reading.taken += 1;
+                    }
+                }
             }
         }
         Ok(count)
     }
+
+    /// Reads slots that did not settle again, after others and after waits.
+    fn settle(
+        &mut self,
+        source: &(impl Source + ?Sized),
+        texts: &mut Texts,
+        mut left: Vec<Left>,
+        take: &mut Take<'_>,
+    ) -> Result<(), Error> {
+        let mut found = Vec::new();
+        for _ in 0..WAITS {
+            // 7.
+            if left.is_empty() || !source.wait() {
+                break;
+            }
+            for slot in mem::take(&mut left) {
+                let copied = Copies::of(source, slot.place)?;
+                match copied.map_or(Ok(Slot::Unsettled), |copied| seen(source, texts, slot.place, copied))? {
+                    Slot::Unsettled => left.push(slot),
+                    settled => found.extend(self.task(settled).map(|task| (slot, task))),
+                }
+            }
+        }
+        self.unsettled = left.len() as u64;
+        // From the last one on, so that the places of the others stay.
+        found.sort_by_key(|(slot, _)| slot.place);
+        for (slot, (words, seen)) in found.into_iter().rev() {
+            take(Read { header: &self.header, words: &words, seen, before: Some(slot.before) });
+        }
+        Ok(())
+    }
+
+    /// The task of a slot that has settled, if it has one.
+    fn task(&mut self, slot: Slot) -> Option<(Words, Seen)> {
+        match slot {
+            Slot::Taken(words, seen) => Some((words, seen)),
+            Slot::Blurred(words, seen) => {
+                self.blurred += 1;
+                Some((words, seen))
+            }
+            Slot::Free | Slot::Unsettled => None,
+        }
+    }
 }
 
-/// The words of a slot, and its task with texts, by its settled words and their lock if there are any. `None` if the slot does not settle;
-/// nothing inside if it is free.
-#[expect(clippy::option_option, reason = "the outer one is the reading, the inner one the slot")]
-fn seen(
+/// How far a reading is.
+struct Reading {
+    /// Tasks that were taken.
+    taken: usize,
+    /// Slots that did not settle.
+    left: Vec<Left>,
+}
+
+/// A slot that did not settle, and how many tasks come before its own.
+struct Left {
+    before: usize,
+    place: u64,
+}
+
+/// A slot, as it was read.
+enum Slot {
+    Free,
+    /// The words are of one instant.
+    Taken(Words, Seen),
+    /// They are of one task.
+    Blurred(Words, Seen),
+    Unsettled,
+}
+
+/// A slot that was copied three times, one copy after the other.
+struct Copies([Words; 3]);
+
+impl Copies {
+    fn of(source: &(impl Source + ?Sized), place: u64) -> Result<Option<Copies>, Error> {
+        let mut copies = [[0; SLOT]; 3];
+        for copy in &mut copies {
+            if source.copy(copy, place)? < SLOT {
+                return Ok(None);
+            }
+            after_copy();
+        }
+        Ok(Some(Copies(copies.map(|copy| slot_of(&copy, 0)))))
+    }
+
+    /// The words, if they are of one instant.
+    fn settled(&self) -> Option<&Words> {
+        let [before, words, after] = &self.0;
+        // 5.
+        settled(before, after).then_some(words)
+    }
+
+    /// The words, if they are of the task that had the slot at an earlier try, and no longer those of its beginning.
+    fn of_task_at(&self, first: &Copies) -> Option<Words> {
+        let ([began, _, then], [before, words, after]) = (&first.0, &self.0);
+        // 9.
+        let is_same = [before, words, after].iter().all(|copy| of_task(copy) == of_task(began));
+        let changes = lock(before).wrapping_sub(lock(then));
+        // A lock that stands still is that of a killed program.
+        if !is_same || !(2..1 << 31).contains(&changes) || lock(before) == lock(after) {
+            return None;
+        }
+        let mut words = *words;
+        // 10.
+        let of_wait = |copy: &Words| [slot::TEXTS, slot::RESOURCE, slot::SINCE].map(|word| copy[word]);
+        if of_wait(before) != of_wait(&words) || of_wait(&words) != of_wait(after) {
+            words[slot::TEXTS] = Text::Wait.put(words[slot::TEXTS], 0);
+        }
+        Some(words)
+    }
+}
+
+/// The words that stay while one task has the slot.
+fn of_task(words: &Words) -> [u64; 4] {
+    let site = Text::Spawn.of(words[slot::TEXTS]);
+    [words[slot::PID] >> 8, words[slot::PARENT], words[slot::SPAWNED], site.into()]
+}
+
+fn lock(words: &Words) -> u32 {
+    halves(words[slot::LOCK]).0
+}
+
+/// Reads a slot and its texts. `copied`: the first try.
+fn seen(source: &(impl Source + ?Sized), texts: &mut Texts, place: u64, copied: Copies) -> Result<Slot, Error> {
+    let mut last = None;
+    for _ in 0..TRIES {
+        let words = last.as_ref().unwrap_or(&copied).settled().copied();
+        if let Some(words) = words {
+            let Some(task) = Task::of(&words) else { return Ok(Slot::Free) };
+            let (site, wait) = constants(source, texts, &task)?;
+            if task.tag == 0 {
+                return Ok(Slot::Taken(words, Seen { task, site, tag: None, wait }));
+            }
+            let tag = texts.tag(source, task.tag)?;
+            after_copy();
+            // 8. Constants never change, but a tag may have given its place to another.
+            if lock_at(source, place)? == Some(words[slot::LOCK]) {
+                texts.damaged += u64::from(tag.is_none());
+                return Ok(Slot::Taken(words, Seen { task, site, tag, wait }));
+            }
+        }
+        // 6.
+        last = Copies::of(source, place)?;
+        if last.is_none() {
+            return Ok(Slot::Unsettled);
+        }
+    }
+    let Some(words) = last.and_then(|last| last.of_task_at(&copied)) else { return Ok(Slot::Unsettled) };
+    let Some(task) = Task::of(&words) else { return Ok(Slot::Unsettled) };
+    let (site, wait) = constants(source, texts, &task)?;
+    let mut tag = None;
+    if task.tag != 0 {
+        // 10.
+        let read = || -> Result<_, Error> {
+            let tag = texts.tag(source, task.tag)?;
+            after_copy();
+            let now = Copies::of(source, place)?.and_then(|now| Task::of(&now.0[1]));
+            let is_same =
+                now.is_some_and(|now| (now.pid, now.generation, now.tag) == (task.pid, task.generation, task.tag));
+            Ok(tag.filter(|_| is_same))
+        };
+        tag = read()?;
+        if tag.is_none() || read()? != tag {
+            return Ok(Slot::Unsettled);
+        }
+    }
+    Ok(Slot::Blurred(words, Seen { task, site, tag, wait }))
+}
+
+/// The texts of a task that never change.
+fn constants(
     source: &(impl Source + ?Sized),
     texts: &mut Texts,
-    place: u64,
-    mut copied: Option<(Words, u64)>,
-) -> Result<Option<Option<(Words, Seen)>>, Error> {
-    for _ in 0..TRIES {
-        let Some((words, lock)) = copied else {
-            // 6.
-            copied = again(source, place)?;
-            continue;
-        };
-        let Some(task) = Task::of(&words) else { return Ok(Some(None)) };
-        let site = texts.constant(source, task.site)?;
-        let wait = match task.wait {
-            None => None,
-            Some(wait) => {
-                let resource = match wait.resource {
-                    Resource::Numbered(number) => Thing::Numbered(number),
-                    Resource::Named(name) => Thing::Named(texts.constant(source, name)?),
-                    Resource::Process(pid) => Thing::Process(pid),
-                    Resource::Operation { thread, tag } => Thing::Operation { thread, tag },
-                };
-                Some(Waits { site: texts.constant(source, wait.site)?, resource })
-            }
-        };
-        if task.tag == 0 {
-            return Ok(Some(Some((words, Seen { task, site, tag: None, wait }))));
-        }
-        let tag = texts.tag(source, task.tag)?;
-        after_copy();
-        // 7. Constants never change, but a tag may have given its place to another.
-        if lock_at(source, place)? == Some(lock) {
-            texts.damaged += u64::from(tag.is_none());
-            return Ok(Some(Some((words, Seen { task, site, tag, wait }))));
-        }
-        copied = again(source, place)?;
-    }
-    Ok(None)
-}
-
-/// Copies one slot three times. `None` if it has changed meanwhile.
-fn again(source: &(impl Source + ?Sized), place: u64) -> Result<Option<(Words, u64)>, Error> {
-    let mut copies = [[0; SLOT]; 3];
-    for copy in &mut copies {
-        if source.copy(copy, place)? < SLOT {
-            return Ok(None);
-        }
-        after_copy();
-    }
-    let [before, words, after] = copies.map(|copy| slot_of(&copy, 0));
-    Ok(settled(&before, &after).then_some((words, before[slot::LOCK])))
+    task: &Task,
+) -> Result<(Option<Pair>, Option<Waits>), Error> {
+    let site = texts.constant(source, task.site)?;
+    let Some(wait) = task.wait else { return Ok((site, None)) };
+    let resource = match wait.resource {
+        Resource::Numbered(number) => Thing::Numbered(number),
+        Resource::Named(name) => Thing::Named(texts.constant(source, name)?),
+        Resource::Process(pid) => Thing::Process(pid),
+        Resource::Operation { thread, tag } => Thing::Operation { thread, tag },
+    };
+    Ok((site, Some(Waits { site: texts.constant(source, wait.site)?, resource })))
 }
 
 fn lock_at(source: &(impl Source + ?Sized), place: u64) -> Result<Option<u64>, Error> {

@@ -2,6 +2,8 @@
 
 use std::fs::File;
 use std::io;
+use std::thread;
+use std::time::Duration;
 
 /// Bytes at places.
 pub trait Source {
@@ -11,6 +13,11 @@ pub trait Source {
     ///
     /// The system's.
     fn copy(&self, bytes: &mut [u8], place: u64) -> io::Result<usize>;
+
+    /// Waits until threads of the program may have gone on that did not run. Returns whether the bytes may have changed since.
+    fn wait(&self) -> bool {
+        false
+    }
 }
 
 impl Source for File {
@@ -26,6 +33,11 @@ impl Source for File {
             }
         }
         Ok(length)
+    }
+
+    fn wait(&self) -> bool {
+        thread::sleep(Duration::from_millis(5));
+        true
     }
 }
 

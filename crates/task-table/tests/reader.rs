@@ -1,13 +1,15 @@
 //! The reader: what it makes of a sound table, and that a hostile one harms nobody.
 #![cfg(not(loom))]
 
+use std::cell::RefCell;
+use std::io;
 use std::sync::Arc;
 
 use dyntrace_task_table::layout::{
     LAST_PID, LIMIT, MAGIC, SLOT, SLOT_WORDS, TEXT_AREA, TEXT_LIMIT, TEXT_UNIT, TEXTS, Text, VERSION, header, slot,
 };
 use dyntrace_task_table::lock::joined;
-use dyntrace_task_table::{Compact, Error, Kind, Resource, State, Table, Task, Texted, Thing, Waker};
+use dyntrace_task_table::{Compact, Error, Kind, Resource, Source, State, Table, Task, Texted, Thing, Waker};
 use proptest::prelude::*;
 
 /// Where the slots of the samples begin.
@@ -187,6 +189,93 @@ fn a_slot_that_was_changing_when_the_program_was_killed_is_counted() {
     sample.set(0, header::CLOCK, joined(1, 0));
     let table = sample.read();
     assert_eq!((table.tasks.len(), table.unsettled, table.clock), (0, 1, None));
+}
+
+/// A table whose slot 1 changes before each copy.
+struct Changing<C>(RefCell<(Sample, u32)>, C);
+
+impl<C: Fn(&mut Sample, u32)> Source for Changing<C> {
+    fn copy(&self, bytes: &mut [u8], place: u64) -> io::Result<usize> {
+        let (sample, changes) = &mut *self.0.borrow_mut();
+        *changes += 1;
+        // As often as a poll does.
+        sample.set_slot(1, &[(slot::LOCK, joined(6 + 4 * *changes, 17))]);
+        (self.1)(sample, *changes);
+        sample.0[..].copy(bytes, place)
+    }
+}
+
+fn read_changing(change: impl Fn(&mut Sample, u32)) -> Table {
+    let table = Table::read(&Changing(RefCell::new((sample(), 0)), change)).unwrap();
+    assert_eq!((table.damaged_texts, table.cut), (0, 0));
+    assert_eq!(table.tasks.len() as u64 + table.unsettled, 1);
+    table
+}
+
+#[test]
+fn a_task_that_is_polled_at_each_copy_is_read() {
+    let table = read_changing(|sample, changes| {
+        sample.set_slot(1, &[(slot::POLLS, Task::next_poll(changes.into(), 4712)), (slot::BUSY, changes.into())]);
+    });
+    assert_eq!(table.blurred, 1);
+    let [seen] = &table.tasks[..] else { panic!("{:?}", table.tasks) };
+    let whole = &sample().read().tasks[0];
+    assert_eq!((&seen.site, &seen.tag, &seen.wait), (&whole.site, &whole.tag, &whole.wait));
+    let (task, settled) = (seen.task, whole.task);
+    assert_eq!(
+        (task.pid, task.parent, task.id, task.thread),
+        (settled.pid, settled.parent, settled.id, settled.thread)
+    );
+    assert!(task.polls > 64, "{task:?}");
+}
+
+#[test]
+fn a_wait_that_changes_at_each_copy_is_left_out() {
+    let table = read_changing(|sample, changes| sample.set_slot(1, &[(slot::SINCE, changes.into())]));
+    let [seen] = &table.tasks[..] else { panic!("{:?}", table.tasks) };
+    assert_eq!((table.blurred, &seen.wait, seen.task.wait), (1, &None, None));
+    assert_eq!(seen.tag.as_deref(), Some("request 12"));
+}
+
+#[test]
+fn a_slot_whose_tasks_or_tags_change_at_each_copy_is_counted() {
+    let by_generation =
+        |sample: &mut Sample, changes: u32| sample.set_slot(1, &[(slot::PARENT, 3 << 16 | u64::from(changes % 5))]);
+    let by_pid = |sample: &mut Sample, changes: u32| {
+        let pid = 57 + u64::from(changes);
+        sample.set_slot(1, &[(slot::PID, Task::pid_word(pid, Kind::Future, State::Idle))]);
+    };
+    let by_tag = |sample: &mut Sample, changes: u32| sample.text(5, &format!("request {changes}"), "");
+    let stands_still = |sample: &mut Sample, _: u32| sample.set_slot(1, &[(slot::LOCK, joined(7, 17))]);
+    for table in
+        [read_changing(by_generation), read_changing(by_pid), read_changing(by_tag), read_changing(stands_still)]
+    {
+        assert_eq!((table.tasks.len(), table.blurred, table.unsettled), (0, 0, 1));
+    }
+}
+
+/// A table whose slot 0 is in a change until the reader has waited.
+struct Halted(RefCell<Sample>);
+
+impl Source for Halted {
+    fn copy(&self, bytes: &mut [u8], place: u64) -> io::Result<usize> {
+        self.0.borrow().0[..].copy(bytes, place)
+    }
+
+    fn wait(&self) -> bool {
+        self.0.borrow_mut().set_slot(0, &[(slot::LOCK, joined(8, 18))]);
+        true
+    }
+}
+
+#[test]
+fn a_thread_that_does_not_run_during_a_change_is_waited_for() {
+    let mut sample = sample();
+    let pid = Task::pid_word(58, Kind::Future, State::Idle);
+    sample.set_slot(0, &[(slot::LOCK, joined(7, 18)), (slot::PID, pid)]);
+    let table = Table::read(&Halted(RefCell::new(sample))).unwrap();
+    let pids: Vec<u64> = table.tasks.iter().map(|seen| seen.task.pid).collect();
+    assert_eq!((pids, table.unsettled, table.blurred), (vec![58, 57], 0, 0));
 }
 
 #[test]

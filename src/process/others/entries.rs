@@ -18,11 +18,18 @@ pub(super) struct Entry {
     pub runtime: u64,
     pub pid: Pid,
     pub seat: Seat,
-    /// The number of polls that have been told.
-    pub polls: u64,
-    /// When the poll began that has not been told to have ended.
-    pub polled_since: Option<u64>,
 }
+
+/// The part of an entry that a thread remembers. A task keeps it until its end, and no other task has its id.
+#[derive(Clone, Copy)]
+struct Known {
+    task: Option<Id>,
+    /// `None` for a task that tells its life itself. An entry is there before the first poll.
+    entry: Option<(Pid, Seat)>,
+}
+
+/// A power of two.
+const KNOWN: usize = 64;
 
 type Entries = HashMap<Id, Entry, BuildHasherDefault<Spread>>;
 
@@ -33,6 +40,8 @@ static TASKS: [Mutex<Entries>; SHARDS] =
     [const { Mutex::new(HashMap::with_hasher(BuildHasherDefault::new())) }; SHARDS];
 
 thread_local! {
+    /// The tasks that this thread has polled, by some bits of their ids: a newer one takes the place of an older one.
+    static POLLED: [Cell<Known>; KNOWN] = const { [const { Cell::new(Known::NONE) }; KNOWN] };
     /// Whether this thread has, or waits for, the lock of a shard.
     static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
 }
@@ -43,12 +52,33 @@ pub(in crate::process) fn pid_of_running() -> Option<Pid> {
     with(task, |tasks| tasks.get(&task).map(|entry| entry.pid)).flatten()
 }
 
+impl Known {
+    const NONE: Known = Known { task: None, entry: None };
+}
+
+/// The pid and the seat of a task that this thread polls, if it has an entry. Not for signal handlers.
+pub(super) fn of_polled(task: Id) -> Option<(Pid, Seat)> {
+    POLLED.with(|polled| {
+        let polled = &polled[(spread(task) >> (u64::BITS - KNOWN.ilog2())) as usize];
+        let last = polled.get();
+        if last.task == Some(task) {
+            return last.entry;
+        }
+        let entry = with(task, |tasks| tasks.get(&task).map(|entry| (entry.pid, entry.seat)))?;
+        polled.set(Known { task: Some(task), entry });
+        entry
+    })
+}
+
+fn spread(task: Id) -> u64 {
+    BuildHasherDefault::<Spread>::default().hash_one(task)
+}
+
 /// Changes the entries among which that of `task` is. `None` in a signal handler that has interrupted this. `change` must not run code of
 /// the program.
 pub(super) fn with<R>(task: Id, change: impl FnOnce(&mut Entries) -> R) -> Option<R> {
-    let spread = BuildHasherDefault::<Spread>::default().hash_one(task);
     // Other bits than those by which the map finds an entry.
-    inside(|| change(&mut lock((spread >> 32) as usize % SHARDS)))
+    inside(|| change(&mut lock((spread(task) >> 32) as usize % SHARDS)))
 }
 
 /// Takes all entries of a runtime.

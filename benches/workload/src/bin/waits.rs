@@ -1,5 +1,5 @@
 //! Operations that find nothing to wait for, `waits OPERATION tokio|dyntrace COUNT`: prints the nanoseconds of CPU of one. Under
-//! callgrind it shows their instructions.
+//! callgrind it shows their instructions. The operation `spawn` spawns a task and awaits it.
 
 use std::env;
 use std::hint::black_box;
@@ -36,6 +36,12 @@ macro_rules! operations {
             "sleep" => Box::pin(async move {
                 for _ in 0..count {
                     $of::time::sleep(black_box(Duration::ZERO)).await;
+                }
+            }),
+            "spawn" => Box::pin(async move {
+                for number in 0..count {
+                    let task = $of::task::spawn(async move { black_box(number) });
+                    assert_eq!(task.await.expect("it does not panic"), number);
                 }
             }),
             other => panic!("{other} is no operation"),

@@ -120,6 +120,8 @@ pub enum Opened<'a, 'd> {
     Memory {
         program: &'a Program,
         described: &'a Described<'d>,
+        /// Whether its threads are stopped while it is read.
+        is_stopped: bool,
     },
     /// The table of a process. With a note, there was one when the command began.
     Table(u32, Option<String>),
@@ -130,8 +132,8 @@ impl Opened<'_, '_> {
     /// Reads all tasks as they are now.
     pub fn look(&self) -> Result<Look, Failure> {
         match self {
-            Opened::Memory { program, described } => {
-                let table = || process(program).map_or(Ok(None), table::read);
+            Opened::Memory { program, described, is_stopped } => {
+                let table = || process(program).map_or(Ok(None), |pid| table::read(pid, *is_stopped));
                 let (listing, table) = program.listing_beside(described, table).map_err(failure)?;
                 let mut look = Look::of_memory(listing);
                 match table {
@@ -141,7 +143,7 @@ impl Opened<'_, '_> {
                 Ok(look)
             }
             Opened::Table(pid, note) => {
-                let (found, notes) = alone(table::read(*pid)?, *pid, note.as_deref())?;
+                let (found, notes) = alone(table::read(*pid, false)?, *pid, note.as_deref())?;
                 let listing = Listing { notes, ..Listing::default() };
                 Ok(Look { listing, has_memory: false, kept: Some(Kept::of(found, None)) })
             }
@@ -169,9 +171,10 @@ pub fn with(
 
 /// Opens `target`.
 pub fn open(target: &Target<'_>, options: Options, read: impl FnOnce(&Opened<'_, '_>) -> Outcome) -> Outcome {
+    let is_stopped = options.stop;
     let program = match target {
         Target::Process(pid) => match Program::attach(*pid, options) {
-            Err(error) if may_have_table(&error) && matches!(table::read(*pid), Ok(Some(_))) => {
+            Err(error) if may_have_table(&error) && matches!(table::read(*pid, false), Ok(Some(_))) => {
                 let note = format!("these are the tasks of the program's table alone: {error}");
                 return read(&Opened::Table(*pid, Some(note)));
             }
@@ -184,7 +187,7 @@ pub fn open(target: &Target<'_>, options: Options, read: impl FnOnce(&Opened<'_,
     let program = program.map_err(failure)?;
     let information = DebugInformation::of(&program);
     let described = Described::of(&program, &information);
-    read(&Opened::Memory { program: &program, described: &described })
+    read(&Opened::Memory { program: &program, described: &described, is_stopped })
 }
 
 /// Whether a program whose memory this error keeps from being read may have a table. The others are of the user's options.

@@ -296,7 +296,7 @@ fn table() -> Table {
         counted_at: 0,
     };
     let clock = Some(Clock { frequency: 1_000_000_000, seconds: 1_700_000_000, cycles: 0 });
-    Table { header, clock, tasks, unsettled: 0, damaged_texts: 0, cut: 0 }
+    Table { header, clock, tasks, unsettled: 0, blurred: 0, damaged_texts: 0, cut: 0 }
 }
 
 /// That table, 100 s after the beginning of its clock.

@@ -17,7 +17,7 @@ use crate::exit::Failure;
 /// The lines of tasks that are alike, and the foot.
 pub fn text(opened: &Opened<'_, '_>) -> Result<String, Failure> {
     let streamed = match opened {
-        Opened::Memory { program, described } => of_memory(program, described)?,
+        Opened::Memory { program, described, is_stopped } => of_memory(program, described, *is_stopped)?,
         Opened::Table(pid, note) => Some(of_table(*pid, note.as_deref())?),
         Opened::Dead(_) => None,
     };
@@ -26,7 +26,7 @@ pub fn text(opened: &Opened<'_, '_>) -> Result<String, Failure> {
 
 /// The tasks of the table alone.
 fn of_table(pid: u32, note: Option<&str>) -> Result<String, Failure> {
-    let (found, mut notes) = alone(table::read_compact(pid)?, pid, note)?;
+    let (found, mut notes) = alone(table::read_compact(pid, false)?, pid, note)?;
     let kept = Rows::of(found, std::iter::empty());
     let mut groups = Groups::default();
     let counts = kept.others([0, 0], |seen| groups.add_row(seen, kept.times()));
@@ -63,9 +63,9 @@ impl Part {
 }
 
 /// `None` if tasks must be compared with each other to find out which one of the table each is.
-fn of_memory(program: &Program, described: &Described<'_>) -> Result<Option<String>, Failure> {
+fn of_memory(program: &Program, described: &Described<'_>, is_stopped: bool) -> Result<Option<String>, Failure> {
     let read = |tasks: &[CensusTask]| {
-        let found = process(program).map_or(Ok(None), table::read_compact);
+        let found = process(program).map_or(Ok(None), |pid| table::read_compact(pid, is_stopped));
         found.map(|found| found.map(|found| Rows::of(found, tasks.iter().map(|task| task.id))))
     };
     let add = |rows: &anyhow::Result<Option<Rows>>, part: &mut Part, task| {

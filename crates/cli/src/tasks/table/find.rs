@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, ensure};
-use dyntrace_task_table::{Compact, Error, Seen, Table, layout};
+use dyntrace_task_table::{Compact, Error, Seen, Source, Table, layout};
 use dyntrace_tasks::memory::maps::{self, Mapping};
 
 use super::open as open_file;
@@ -28,13 +28,22 @@ pub struct Found<T = Table> {
     pub now: i64,
 }
 
-/// Reads the table of process `pid`. `None` if it keeps none.
+/// The table of a program whose threads are stopped: waiting for them is of no use.
+struct OfStopped(fs::File);
+
+impl Source for OfStopped {
+    fn copy(&self, bytes: &mut [u8], place: u64) -> io::Result<usize> {
+        self.0.copy(bytes, place)
+    }
+}
+
+/// Reads the table of process `pid`, whose threads may be stopped. `None` if it keeps none.
 ///
 /// # Errors
 ///
 /// It keeps one that cannot be read.
-pub fn read(pid: u32) -> Result<Option<Found>> {
-    read_as(pid, |file| Table::read(file), |table| table)
+pub fn read(pid: u32, is_stopped: bool) -> Result<Option<Found>> {
+    read_as(pid, is_stopped, |source| Table::read(source), |table| table)
 }
 
 /// The same in little memory.
@@ -42,13 +51,14 @@ pub fn read(pid: u32) -> Result<Option<Found>> {
 /// # Errors
 ///
 /// As [`read`].
-pub fn read_compact(pid: u32) -> Result<Option<Found<Compact>>> {
-    read_as(pid, |file| Compact::read(file), |compact| &compact.table)
+pub fn read_compact(pid: u32, is_stopped: bool) -> Result<Option<Found<Compact>>> {
+    read_as(pid, is_stopped, |source| Compact::read(source), |compact| &compact.table)
 }
 
 fn read_as<T>(
     pid: u32,
-    read: impl FnOnce(&fs::File) -> Result<T, Error>,
+    is_stopped: bool,
+    read: impl FnOnce(&dyn Source) -> Result<T, Error>,
     table: impl FnOnce(&T) -> &Table,
 ) -> Result<Option<Found<T>>> {
     // A process whose mappings are not shown has no table for this user, and the reader of its memory tells why.
@@ -57,7 +67,8 @@ fn read_as<T>(
     let Some((mapping, path)) = mapped(&maps, number) else { return Ok(None) };
     let shown = escape::path(path);
     let read = || {
-        let found = read(&open(pid, mapping, path)?)?;
+        let file = open(pid, mapping, path)?;
+        let found = if is_stopped { read(&OfStopped(file)) } else { read(&file) }?;
         is_own(pid, number, table(&found))?;
         anyhow::Ok(found)
     };

@@ -43,6 +43,10 @@ pub fn notes(table: &Table) -> Vec<String> {
         told(header.without_slot, &full),
         told(header.without_space, "texts are missing: functions, places, tags or names found no space"),
         told(table.unsettled, "slots are left out: they were changing, or the program was killed while they changed"),
+        told(
+            table.blurred,
+            "tasks were polled whenever they were read: their polls and times may be of different instants",
+        ),
         told(table.damaged_texts, "texts are damaged"),
         told(table.cut, "slots are missing: the file is cut"),
         table.clock.is_none().then(|| no_clock.to_owned()),

@@ -16,6 +16,7 @@ mod life;
 mod name;
 #[cfg_attr(not(all(tokio_unstable, feature = "runtime", not(loom))), path = "process/no_others.rs")]
 mod others;
+mod scheduling;
 mod set;
 mod sieve;
 mod thread;

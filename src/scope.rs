@@ -240,8 +240,8 @@ impl<T: Own, F: Future> Future for Scoped<T, F> {
 /// Swaps `scope` into the slot until the result is dropped. Does nothing if the thread's slot is destroyed.
 fn enter<'a, T: Own>(slot: &'static Slot<T>, scope: &'a mut Scope<T>) -> Option<Entered<'a, T>> {
     // Each time: one task may poll the future, and another drop it.
-    scope.place.task = slot.task();
-    exchange(slot, scope, Seat::begin).then_some(Entered { slot, scope })
+    let task = slot.task();
+    exchange(slot, scope, |seat| seat.begin(task)).then_some(Entered { slot, scope })
 }
 
 struct Entered<'a, T: Own> {
@@ -251,27 +251,28 @@ struct Entered<'a, T: Own> {
 
 impl<T: Own> Drop for Entered<'_, T> {
     fn drop(&mut self) {
-        exchange(self.slot, self.scope, |_, _| {});
+        exchange(self.slot, self.scope, |_| {});
     }
 }
 
 impl<T> Seat<T> {
-    /// Numbers the poll that `scope` is swapped in for.
-    fn begin(&mut self, scope: &mut Scope<T>) {
+    /// Notes the place of the scope that was swapped in, and numbers its poll. Before the swap, that would wait until the two stores have
+    /// reached the cache, as it loads both at once.
+    fn begin(&mut self, task: Option<task::Id>) {
         self.polls += 1;
-        scope.place.poll = self.polls;
+        self.scope.place = Place { task, poll: self.polls };
     }
 }
 
 fn exchange<T: Own>(
     slot: &'static Slot<T>,
     scope: &mut Scope<T>,
-    prepare: impl FnOnce(&mut Seat<T>, &mut Scope<T>),
+    settle: impl FnOnce(&mut Seat<T>),
 ) -> bool {
     slot.with(|seat| match seat.try_borrow_mut() {
         Ok(mut seat) => {
-            prepare(&mut seat, scope);
             mem::swap(&mut seat.scope, scope);
+            settle(&mut seat);
             seat.scope.value.in_force();
             true
         }

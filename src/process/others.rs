@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::task::Id;
 
-use super::life::{is_watched, spent};
+use super::life::is_watched;
+use super::scheduling::{fire_scheduled, fire_unscheduled};
 use super::sieve::has_others;
 use super::{Pid, current};
 use crate::clock;
@@ -46,6 +47,15 @@ struct Poll {
     began: u64,
     /// The task that the thread polled before.
     outer: Outer,
+}
+
+impl Poll {
+    fn end(self, now: u64, outcome: &'static str) {
+        self.outer.resume();
+        if probes::unscheduled::is_enabled() {
+            fire_unscheduled(self.pid, self.began, now, outcome);
+        }
+    }
 }
 
 thread_local! {
@@ -107,8 +117,7 @@ impl Others {
         if IS_POLLING.get()
             && let Some(poll) = poll_of(task)
         {
-            poll.outer.resume();
-            probes::unscheduled(|| (poll.pid, spent(poll.began), ENDED));
+            poll.end(clock::now(), ENDED);
         }
         match with(task, |tasks| tasks.remove(&task)).flatten() {
             Some(entry) => end(&entry),
@@ -160,6 +169,10 @@ fn tell_spawn(task: Id, pid: Pid, at: &'static Location<'static>) -> Seat {
 
 #[cold]
 fn tell_scheduled(task: Id) {
+    let is_told = !is_only_kept!(probes::scheduled) || probes::unscheduled::is_enabled();
+    if is_told {
+        clock::prepare_once();
+    }
     let begun = with(task, |tasks| {
         let entry = tasks.get_mut(&task)?;
         let (pid, began) = (entry.pid, clock::now());
@@ -170,10 +183,9 @@ fn tell_scheduled(task: Id) {
         let outer = entry.seat.poll_begins(pid.number(), began);
         Some(Poll { task, pid, number: entry.polls, began, outer })
     });
-    let Some(poll) = begun.flatten() else { return };
-    if !is_only_kept!(probes::scheduled) || probes::unscheduled::is_enabled() {
-        probes::scheduled(|| (poll.pid, FUNCTION));
-        clock::prepare_once();
+    let Some(mut poll) = begun.flatten() else { return };
+    if is_told {
+        poll.began = fire_scheduled(poll.pid, FUNCTION, poll.began);
     }
     change_polls(|polls| polls.push(poll));
 }
@@ -182,16 +194,16 @@ fn tell_scheduled(task: Id) {
 fn tell_unscheduled(task: Id) {
     // Without one, it has ended in the poll.
     let Some(poll) = poll_of(task) else { return };
+    let now = clock::now();
     with(task, |tasks| {
         if let Some(entry) = tasks.get_mut(&task)
             && entry.polls == poll.number
             && let Some(since) = entry.polled_since.take()
         {
-            entry.seat.poll_ends(poll.pid.number(), clock::now().wrapping_sub(since));
+            entry.seat.poll_ends(poll.pid.number(), now.wrapping_sub(since));
         }
     });
-    poll.outer.resume();
-    probes::unscheduled(|| (poll.pid, spent(poll.began), "pending"));
+    poll.end(now, "pending");
 }
 
 fn end(entry: &Entry) {

@@ -107,6 +107,8 @@ macro_rules! __sdt_record_here {
                 encoded.fill(&($($crate::sdt::recorded::recorded_here!($kind $argument),)*));
                 &encoded
             });
+        } else {
+            probe.unrecorded();
         }
     };
 }

@@ -11,8 +11,17 @@ macro_rules! __sdt_describe {
             $provider,
             $probe,
             &[$($crate::recorder::Argument { name: $name, kind: $crate::__sdt_kind!($kind) }),*],
-            || $crate::__sdt_word_at!($provider, $probe),
+            || __word(),
         );
+
+        /// The probe's word, in this program or shared object.
+        #[doc(hidden)]
+        #[inline(always)]
+        #[allow(named_asm_labels)]
+        pub fn __word() -> &'static ::core::sync::atomic::AtomicU32 {
+            // SAFETY: a static of 4 aligned bytes, which changes behind shared references only.
+            unsafe { &*$crate::__sdt_word_at!($provider, $probe) }
+        }
 
         #[doc(hidden)]
         #[used]
@@ -149,7 +158,7 @@ pub(crate) use __sdt_time_if_recorded as time_if_recorded;
 /// Whether a probe's word is not zero for the table of tasks alone: nobody looks at the probe.
 macro_rules! __sdt_is_only_kept {
     ($module:ident::$probe:ident) => {
-        $module::$probe::__DESCRIPTOR.is_only_kept()
+        $crate::recorder::Descriptor::is_only_kept($module::$probe::__word())
     };
 }
 pub(crate) use __sdt_is_only_kept as is_only_kept;

@@ -264,11 +264,7 @@ impl<T> Seat<T> {
     }
 }
 
-fn exchange<T: Own>(
-    slot: &'static Slot<T>,
-    scope: &mut Scope<T>,
-    settle: impl FnOnce(&mut Seat<T>),
-) -> bool {
+fn exchange<T: Own>(slot: &'static Slot<T>, scope: &mut Scope<T>, settle: impl FnOnce(&mut Seat<T>)) -> bool {
     slot.with(|seat| match seat.try_borrow_mut() {
         Ok(mut seat) => {
             mem::swap(&mut seat.scope, scope);

@@ -310,14 +310,11 @@ impl<F: Future> Future for OwnProcess<F> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         this.life.poll(
-            this.told,
-            context.waker(),
             // Also into the copy for tracers: otherwise each poll is one call more.
             #[inline(always)]
-            |own| match own {
-                None => this.future.poll(context),
-                Some(own) => this.future.poll(&mut Context::from_waker(own)),
-            },
+            |context| this.future.poll(context),
+            context,
+            this.told,
         )
     }
 }

@@ -241,7 +241,7 @@ impl<T: Own, F: Future> Future for Scoped<T, F> {
 fn enter<'a, T: Own>(slot: &'static Slot<T>, scope: &'a mut Scope<T>) -> Option<Entered<'a, T>> {
     // Each time: one task may poll the future, and another drop it.
     let task = slot.task();
-    exchange(slot, scope, |seat| seat.begin(task)).then_some(Entered { slot, scope })
+    exchange(slot, scope, |seat, outer| *outer = seat.begin(task)).then_some(Entered { slot, scope })
 }
 
 struct Entered<'a, T: Own> {
@@ -251,24 +251,29 @@ struct Entered<'a, T: Own> {
 
 impl<T: Own> Drop for Entered<'_, T> {
     fn drop(&mut self) {
-        exchange(self.slot, self.scope, |_| {});
+        exchange(self.slot, self.scope, |seat, outer| seat.scope.place = *outer);
     }
 }
 
 impl<T> Seat<T> {
-    /// Notes the place of the scope that was swapped in, and numbers its poll. Before the swap, that would wait until the two stores have
-    /// reached the cache, as it loads both at once.
-    fn begin(&mut self, task: Option<task::Id>) {
+    /// Numbers a poll that begins in the task. Returns the place around it.
+    fn begin(&mut self, task: Option<task::Id>) -> Place {
         self.polls += 1;
-        self.scope.place = Place { task, poll: self.polls };
+        mem::replace(&mut self.scope.place, Place { task, poll: self.polls })
     }
 }
 
-fn exchange<T: Own>(slot: &'static Slot<T>, scope: &mut Scope<T>, settle: impl FnOnce(&mut Seat<T>)) -> bool {
+/// Exchanges the values, and has `places` do so with the places: within the scope, it has the place around it. (The place of a scope that is
+/// left is not read: a load of both its words, just after their stores, would wait until these have reached the cache.)
+fn exchange<T: Own>(
+    slot: &'static Slot<T>,
+    scope: &mut Scope<T>,
+    places: impl FnOnce(&mut Seat<T>, &mut Place),
+) -> bool {
     slot.with(|seat| match seat.try_borrow_mut() {
         Ok(mut seat) => {
-            mem::swap(&mut seat.scope, scope);
-            settle(&mut seat);
+            places(&mut seat, &mut scope.place);
+            mem::swap(&mut seat.scope.value, &mut scope.value);
             seat.scope.value.in_force();
             true
         }

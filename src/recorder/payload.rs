@@ -226,6 +226,39 @@ pub trait Payload {
     fn show<R>(&self, look: impl FnOnce(&[Field<'_>]) -> R) -> R;
 }
 
+/// Arguments, and the clock's time of their firing if the caller has read it.
+pub(super) struct Timed<P> {
+    pub arguments: P,
+    pub time: Option<u64>,
+}
+
+impl<P: Payload> Payload for Timed<P> {
+    #[inline(always)]
+    fn form(&self) -> Form {
+        self.arguments.form()
+    }
+
+    #[inline(always)]
+    fn size(&self, form: Form) -> usize {
+        self.arguments.size(form)
+    }
+
+    #[inline(always)]
+    unsafe fn put(&self, at: *mut u8, form: Form) {
+        // SAFETY: as the caller promises.
+        unsafe { self.arguments.put(at, form) }
+    }
+
+    #[inline(always)]
+    fn time(&self) -> Option<u64> {
+        self.time
+    }
+
+    fn show<R>(&self, look: impl FnOnce(&[Field<'_>]) -> R) -> R {
+        self.arguments.show(look)
+    }
+}
+
 macro_rules! payloads {
     ($($value:ident $number:tt)*) => {
         payloads!(@ [] $($value $number)*);

@@ -23,7 +23,7 @@ use super::descriptor::Descriptor;
 use super::filter::{Predicate, Verdict};
 use super::host;
 use super::lost::LostCounter;
-use super::payload::Payload;
+use super::payload::{Payload, Timed};
 use super::ring::Ring;
 use super::ring_file::RingFile;
 use super::stream_file::StreamFile;
@@ -101,6 +101,13 @@ impl Descriptor {
                 ready => return self.record_in(ready, number, sessions, &payload()),
             }
         }
+    }
+
+    /// [`record`](Self::record) for a call site that knows the kinds of its arguments. `time`: the clock's time of the firing, if the
+    /// caller has read it.
+    #[inline(always)]
+    pub(crate) fn record_here(&self, time: Option<u64>, arguments: impl Payload) {
+        self.record(|| Timed { arguments, time });
     }
 
     /// Counts a firing as discarded, and returns `true`, if one session records it and this thread's ring of that is at its end. With

@@ -104,18 +104,13 @@ macro_rules! __sdt_record {
     };
 }
 
-/// The same at a call site that knows the kinds of its texts, and perhaps the time: it encodes the arguments where it makes them.
+/// The same at a call site that knows the kinds of its texts, and perhaps the time.
 macro_rules! __sdt_record_here {
     ($module:ident::$probe:ident, $time:expr, $(($kind:ident $argument:expr))*) => {
         $crate::__sdt_keep!($module::$probe::__ENTRY);
         let probe = &$module::$probe::__DESCRIPTOR;
         if probe.sessions() != 0 {
-            let mut space = $crate::recorder::Encoded::space();
-            let mut encoded = $crate::recorder::Encoded::new(&mut space, probe, $time);
-            probe.record(|| {
-                encoded.fill(&($($crate::sdt::recorded::recorded_here!($kind $argument),)*));
-                &encoded
-            });
+            probe.record_here($time, ($($crate::sdt::recorded::recorded_here!($kind $argument),)*));
         } else {
             probe.unrecorded();
         }

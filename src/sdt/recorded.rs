@@ -19,8 +19,9 @@ macro_rules! __sdt_describe {
         #[inline(always)]
         #[allow(named_asm_labels)]
         pub fn __word() -> &'static ::core::sync::atomic::AtomicU32 {
+            let word = $crate::__sdt_word_at!($provider, $probe);
             // SAFETY: a static of 4 aligned bytes, which changes behind shared references only.
-            unsafe { &*$crate::__sdt_word_at!($provider, $probe) }
+            unsafe { &*word }
         }
 
         #[doc(hidden)]

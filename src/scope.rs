@@ -240,8 +240,8 @@ impl<T: Own, F: Future> Future for Scoped<T, F> {
 /// Swaps `scope` into the slot until the result is dropped. Does nothing if the thread's slot is destroyed.
 fn enter<'a, T: Own>(slot: &'static Slot<T>, scope: &'a mut Scope<T>) -> Option<Entered<'a, T>> {
     // Each time: one task may poll the future, and another drop it.
-    let task = slot.task();
-    exchange(slot, scope, |seat, outer| *outer = seat.begin(task)).then_some(Entered { slot, scope })
+    scope.place.task = slot.task();
+    exchange(slot, scope, Seat::begin).then_some(Entered { slot, scope })
 }
 
 struct Entered<'a, T: Own> {
@@ -251,29 +251,27 @@ struct Entered<'a, T: Own> {
 
 impl<T: Own> Drop for Entered<'_, T> {
     fn drop(&mut self) {
-        exchange(self.slot, self.scope, |seat, outer| seat.scope.place = *outer);
+        exchange(self.slot, self.scope, |_, _| {});
     }
 }
 
 impl<T> Seat<T> {
-    /// Numbers a poll that begins in the task. Returns the place around it.
-    fn begin(&mut self, task: Option<task::Id>) -> Place {
+    /// Numbers the poll that `scope` is swapped in for.
+    fn begin(&mut self, scope: &mut Scope<T>) {
         self.polls += 1;
-        mem::replace(&mut self.scope.place, Place { task, poll: self.polls })
+        scope.place.poll = self.polls;
     }
 }
 
-/// Exchanges the values, and has `places` do so with the places: within the scope, it has the place around it. (The place of a scope that is
-/// left is not read: a load of both its words, just after their stores, would wait until these have reached the cache.)
 fn exchange<T: Own>(
     slot: &'static Slot<T>,
     scope: &mut Scope<T>,
-    places: impl FnOnce(&mut Seat<T>, &mut Place),
+    prepare: impl FnOnce(&mut Seat<T>, &mut Scope<T>),
 ) -> bool {
     slot.with(|seat| match seat.try_borrow_mut() {
         Ok(mut seat) => {
-            places(&mut seat, &mut scope.place);
-            mem::swap(&mut seat.scope.value, &mut scope.value);
+            prepare(&mut seat, scope);
+            mem::swap(&mut seat.scope, scope);
             seat.scope.value.in_force();
             true
         }

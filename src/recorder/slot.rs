@@ -23,7 +23,9 @@ use super::descriptor::Descriptor;
 use super::filter::{Predicate, Verdict};
 use super::host;
 use super::lost::LostCounter;
-use super::payload::{Payload, Timed};
+use super::payload::Payload;
+#[cfg(recorded)]
+use super::payload::Timed;
 use super::ring::Ring;
 use super::ring_file::RingFile;
 use super::stream_file::StreamFile;
@@ -105,6 +107,7 @@ impl Descriptor {
 
     /// [`record`](Self::record) for a call site that knows the kinds of its arguments. `time`: the clock's time of the firing, if the
     /// caller has read it.
+    #[cfg(recorded)]
     #[inline(always)]
     pub(crate) fn record_here(&self, time: Option<u64>, arguments: impl Payload) {
         self.record(|| Timed { arguments, time });

@@ -312,8 +312,11 @@ impl<F: Future> Future for OwnProcess<F> {
         this.life.poll(
             // Also into the copy for tracers: otherwise each poll is one call more.
             #[inline(always)]
-            |context| this.future.poll(context),
-            context,
+            |own| match own {
+                None => this.future.poll(context),
+                Some(own) => this.future.poll(&mut Context::from_waker(own)),
+            },
+            context.waker(),
             this.told,
         )
     }

@@ -3,7 +3,7 @@
 use std::any::type_name;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe, Location};
-use std::task::{Context, Poll};
+use std::task::{Poll, Waker};
 
 use super::function::{function, path};
 use super::scheduling::{fire_scheduled, fire_unscheduled};
@@ -70,14 +70,14 @@ impl Life {
     #[inline(always)]
     pub(super) fn poll<R>(
         &mut self,
-        poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
-        context: &mut Context<'_>,
+        poll: impl FnOnce(Option<&Waker>) -> Poll<R>,
+        inner: &Waker,
         told: &mut Option<Box<Told>>,
     ) -> Poll<R> {
         if is_watched() {
-            return self.poll_watched(poll, context, told);
+            return self.poll_watched(poll, inner, told);
         }
-        let answer = self.unwatched(|| poll(context));
+        let answer = self.unwatched(|| poll(None));
         if answer.is_ready() {
             self.end = End::Normal;
         }
@@ -103,25 +103,25 @@ impl Life {
         answer
     }
 
-    // Out of line, with its copy of the poll: the rest is small enough to be inlined into the caller. The future comes first, in the
-    // register in which the other copy takes it.
+    // Out of line, with its copy of the poll: the rest is small enough to be inlined into the caller. `poll` comes first: so the future is
+    // in the register in which the other copy needs it.
     #[cold]
     #[inline(never)]
     fn poll_watched<R>(
         &mut self,
-        poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
-        context: &mut Context<'_>,
+        poll: impl FnOnce(Option<&Waker>) -> Poll<R>,
+        inner: &Waker,
         told: &mut Option<Box<Told>>,
     ) -> Poll<R> {
         let outcome = |answer: &Poll<R>| if answer.is_ready() { Outcome::Ready } else { Outcome::Pending };
-        let own = if is_told() { Told::of(told, context.waker(), self.pid, tell_wake) } else { None };
+        let own = if is_told() { Told::of(told, inner, self.pid, tell_wake) } else { None };
         let woken_by = own.map_or(0, Told::begin_poll);
-        let waker = own.map_or(context.waker(), Told::waker);
+        let waker = own.map_or(inner, Told::waker);
         let answer = self.watched(
             woken_by,
             // Else both ways of watching call one copy of it.
             #[inline(always)]
-            || poll(&mut Context::from_waker(waker)),
+            || poll(Some(waker)),
             outcome,
         );
         // A waker that nothing else has would keep alive a future that its executor drops with its last waker.

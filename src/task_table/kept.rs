@@ -114,40 +114,28 @@ impl Seat {
             Some(slot) => Some(slot),
             None => self.first(table, pid),
         };
-        let began = now();
-        let (poll, before) = self.enter(table, slot, pid, woken_by, began);
-        Some(Running { table, slot, poll, began, before })
-    }
-
-    /// Notes in the slot, if the task has one, and in the thread's cell that the current thread polls the task. Returns the cell, and the
-    /// task that was in it.
-    #[inline(always)]
-    fn enter(
-        &self,
-        table: &'static Table,
-        slot: Option<&Slot>,
-        pid: u64,
-        woken_by: u64,
-        now: u64,
-    ) -> (&'static Poll, Current) {
         let poll = polls::own_for(table);
+        let began = now();
+        if let Some(slot) = slot {
+            begin_poll(slot, poll.thread(), woken_by, began);
+        }
         let before = poll.current();
-        let current = match slot {
-            Some(slot) => {
-                begin_poll(slot, poll.thread(), woken_by, now);
-                Current { seat: self.number(), pid, since: 0 }
-            }
-            None => Current { seat: 0, pid, since: if self.0 & CLOSURE == 0 { now } else { 0 } },
-        };
-        poll.set(current);
-        (poll, before)
+        let since = if self.0 & CLOSURE == 0 { began } else { 0 };
+        poll.set(Current { seat: self.number(), pid, since });
+        Some(Running { table, slot, poll, began, before })
     }
 
     /// [`run`](Seat::run) for callers whose end of a poll is elsewhere. They have a lock against other such callers.
     #[cfg(all(tokio_unstable, feature = "runtime"))]
     pub(crate) fn poll_begins(&self, pid: u64, now: u64) -> Outer {
         let Some(table) = table() else { return Outer(None) };
-        Outer(Some(self.enter(table, table.slot(self.number(), pid), pid, 0, now)))
+        let poll = polls::own_for(table);
+        if let Some(slot) = table.slot(self.number(), pid) {
+            begin_poll(slot, poll.thread(), 0, now);
+        }
+        let before = poll.current();
+        poll.set(Current { seat: self.number(), pid, since: now });
+        Outer(Some((poll, before)))
     }
 
     /// Notes that such a poll took so many cycles. Needs the same lock.
@@ -265,7 +253,7 @@ fn end_poll(slot: &Slot, took: u64) {
 /// `None` without a table.
 #[inline(always)]
 pub(crate) fn wakes() -> Option<u64> {
-    match polls::own().map_or(0, Poll::pid) {
+    match polls::own().map_or(0, |poll| poll.current().pid) {
         0 => wakes_outside(),
         pid => Some(Waker::Process(pid).word()),
     }

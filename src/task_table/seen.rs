@@ -1,13 +1,14 @@
 //! The table as the monitor of its own program sees it.
 
+use std::array;
 use std::ops::RangeInclusive;
 use std::panic::Location;
 
-use dyntrace_task_table::layout::{self, Task, Text, slot};
+use dyntrace_task_table::layout::{self, SLOT_WORDS, Slot, Task, Text, slot};
 
 use super::kept::table;
 use super::polls;
-use super::table::{Table, task_in};
+use super::table::Table;
 
 /// A poll that lasts.
 #[derive(Clone, Copy, Debug)]
@@ -54,25 +55,23 @@ pub(crate) enum Waited {
 /// The polls that threads are in: of each thread the innermost one.
 pub(crate) fn polls() -> impl Iterator<Item = Poll> {
     polls::all().filter_map(|cell| {
-        let (thread, polls::Current { seat, pid, since }) = look(cell)?;
+        let (thread, polls::Current { seat, pid, since }) = cell.look()?;
         Some(Poll { thread, pid, since, seat, cell })
     })
-}
-
-fn look(cell: &polls::Poll) -> Option<(u32, polls::Current)> {
-    cell.look(table()?.slots())
 }
 
 impl Poll {
     /// Whether it still lasts.
     pub(crate) fn lasts(&self) -> bool {
-        look(self.cell).is_some_and(|(thread, now)| (thread, now.pid, now.since) == (self.thread, self.pid, self.since))
+        self.cell
+            .look()
+            .is_some_and(|(thread, now)| (thread, now.pid, now.since) == (self.thread, self.pid, self.since))
     }
 
     /// The facts of its task.
     pub(crate) fn about(&self) -> About {
         let Some(table) = table() else { return About::default() };
-        let task = table.slot(self.seat, self.pid).and_then(task_in).filter(|task| task.pid == self.pid);
+        let task = table.slot(self.seat, self.pid).and_then(task).filter(|task| task.pid == self.pid);
         task.map_or_else(About::default, |task| about(table, &task))
     }
 }
@@ -88,7 +87,7 @@ pub(crate) fn waits(began: &RangeInclusive<u64>, mut each: impl FnMut(Wait)) {
     for slot in table.slots() {
         let is_long = Text::Wait.of(slot.word(slot::TEXTS)) != 0 && began.contains(&slot.word(slot::SINCE));
         if is_long
-            && let Some(task) = task_in(slot)
+            && let Some(task) = task(slot)
             && let Some(wait) = task.wait
             && began.contains(&wait.since)
         {
@@ -125,6 +124,13 @@ impl Wait {
             layout::Resource::Process(pid) => Waited::Process(pid),
         }
     }
+}
+
+/// The contents of a slot. `None` if it is free, or changes all the time.
+fn task(slot: &Slot) -> Option<Task> {
+    let (first, others) = slot.copied()?;
+    let words: [u64; SLOT_WORDS] = array::from_fn(|word| if word == 0 { first } else { others[word - 1] });
+    Task::of(&words)
 }
 
 fn about(table: &Table, task: &Task) -> About {

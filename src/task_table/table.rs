@@ -1,6 +1,5 @@
 //! The table: its header, the list of its free slots, and its texts.
 
-use std::array;
 use std::fs::File;
 use std::io;
 use std::panic::Location;
@@ -11,8 +10,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dyntrace_task_table::layout::{
-    self, Kind, LAST_PID, MAGIC, PAGE, SLOT, SLOT_WORDS, Slot, State, TEXTS, Task, Text, VERSION, clock as of_clock,
-    header, slot,
+    self, Kind, LAST_PID, MAGIC, PAGE, SLOT, Slot, State, TEXTS, Task, Text, VERSION, clock as of_clock, header, slot,
 };
 
 use super::Spawned;
@@ -261,13 +259,6 @@ impl Table {
             words.set(of_clock::CYCLES, calibration.offset_cycles);
         });
     }
-}
-
-/// The contents of a slot. `None` if it is free, or changes all the time.
-pub(super) fn task_in(slot: &Slot) -> Option<Task> {
-    let (first, others) = slot.copied()?;
-    let words: [u64; SLOT_WORDS] = array::from_fn(|word| if word == 0 { first } else { others[word - 1] });
-    Task::of(&words)
 }
 
 const _: () = assert!(size_of::<AtomicU64>() == 8 && align_of::<AtomicU64>() <= 8);

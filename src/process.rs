@@ -308,7 +308,7 @@ impl<F: Future> Future for OwnProcess<F> {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        let this = self.project();
+        let (this, inner) = (self.project(), context.waker());
         this.life.poll(
             // Also into the copy for tracers: otherwise each poll is one call more.
             #[inline(always)]
@@ -316,7 +316,7 @@ impl<F: Future> Future for OwnProcess<F> {
                 None => this.future.poll(context),
                 Some(own) => this.future.poll(&mut Context::from_waker(own)),
             },
-            context.waker(),
+            inner,
             this.told,
         )
     }

@@ -16,6 +16,7 @@ mod life;
 mod name;
 #[cfg_attr(not(all(tokio_unstable, feature = "runtime", not(loom))), path = "process/no_others.rs")]
 mod others;
+mod scheduling;
 mod set;
 mod sieve;
 mod thread;
@@ -304,16 +305,16 @@ impl<F: Future> Future for OwnProcess<F> {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        let this = self.project();
+        let (this, inner) = (self.project(), context.waker());
         this.life.poll(
-            this.told,
-            context.waker(),
             // Also into the copy for tracers: otherwise each poll is one call more.
             #[inline(always)]
             |own| match own {
                 None => this.future.poll(context),
                 Some(own) => this.future.poll(&mut Context::from_waker(own)),
             },
+            inner,
+            this.told,
         )
     }
 }

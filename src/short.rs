@@ -48,8 +48,11 @@ pub(crate) fn has_nul(bytes: &[u8]) -> bool {
     let (length, first) = (bytes.len(), bytes.as_ptr());
     // SAFETY: all reads below lie within `length`.
     let word = |at: usize| unsafe { first.add(at).cast::<u64>().read_unaligned() };
+    // SAFETY: likewise.
+    let half = |at: usize| u64::from(unsafe { first.add(at).cast::<u32>().read_unaligned() });
     match length {
-        0..8 => bytes.contains(&0),
+        0..4 => bytes.contains(&0),
+        4..8 => zeros(half(0) | half(length - 4) << 32) != 0,
         8..=16 => zeros(word(0)) | zeros(word(length - 8)) != 0,
         17..=32 => zeros(word(0)) | zeros(word(8)) | zeros(word(length - 16)) | zeros(word(length - 8)) != 0,
         _ => long_has_nul(bytes),

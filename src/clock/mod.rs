@@ -46,11 +46,18 @@ pub(crate) fn prepare() {
 }
 
 /// As [`prepare`], and lets [`took`] know the frequency. Costs one load, except the first time.
+#[inline]
 pub(crate) fn prepare_once() {
-    if NANOSECONDS.load(Ordering::Relaxed) == 0 {
-        prepare();
-        refine();
+    // Acquire: with the Release of `publish`. A thread that sees a frequency sees the choice of the clock.
+    if NANOSECONDS.load(Ordering::Acquire) == 0 {
+        prepare_first();
     }
+}
+
+#[cold]
+fn prepare_first() {
+    prepare();
+    refine();
 }
 
 /// Converts cycles to time. More precise the longer ago [`prepare`] was called.
@@ -81,17 +88,23 @@ pub(crate) fn refine() {
 
 fn publish(calibration: &mut Calibration) {
     calibration.refine();
-    NANOSECONDS.store((1_000_000_000 << FRACTION) / calibration.frequency, Ordering::Relaxed);
+    // Release: with `prepare_once`.
+    NANOSECONDS.store((1_000_000_000 << FRACTION) / calibration.frequency, Ordering::Release);
 }
 
 /// Like [`duration`], fast and without blocking, by the last measurement. Long times measure again first.
 pub(crate) fn took(cycles: u64) -> Duration {
+    Duration::from_nanos(took_nanoseconds(cycles))
+}
+
+/// [`took`] in nanoseconds.
+pub(crate) fn took_nanoseconds(cycles: u64) -> u64 {
     const LONG: u64 = 1 << 24;
     if cycles >= LONG {
         try_refine();
     }
     let nanoseconds = NANOSECONDS.load(Ordering::Relaxed);
-    Duration::from_nanos(((u128::from(cycles) * u128::from(nanoseconds)) >> FRACTION) as u64)
+    ((u128::from(cycles) * u128::from(nanoseconds)) >> FRACTION) as u64
 }
 
 /// Measures again, unless another thread does, or a fork has left the lock held.

@@ -6,6 +6,7 @@ use std::panic::{self, AssertUnwindSafe, Location};
 use std::task::{Poll, Waker};
 
 use super::function::{function, path};
+use super::scheduling::{fire_scheduled, fire_unscheduled};
 use super::waker::{Told, is_told};
 use super::waking::Waking;
 use super::{PROCESS, Pid, current};
@@ -69,12 +70,12 @@ impl Life {
     #[inline(always)]
     pub(super) fn poll<R>(
         &mut self,
-        told: &mut Option<Box<Told>>,
-        inner: &Waker,
         poll: impl FnOnce(Option<&Waker>) -> Poll<R>,
+        inner: &Waker,
+        told: &mut Option<Box<Told>>,
     ) -> Poll<R> {
         if is_watched() {
-            return self.poll_watched(told, inner, poll);
+            return self.poll_watched(poll, inner, told);
         }
         let answer = self.unwatched(|| poll(None));
         if answer.is_ready() {
@@ -102,14 +103,15 @@ impl Life {
         answer
     }
 
-    // Out of line, with its copy of the poll: the rest is small enough to be inlined into the caller.
+    // Out of line, with its copy of the poll: the rest is small enough to be inlined into the caller. `poll` comes first: so the future is
+    // in the register in which the other copy needs it.
     #[cold]
     #[inline(never)]
     fn poll_watched<R>(
         &mut self,
-        told: &mut Option<Box<Told>>,
-        inner: &Waker,
         poll: impl FnOnce(Option<&Waker>) -> Poll<R>,
+        inner: &Waker,
+        told: &mut Option<Box<Told>>,
     ) -> Poll<R> {
         let outcome = |answer: &Poll<R>| if answer.is_ready() { Outcome::Ready } else { Outcome::Pending };
         let own = if is_told() { Told::of(told, inner, self.pid, tell_wake) } else { None };
@@ -142,15 +144,19 @@ impl Life {
     }
 
     fn traced<R>(&mut self, woken_by: u64, run: impl FnOnce() -> R, outcome: impl FnOnce(&R) -> Outcome) -> R {
-        let _running = self.seat.run(self.pid.number(), woken_by);
-        probes::scheduled(|| (self.pid, function(self.of)));
         clock::prepare_once();
-        let began = clock::now();
+        // The table, the monitor and both probes share two readings of the clock.
+        let now = clock::now();
+        let running = self.seat.run(self.pid.number(), woken_by, || now);
+        let began = fire_scheduled(self.pid, path(self.of), now);
         // The panic resumes below, so no code sees a value that it left half changed.
         let answer = panic::catch_unwind(AssertUnwindSafe(run));
+        let now = clock::now();
+        if let Some(running) = running {
+            running.end(now);
+        }
         let outcome = answer.as_ref().map_or(Outcome::Panic, outcome);
-        let polled = spent(began);
-        probes::unscheduled(|| (self.pid, polled, outcome.text()));
+        fire_unscheduled(self.pid, began, now, outcome.text());
         if let Outcome::Ready = outcome {
             self.end = End::Normal;
         }
@@ -163,7 +169,7 @@ impl Life {
     /// For the table of tasks alone, or for wakes alone.
     #[inline(always)]
     fn kept<R>(&mut self, woken_by: u64, run: impl FnOnce() -> R, outcome: impl FnOnce(&R) -> Outcome) -> R {
-        let _running = self.seat.run(self.pid.number(), woken_by);
+        let _running = self.seat.run(self.pid.number(), woken_by, clock::now);
         let answer = self.unwatched(run);
         if let Outcome::Ready = outcome(&answer) {
             self.end = End::Normal;
@@ -237,11 +243,6 @@ pub(super) fn is_watched() -> bool {
 #[inline(always)]
 fn is_traced() -> bool {
     probes::unscheduled::is_enabled() || probes::scheduled::is_enabled() && !is_only_kept!(probes::scheduled)
-}
-
-/// Nanoseconds since a time of the clock.
-pub(super) fn spent(since: u64) -> u64 {
-    u64::try_from(clock::took(clock::now().wrapping_sub(since)).as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cold]

@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::task::Id;
 
-use super::life::{is_watched, spent};
+use super::life::is_watched;
+use super::scheduling::{fire_scheduled, fire_unscheduled};
 use super::sieve::has_others;
 use super::{Pid, current};
 use crate::clock;
@@ -104,8 +105,9 @@ impl Others {
         if IS_POLLING.get()
             && let Some(poll) = poll_of(task)
         {
+            let now = clock::now();
             poll.outer.resume();
-            probes::unscheduled(|| (poll.pid, spent(poll.began), ENDED));
+            told(poll.pid, poll.began, now, ENDED);
         }
         match with(task, |tasks| tasks.remove(&task)).flatten() {
             Some(entry) => end(&entry),
@@ -158,11 +160,14 @@ fn tell_spawn(task: Id, pid: Pid, at: &'static Location<'static>) -> Seat {
 #[cold]
 fn tell_scheduled(task: Id) {
     let Some((pid, seat)) = of_polled(task) else { return };
-    let began = clock::now();
-    let outer = seat.poll_begins(pid.number(), began);
-    if !is_only_kept!(probes::scheduled) || probes::unscheduled::is_enabled() {
-        probes::scheduled(|| (pid, FUNCTION));
+    let is_told = !is_only_kept!(probes::scheduled) || probes::unscheduled::is_enabled();
+    if is_told {
         clock::prepare_once();
+    }
+    let mut began = clock::now();
+    let outer = seat.poll_begins(pid.number(), began);
+    if is_told {
+        began = fire_scheduled(pid, FUNCTION, began);
     }
     change_polls(|polls| polls.push(Poll { task, pid, began, outer }));
 }
@@ -171,8 +176,17 @@ fn tell_scheduled(task: Id) {
 fn tell_unscheduled(task: Id) {
     // Without one, it has ended in the poll.
     let Some(poll) = poll_of(task) else { return };
-    poll.outer.ends(poll.pid.number());
-    probes::unscheduled(|| (poll.pid, spent(poll.began), "pending"));
+    let now = clock::now();
+    let Poll { pid, began, outer, .. } = poll;
+    outer.ends(pid.number(), now);
+    told(pid, began, now, "pending");
+}
+
+/// Tells that a poll has ended.
+fn told(pid: Pid, began: u64, now: u64, outcome: &'static str) {
+    if probes::unscheduled::is_enabled() {
+        fire_unscheduled(pid, began, now, outcome);
+    }
 }
 
 fn end(entry: &Entry) {

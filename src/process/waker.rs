@@ -19,6 +19,8 @@ use crate::task_table;
 pub(super) struct Told {
     waker: Waker,
     note: Arc<Note>,
+    /// The address in the waker from outside.
+    inner: usize,
 }
 
 /// The state that all clones of the waker share.
@@ -45,7 +47,7 @@ impl Told {
     /// Returns `told`, which becomes a new one if it does not wake by `inner`. `tell` fires the probe for a process that is woken.
     #[inline(always)]
     pub(super) fn of<'t>(told: &'t mut Option<Box<Told>>, inner: &Waker, pid: Pid, tell: fn(Pid)) -> Option<&'t Told> {
-        if !told.as_ref().is_some_and(|told| is_same(&told.note.inner, inner)) {
+        if !told.as_ref().is_some_and(|told| told.wakes_by(inner)) {
             let new = Told::new(told.take(), inner, pid, tell);
             *told = Some(new);
         }
@@ -66,7 +68,14 @@ impl Told {
         // A clone: all of these have the table of functions that cloning gives them, so that they are found to be equal. The table of
         // another object file's `Waker::from` may be another one.
         let waker = Waker::from(Arc::clone(&note)).clone();
-        Box::new(Told { waker, note })
+        Box::new(Told { waker, note, inner: inner.data().addr() })
+    }
+
+    /// As `will_wake`. That is compiled into one load of both words, which waits until the executor's two stores of them, just before, have
+    /// reached the cache. As one of the words to compare is here and one in `note`, the compiler cannot join the loads.
+    #[inline(always)]
+    fn wakes_by(&self, inner: &Waker) -> bool {
+        self.inner == inner.data().addr() && ptr::eq(self.note.inner.vtable(), inner.vtable())
     }
 
     #[inline(always)]
@@ -89,13 +98,6 @@ impl Told {
         // One is here, and one in `waker`.
         Arc::strong_count(&self.note) > 2 || self.note.is_woken.load(Relaxed)
     }
-}
-
-/// As `will_wake`. That is compiled into one load of both words, which waits until the executor's two stores of them, just before, have
-/// reached the cache.
-#[inline(always)]
-fn is_same(one: &Waker, other: &Waker) -> bool {
-    (one.data() == other.data()) & ptr::eq(one.vtable(), other.vtable())
 }
 
 /// From now on clones note nothing: the process has ended, or later clones stand for it.

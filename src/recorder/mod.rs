@@ -14,8 +14,6 @@ pub mod control;
 mod control;
 mod decision;
 mod descriptor;
-#[cfg(recorded)]
-mod encoded;
 mod environment;
 mod error;
 mod field;
@@ -70,8 +68,6 @@ pub use descriptor::{Argument, Descriptor, Kind};
 #[doc(hidden)]
 pub use descriptor::{CONTROL_REQUESTED, ProbeEntry, probe_entries};
 pub use dyntrace_metadata::Format;
-#[cfg(recorded)]
-pub(crate) use encoded::Encoded;
 #[cfg_attr(not(all(recorded, target_os = "linux")), allow(unused_imports, reason = "there is no monitor"))]
 pub(crate) use environment::monitored;
 pub use error::Error;

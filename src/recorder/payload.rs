@@ -226,6 +226,41 @@ pub trait Payload {
     fn show<R>(&self, look: impl FnOnce(&[Field<'_>]) -> R) -> R;
 }
 
+/// Arguments, and the clock's time of their firing if the caller has read it.
+#[cfg(recorded)]
+pub(super) struct Timed<P> {
+    pub arguments: P,
+    pub time: Option<u64>,
+}
+
+#[cfg(recorded)]
+impl<P: Payload> Payload for Timed<P> {
+    #[inline(always)]
+    fn form(&self) -> Form {
+        self.arguments.form()
+    }
+
+    #[inline(always)]
+    fn size(&self, form: Form) -> usize {
+        self.arguments.size(form)
+    }
+
+    #[inline(always)]
+    unsafe fn put(&self, at: *mut u8, form: Form) {
+        // SAFETY: as the caller promises.
+        unsafe { self.arguments.put(at, form) }
+    }
+
+    #[inline(always)]
+    fn time(&self) -> Option<u64> {
+        self.time
+    }
+
+    fn show<R>(&self, look: impl FnOnce(&[Field<'_>]) -> R) -> R {
+        self.arguments.show(look)
+    }
+}
+
 macro_rules! payloads {
     ($($value:ident $number:tt)*) => {
         payloads!(@ [] $($value $number)*);
@@ -275,3 +310,61 @@ macro_rules! payloads {
 }
 
 payloads!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11);
+
+#[cfg(all(test, recorded))]
+mod tests {
+    use super::*;
+    use crate::text::{Buffer, PORT, PROCESS, Text};
+
+    #[test]
+    fn arguments_with_a_time_are_the_same_arguments() {
+        let texts: [&[u8]; 3] =
+            [b"", b"a text that is longer than a few words, and than what is copied by words alone", b"x"];
+        let forms = [
+            (Form::Tight, -1 << 23, i8::MAX.into(), 7),
+            (Form::Narrow, i64::from(i32::MIN), i16::MIN.into(), u32::MAX.into()),
+            (Form::Wide, i64::MIN, i32::MIN, 7),
+            (Form::Wide, 0, 0, u64::from(u32::MAX) + 1),
+        ];
+        for (turn, (form, large, small, port)) in forms.into_iter().enumerate() {
+            let [one, two, three] = [0, 1, 2].map(|text| Recorded::Bytes(texts[(text + turn) % texts.len()]));
+            let mut buffers = [Buffer::new(), Buffer::new()];
+            let [first, second] = &mut buffers;
+            let port = first.port(Text::numbered(&PORT, port));
+            let process = second.process(Text::numbered(&PROCESS, 12));
+            let arguments = (
+                one,
+                7_u64,
+                small,
+                two,
+                large,
+                u32::from(u8::MAX),
+                three,
+                Count(i32::MIN),
+                Small(small as i8 as i32),
+                port,
+                process,
+            );
+            let timed = Timed { arguments, time: Some(5) };
+            assert_eq!((timed.form(), arguments.form(), timed.time(), arguments.time()), (form, form, Some(5), None));
+            assert_eq!(put(&timed), put(&arguments));
+            let shown = |fields: &[Field<'_>]| fields.iter().map(|field| format!("{field:?}")).collect::<Vec<_>>();
+            assert_eq!((timed.show(shown).len(), timed.show(shown)), (11, arguments.show(shown)));
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_none_is_text() {
+        let mut buffer = Buffer::new();
+        let other = (buffer.port(Text::from("not a port")),);
+        assert_eq!((other.form(), put(&other)), (Form::Wide, b"not a port\0".to_vec()));
+    }
+
+    fn put(payload: &impl Payload) -> Vec<u8> {
+        let form = payload.form();
+        let mut bytes = vec![0; payload.size(form)];
+        // SAFETY: `bytes` has the payload's size.
+        unsafe { payload.put(bytes.as_mut_ptr(), form) };
+        bytes
+    }
+}

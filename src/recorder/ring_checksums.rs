@@ -44,12 +44,12 @@ fn store(packet: &[AtomicU64], sequence: u64, copy: &mut Vec<u8>) {
     if !is_there || !(HEADER..=8 * packet.len()).contains(&content) {
         return;
     }
-    copy.clear();
-    for word in &packet[..content.div_ceil(8)] {
-        copy.extend_from_slice(&word.load(Relaxed).to_ne_bytes());
+    copy.resize(8 * packet.len(), 0);
+    let (words, _) = copy.as_chunks_mut();
+    for (to, word) in words.iter_mut().zip(&packet[..content.div_ceil(8)]) {
+        *to = word.load(Relaxed).to_ne_bytes();
     }
-    copy.truncate(content);
-    let Some((header, content)) = copy.split_first_chunk() else { return };
+    let Some((header, content)) = copy[..content].split_first_chunk() else { return };
     let sum = sum(header, content);
     // Partner: the writer's fence after its store of an open word of another sequence. If the copy contains anything written after that,
     // the exchange sees the other word and fails.

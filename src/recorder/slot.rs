@@ -24,6 +24,8 @@ use super::filter::{Predicate, Verdict};
 use super::host;
 use super::lost::LostCounter;
 use super::payload::Payload;
+#[cfg(recorded)]
+use super::payload::Timed;
 use super::ring::Ring;
 use super::ring_file::RingFile;
 use super::stream_file::StreamFile;
@@ -101,6 +103,14 @@ impl Descriptor {
                 ready => return self.record_in(ready, number, sessions, &payload()),
             }
         }
+    }
+
+    /// [`record`](Self::record) for a call site that knows the kinds of its arguments. `time`: the clock's time of the firing, if the
+    /// caller has read it.
+    #[cfg(recorded)]
+    #[inline(always)]
+    pub(crate) fn record_here(&self, time: Option<u64>, arguments: impl Payload) {
+        self.record(|| Timed { arguments, time });
     }
 
     /// Counts a firing as discarded, and returns `true`, if one session records it and this thread's ring of that is at its end. With

@@ -11,8 +11,18 @@ macro_rules! __sdt_describe {
             $provider,
             $probe,
             &[$($crate::recorder::Argument { name: $name, kind: $crate::__sdt_kind!($kind) }),*],
-            || $crate::__sdt_word_at!($provider, $probe),
+            || __word(),
         );
+
+        /// The probe's word, in this program or shared object.
+        #[doc(hidden)]
+        #[inline(always)]
+        #[allow(named_asm_labels)]
+        pub fn __word() -> &'static ::core::sync::atomic::AtomicU32 {
+            let word = $crate::__sdt_word_at!($provider, $probe);
+            // SAFETY: a static of 4 aligned bytes, which changes behind shared references only.
+            unsafe { &*word }
+        }
 
         #[doc(hidden)]
         #[used]
@@ -95,18 +105,15 @@ macro_rules! __sdt_record {
     };
 }
 
-/// The same at a call site that knows the kinds of its texts, and perhaps the time: it encodes the arguments where it makes them.
+/// The same at a call site that knows the kinds of its texts, and perhaps the time.
 macro_rules! __sdt_record_here {
     ($module:ident::$probe:ident, $time:expr, $(($kind:ident $argument:expr))*) => {
         $crate::__sdt_keep!($module::$probe::__ENTRY);
         let probe = &$module::$probe::__DESCRIPTOR;
         if probe.sessions() != 0 {
-            let mut space = $crate::recorder::Encoded::space();
-            let mut encoded = $crate::recorder::Encoded::new(&mut space, probe, $time);
-            probe.record(|| {
-                encoded.fill(&($($crate::sdt::recorded::recorded_here!($kind $argument),)*));
-                &encoded
-            });
+            probe.record_here($time, ($($crate::sdt::recorded::recorded_here!($kind $argument),)*));
+        } else {
+            probe.unrecorded();
         }
     };
 }
@@ -147,7 +154,7 @@ pub(crate) use __sdt_time_if_recorded as time_if_recorded;
 /// Whether a probe's word is not zero for the table of tasks alone: nobody looks at the probe.
 macro_rules! __sdt_is_only_kept {
     ($module:ident::$probe:ident) => {
-        $module::$probe::__DESCRIPTOR.is_only_kept()
+        $crate::recorder::Descriptor::is_only_kept($module::$probe::__word())
     };
 }
 pub(crate) use __sdt_is_only_kept as is_only_kept;

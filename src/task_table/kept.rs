@@ -4,6 +4,7 @@ use std::fs::File;
 #[cfg(all(tokio_unstable, feature = "runtime"))]
 use std::hint;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr;
 use std::sync::atomic::AtomicPtr;
@@ -113,16 +114,16 @@ impl Seat {
     }
 
     /// Notes that the current thread runs the task, until the value is dropped. `woken_by`: what [`wakes`] returned at the task's last
-    /// wake; 0 without one. Watches see the polls of tasks without a slot, too.
+    /// wake; 0 without one. `now` is asked for the time only if there is a table. Watches see the polls of tasks without a slot, too.
     #[inline(always)]
-    pub(crate) fn run(&mut self, pid: u64, woken_by: u64) -> Option<Running> {
+    pub(crate) fn run(&mut self, pid: u64, woken_by: u64, now: impl FnOnce() -> u64) -> Option<Running> {
         let table = table()?;
         let slot = match table.slot(self.0 & !(COUNTED | CLOSURE), pid) {
             Some(slot) => Some(slot),
             None => self.first(table, pid),
         };
         let poll = polls::own_for(table);
-        let began = clock::now();
+        let began = now();
         if let Some(slot) = slot {
             begin_poll(slot, poll.thread(), woken_by, began);
         }
@@ -209,8 +210,8 @@ struct Beginning {
 
 #[cfg(all(tokio_unstable, feature = "runtime"))]
 impl Outer {
-    /// Ends the poll of the process `pid`, unless another thread has. The current thread polls the task around it again.
-    pub(crate) fn ends(self, pid: u64) {
+    /// Ends the poll of the process `pid` at this time, unless another thread has. The current thread polls the task around it again.
+    pub(crate) fn ends(self, pid: u64, now: u64) {
         // A forked child has no table, or another one.
         if let Some(Beginning { table: of, slot, polls }) = self.begun
             && table().is_some_and(|table| ptr::eq(table, of))
@@ -219,7 +220,7 @@ impl Outer {
             && slot.word(slot::PID) >> 16 == pid
             && slot.word(slot::POLLS) == polls
         {
-            slot.change_if(lock, |words| end_if_running(words, clock::now()));
+            slot.change_if(lock, |words| end_if_running(words, now));
         }
         self.resume();
     }
@@ -259,7 +260,7 @@ fn end_if_running(words: &Changed<'_>, now: u64) {
     }
 }
 
-/// A poll of a task. Dropping it ends the poll.
+/// A poll of a task. Dropping it ends the poll, at the time that the clock then has.
 pub(crate) struct Running {
     table: &'static Table,
     slot: Option<&'static Slot>,
@@ -268,17 +269,29 @@ pub(crate) struct Running {
     before: Current,
 }
 
-impl Drop for Running {
+impl Running {
+    /// Ends the poll at a time that the caller has read.
     #[inline(always)]
-    fn drop(&mut self) {
+    pub(crate) fn end(self, now: u64) {
+        ManuallyDrop::new(self).end_at(|| now);
+    }
+
+    #[inline(always)]
+    fn end_at(&self, now: impl FnOnce() -> u64) {
         self.poll.set(self.before);
         // A forked child has no table, or another one.
         if let Some(slot) = self.slot
             && table().is_some_and(|table| ptr::eq(table, self.table))
         {
-            let took = clock::now().wrapping_sub(self.began);
-            end_poll(slot, took);
+            end_poll(slot, now().wrapping_sub(self.began));
         }
+    }
+}
+
+impl Drop for Running {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.end_at(clock::now);
     }
 }
 

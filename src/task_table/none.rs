@@ -18,7 +18,9 @@ impl Seat {
 
     /// Does nothing.
     #[inline(always)]
-    pub(crate) fn run(&mut self, _pid: u64, _woken_by: u64) -> impl Sized + use<> {}
+    pub(crate) fn run(&mut self, _pid: u64, _woken_by: u64, _now: impl FnOnce() -> u64) -> Option<Running> {
+        None
+    }
 
     /// Does nothing.
     #[cfg(all(tokio_unstable, feature = "runtime"))]
@@ -33,6 +35,14 @@ impl Seat {
     /// Does nothing.
     #[inline(always)]
     pub(crate) fn leave(&self, _pid: u64) {}
+}
+
+/// A poll of a task. There is none.
+pub(crate) struct Running;
+
+impl Running {
+    /// Does nothing.
+    pub(crate) fn end(self, _now: u64) {}
 }
 
 /// `false`.
@@ -53,7 +63,7 @@ pub(crate) struct Outer;
 #[cfg(all(tokio_unstable, feature = "runtime"))]
 impl Outer {
     /// Does nothing.
-    pub(crate) fn ends(self, _pid: u64) {}
+    pub(crate) fn ends(self, _pid: u64, _now: u64) {}
 
     /// Does nothing.
     pub(crate) fn resume(self) {}

@@ -24,18 +24,6 @@ pub enum Named<'t> {
 }
 
 impl Numbered {
-    /// The name of a port.
-    #[cfg(recorded)]
-    pub(crate) fn port(number: u64) -> Numbered {
-        Numbered { shape: &PORT, number }
-    }
-
-    /// The name of a process.
-    #[cfg(recorded)]
-    pub(crate) fn process(number: u64) -> Numbered {
-        Numbered { shape: &PROCESS, number }
-    }
-
     /// The number.
     #[inline(always)]
     pub(crate) fn number(self) -> u64 {

@@ -61,8 +61,8 @@ fn main() {
     let options = Options::parse();
     match options.peer {
         Peer::Bare => measure(&options, peers::runtime(), |yields| tokio::spawn(task(yields)), || {}),
-        Peer::Idle => measure(&options, peers::runtime(), |yields| dyntrace::spawn(task(yields)), || {}),
-        Peer::Stream => peers::stream(&options, peers::runtime(), |yields| dyntrace::spawn(task(yields))),
+        Peer::Idle => measure(&options, peers::runtime(), |yields| dyntrace::spawn(task(yields)).into_inner(), || {}),
+        Peer::Stream => peers::stream(&options, peers::runtime(), |yields| dyntrace::spawn(task(yields)).into_inner()),
         Peer::Overwrite => peers::overwrite(&options),
         Peer::Hooks => peers::stream(&options, peers::with_hooks(), |yields| tokio::spawn(task(yields))),
         Peer::Dial9 => peers::dial9(&options, |yields| tokio::spawn(task(yields))),

@@ -41,7 +41,7 @@ pub fn stream(options: &Options, runtime: Runtime, spawn: impl Fn(Task) -> JoinH
 
 pub fn overwrite(options: &Options) {
     let session = session(options, Mode::Overwrite);
-    measure(options, runtime(), |yields| dyntrace::spawn(task(yields)), || drop(session));
+    measure(options, runtime(), |yields| dyntrace::spawn(task(yields)).into_inner(), || drop(session));
 }
 
 pub fn dial9(options: &Options, spawn: impl Fn(Task) -> JoinHandle<()>) {

@@ -16,13 +16,13 @@
 //! ```
 
 mod join_handle;
-mod join_set;
+mod set;
 mod members;
 
 use crate::process::{self, Pid};
 
 pub use join_handle::JoinHandle;
-pub use join_set::JoinSet;
+pub use set::JoinSet;
 #[doc(no_inline)]
 pub use tokio::task::*;
 

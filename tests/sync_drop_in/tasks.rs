@@ -145,7 +145,7 @@ pub async fn every_item_of_a_set_is_there() {
     }
     let mut set = JoinSet::new();
     set.spawn(async { 9 });
-    let mut set = JoinSet::from(of_tokio(set));
+    let mut set = of_tokio(set);
     assert_eq!(set.join_next().await.unwrap().unwrap(), 9);
 }
 

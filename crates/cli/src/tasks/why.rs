@@ -82,8 +82,9 @@ pub fn text(look: &Look, stuck: &Stuck) -> String {
             }
         }
     }
-    text += &of_table(look, None, stuck);
-    text + &if look.has_memory { others(listing, &blocked) } else { String::new() }
+    let by_table = of_table(look, None, stuck);
+    text += &by_table;
+    text + &if look.has_memory { others(listing, &blocked, !by_table.is_empty()) } else { String::new() }
 }
 
 /// The waits of some tasks.
@@ -152,9 +153,11 @@ fn of_lock(future: &Await) -> (String, Option<u64>) {
     }
 }
 
-fn others(listing: &Listing, blocked: &[&Task]) -> String {
+/// How many tasks wait for something else. `is_told`: whether the table has told of some of them.
+fn others(listing: &Listing, blocked: &[&Task], is_told: bool) -> String {
     let count = listing.tasks.len() - blocked.len();
     let mut text = match (blocked.len(), count) {
+        _ if is_told => String::new(),
         (0, 0) => return "no tasks\n".to_owned(),
         (0, _) => "no task waits for a lock, for another task's end or for a file operation\n".to_owned(),
         _ => String::new(),

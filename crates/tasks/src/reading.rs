@@ -79,9 +79,9 @@ struct TaskType {
 /// The answer of [`Program::each_task`].
 #[derive(Debug)]
 pub struct Each<F, B> {
-    /// What each thread has made of its tasks. All tasks of a part have lower ids than those of the next one.
+    /// The answer of each thread. The ids of its tasks are not higher than those of the next thread.
     pub parts: Vec<F>,
-    /// What was read beside.
+    /// The answer of the reading beside.
     pub beside: B,
     /// The listing, without tasks.
     pub rest: Listing,

@@ -115,8 +115,8 @@ pub struct Common {
     exe: Option<PathBuf>,
     /// Read only the table of tasks that the program keeps (DYNTRACE=tasks), and not its memory
     ///
-    /// Of a million tasks, that takes less than a fifth of the time and a quarter of the reader's memory. The program's memory tells more: the futures that
-    /// tasks await, tasks that are not in the table, and the holders of locks.
+    /// That takes less time and less of the reader's memory. The program's memory tells more: the futures that tasks await, tasks that are
+    /// not in the table, and the holders of locks.
     #[arg(long, conflicts_with_all = ["core", "debug", "stop"])]
     table: bool,
     /// Print JSON

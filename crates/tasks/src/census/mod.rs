@@ -118,6 +118,8 @@ pub(crate) fn census(
     let mut places = Places::default();
     census.tasks = tasks.into_iter().map(|(cell, linked)| task(memory, cell, linked, &mut places)).collect();
     copies::drop_repeated(&mut census.tasks);
+    // It has the memory of the cells, which are larger.
+    census.tasks.shrink_to_fit();
     for task in &census.tasks {
         let owner = Owner { number: task.owner, scheduler: task.scheduler };
         if let Some(known) = owners.get_mut(&owner) {

@@ -12,7 +12,7 @@ pub(crate) struct Kept<V: Send> {
     answers: ThreadLocal<RefCell<HashMap<TypeId, V, BuildHasherDefault<Offset>>>>,
 }
 
-/// The hash of a type's offset. A chain asks for dozens of types, and that for their hashes is most of it by the standard library's hash.
+/// The hash of a type's offset. A chain asks for dozens of types: the standard library's hash would take most of the time of each answer.
 #[derive(Default)]
 struct Offset(u64);
 

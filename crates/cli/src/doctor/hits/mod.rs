@@ -68,7 +68,8 @@ fn finding(
         }
         let answers: Vec<_> =
             by_answer.iter().map(|(answer, names)| format!("{answer} ({})", names.join(", "))).collect();
-        parts.push(format!("{sites} sites of {form}: {}{}", answers.join("; "), advice(processor, form, kernel)));
+        let noun = if sites == 1 { "site" } else { "sites" };
+        parts.push(format!("{sites} {noun} of {form}: {}{}", answers.join("; "), advice(processor, form, kernel)));
     }
     let text = format!("on kernel {release}, {}", parts.join("; "));
     Some(if is_stepped {

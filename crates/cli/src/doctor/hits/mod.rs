@@ -57,7 +57,7 @@ fn finding(
     }
     let mut parts = Vec::new();
     let (mut is_stepped, mut has_calls) = (false, false);
-    for (&form, sites) in &forms {
+    for (&form, &sites) in &forms {
         let mut by_answer: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         let anyone: &[Attached] = &[("any tracer".to_owned(), &[Place::First])];
         for (name, places) in if tracers.is_empty() { anyone } else { tracers } {

@@ -57,7 +57,7 @@ fn finding(
     }
     let mut parts = Vec::new();
     let (mut is_stepped, mut has_calls) = (false, false);
-    for (&form, sites) in &forms {
+    for (&form, &sites) in &forms {
         let mut by_answer: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         let anyone: &[Attached] = &[("any tracer".to_owned(), &[Place::First])];
         for (name, places) in if tracers.is_empty() { anyone } else { tracers } {
@@ -68,7 +68,8 @@ fn finding(
         }
         let answers: Vec<_> =
             by_answer.iter().map(|(answer, names)| format!("{answer} ({})", names.join(", "))).collect();
-        parts.push(format!("{sites} sites of {form}: {}{}", answers.join("; "), advice(processor, form, kernel)));
+        let noun = if sites == 1 { "site" } else { "sites" };
+        parts.push(format!("{sites} {noun} of {form}: {}{}", answers.join("; "), advice(processor, form, kernel)));
     }
     let text = format!("on kernel {release}, {}", parts.join("; "));
     Some(if is_stepped {

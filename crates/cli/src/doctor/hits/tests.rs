@@ -142,8 +142,8 @@ fn sites_of_several_forms_and_no_tracer() {
     let finding = finding(Processor::X86_64, &code, kernel(6, 16), "R", &[]).expect("a finding");
     assert_eq!(
         finding.text,
-        "on kernel R, 2 sites of a nop: int3, emulated (any tracer); 1 sites of a 5-byte nop: int3, emulated (any tracer); \
-         1 sites of another instruction than a nop: not known for this instruction (any tracer)"
+        "on kernel R, 2 sites of a nop: int3, emulated (any tracer); 1 site of a 5-byte nop: int3, emulated (any tracer); \
+         1 site of another instruction than a nop: not known for this instruction (any tracer)"
     );
     assert!(super::finding(Processor::X86_64, &[], kernel(6, 18), "R", &[]).is_none());
 }

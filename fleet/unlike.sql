@@ -15,7 +15,7 @@ all_hosts AS (
 hosts AS (
     SELECT DISTINCT hostname, command_name FROM steps
 ),
-both AS (
+compared AS (
     SELECT
         hosts.hostname,
         hosts.command_name,
@@ -35,7 +35,7 @@ sums AS (
         sum(own) OVER (PARTITION BY hostname, command_name) AS own_all,
         sum(others) OVER (PARTITION BY hostname, command_name ORDER BY step) AS others_below,
         sum(others) OVER (PARTITION BY hostname, command_name) AS others_all
-    FROM both
+    FROM compared
 )
 SELECT
     hostname,

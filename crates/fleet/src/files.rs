@@ -16,7 +16,11 @@ const PARTIAL: &str = ".partial";
 pub(crate) fn create_folder(path: &Path, mode: u32) -> Result<(), Error> {
     let may_read = mode & 0o444;
     let builder = &mut DirBuilder::new();
-    builder.recursive(true).mode(0o700 | mode | may_read >> 2).create(path).map_err(Error::io("create the folder", path))
+    builder
+        .recursive(true)
+        .mode(0o700 | mode | may_read >> 2)
+        .create(path)
+        .map_err(Error::io("create the folder", path))
 }
 
 /// A file that is not whole yet. When this is dropped, the file is removed, if it has not got its name.

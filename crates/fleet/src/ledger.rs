@@ -76,7 +76,8 @@ impl Ledger {
             };
             let is_done = self.path(number, "done").exists();
             let plan: Plan = serde_json::from_str(&text).map_err(|error| {
-                let reason = format!("this is no plan: {error}; to convert the source anew, remove its files and this folder");
+                let reason =
+                    format!("this is no plan: {error}; to convert the source anew, remove its files and this folder");
                 Error::Plan { path: path.clone(), reason }
             })?;
             if plan.layout != LAYOUT && !is_done {
@@ -113,9 +114,11 @@ impl Ledger {
         for folder in folders {
             files::settle(&self.root.join(folder), &self.start(number))?;
         }
-        files::settle(&self.folder(), &format!("{number:06}."))?;
+        // Each only when the whole file is there, as another converter may be about to rename its own.
+        files::settle(&self.folder(), &format!("{number:06}.plan"))?;
         let done = Done { layout: LAYOUT, files };
-        files::replace(&self.path(number, "done"), &json(&done), self.mode)
+        files::replace(&self.path(number, "done"), &json(&done), self.mode)?;
+        files::settle(&self.folder(), &format!("{number:06}.done"))
     }
 
     /// The beginning of the names of the range's files.

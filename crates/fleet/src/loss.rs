@@ -56,7 +56,10 @@ mod tests {
             loss("c", None, Some(1)),
             loss("d", None, Some(2)),
         ];
-        assert_eq!(since(&now, &before), [loss("a", None, Some(7)), loss("b", Some(9), None), loss("d", None, Some(2))]);
+        assert_eq!(
+            since(&now, &before),
+            [loss("a", None, Some(7)), loss("b", Some(9), None), loss("d", None, Some(2))]
+        );
         assert_eq!(since(&now, &[]), now);
     }
 }

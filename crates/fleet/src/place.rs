@@ -53,9 +53,9 @@ fn encoded(hostname: &str) -> String {
     let mut out = String::new();
     for byte in hostname.bytes() {
         if out.len() >= LONGEST {
-            let hash = hostname.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-            });
+            let hash = hostname
+                .bytes()
+                .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
             let _ = write!(out, "%7E{hash:016x}");
             break;
         }

@@ -146,12 +146,8 @@ fn a_clock_that_was_set_is_told() {
 fn hosts_without_answers_get_the_bound_and_no_error_bar() {
     let message = |from, sent, to, received| Message { from, sent, to, received };
     // 1 only listens, 2 only talks, 3 talks to 1, 4 and 5 only with each other.
-    let messages = [
-        message(0, 100, 1, 1_150),
-        message(2, 5_000, 0, 200),
-        message(3, 70, 1, 1_160),
-        message(4, 1, 5, 2),
-    ];
+    let messages =
+        [message(0, 100, 1, 1_150), message(2, 5_000, 0, 200), message(3, 70, 1, 1_160), message(4, 1, 5, 2)];
     let alignment = align(0, &messages, 0).unwrap();
     let at = |host, time| alignment.time(host, time).map(|at| (at.time, at.error));
     assert_eq!(at(1, 1_150), Some((100, None)));

@@ -94,7 +94,10 @@ pub fn convert(Arguments { traces, to, output, sampling, partition }: &Arguments
         ));
     }
     if partition.is_given() && !matches!(to, Format::Parquet) {
-        return Err(Failure::new(exit::USAGE, anyhow!("--partition is for --to parquet: other formats have no data sets")));
+        return Err(Failure::new(
+            exit::USAGE,
+            anyhow!("--partition is for --to parquet: other formats have no data sets"),
+        ));
     }
     if partition.is_given() {
         return partition::convert(traces, output, partition);

@@ -161,7 +161,9 @@ fn rows_are_in_folders_by_host_date_and_hour() {
         let rows = rows(&output, &format!("operations/host=web-1/{hour}"));
         assert_eq!(rows.len(), count, "{hour}");
         assert!(rows.is_sorted_by_key(|row| format!("{:?}", row["time_ns"])));
-        assert!(rows.iter().all(|row| row["time_ns"] == row["return_ns"] && row["hostname"] == Field::Str("web-1".into())));
+        assert!(
+            rows.iter().all(|row| row["time_ns"] == row["return_ns"] && row["hostname"] == Field::Str("web-1".into()))
+        );
     }
     // In flight at the end of the recording.
     let last = rows(&output, "operations/host=web-1/date=2023-11-15/hour=01");
@@ -225,7 +227,11 @@ fn three(folder: &Path) -> PathBuf {
     for (number, host) in [(1, "web-1"), (2, "web-2"), (3, "web-2")] {
         let writer = source(trace.join(format!("shop-{number}")), number, host);
         writer.ring("ring-1", 7, &operations(3, 300));
-        writer.ring("ring-2", 8, &[fired("user_trace-s1", 5, ["hello".into()]), fired("user_trace-s1", 6, ["you".into()])]);
+        writer.ring(
+            "ring-2",
+            8,
+            &[fired("user_trace-s1", 5, ["hello".into()]), fired("user_trace-s1", 6, ["you".into()])],
+        );
         ended(&writer, 3 * HOUR);
     }
     trace
@@ -340,7 +346,10 @@ fn a_damaged_trace_among_good_ones() {
     let kinds: BTreeSet<String> = losses.iter().map(|row| row["kind"].to_string()).collect();
     assert!(kinds.contains("\"damaged\"") && kinds.contains("\"lost\""), "{losses:?}");
     let lost: Vec<_> = losses.iter().filter(|row| row["kind"] == Field::Str("lost".into())).collect();
-    assert_eq!((lost.len(), &lost[0]["count"], &lost[0]["reason"]), (2, &Field::ULong(5), &Field::Str("a test".into())));
+    assert_eq!(
+        (lost.len(), &lost[0]["count"], &lost[0]["reason"]),
+        (2, &Field::ULong(5), &Field::Str("a test".into()))
+    );
     let skipped = losses.iter().find(|row| row.contains_key("bytes")).unwrap();
     assert_eq!(skipped["file"], Field::Str("ring-1".into()));
     // The same status again, and no loss twice.

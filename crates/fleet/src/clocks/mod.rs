@@ -129,7 +129,8 @@ impl Knot {
         let more = more.checked_mul(part).map_or_else(|| more / whole * part, |product| product.div_euclid(whole));
         let lead = self.lead + more;
         // From both sides the error grows by the drift of the clock and by that of the line.
-        let [one, two] = [self, other].map(|knot| Some(knot.error? + 2 * graph::drifted(gap(knot.time, time), drift) + 1));
+        let [one, two] =
+            [self, other].map(|knot| Some(knot.error? + 2 * graph::drifted(gap(knot.time, time), drift) + 1));
         let error = if part == 0 { self.error } else { one.zip(two).map(|(one, two)| one.min(two)) };
         (lead, error)
     }

@@ -10,8 +10,15 @@ use dyntrace_reader::{Event, EventClass, FieldKind, Value};
 use super::tables::{self, Column, EVENTS, TOKEN};
 use crate::view::Code;
 
-pub const COLUMNS: [Column; 7] =
-    [("tid", Kind::Unsigned), ("probe", Kind::Text), ("user_tag", Kind::Text), TOKEN[0], TOKEN[1], TOKEN[2], ("fields", Kind::Map)];
+pub const COLUMNS: [Column; 7] = [
+    ("tid", Kind::Unsigned),
+    ("probe", Kind::Text),
+    ("user_tag", Kind::Text),
+    TOKEN[0],
+    TOKEN[1],
+    TOKEN[2],
+    ("fields", Kind::Map),
+];
 
 /// Writes the rows.
 #[derive(Default)]
@@ -63,7 +70,8 @@ impl Events {
         let token = class.token.map(|places| places.map(|at| signed(event.value(at)))).filter(|token| *token != [0; 3]);
         let [label, previous, current] = [0, 1, 2].map(|at| token.map(|token| Cell::Signed(token[at])));
         let probe = Cell::Text(event.class.name.as_str().into());
-        let own = [Some(Cell::Unsigned(event.tid)), Some(probe), user_tag, label, previous, current, Some(Cell::Map(fields))];
+        let own =
+            [Some(Cell::Unsigned(event.tid)), Some(probe), user_tag, label, previous, current, Some(Cell::Map(fields))];
         to.row(EVENTS, event.time, tables::row(event.time, event.process, own))
     }
 }
@@ -72,7 +80,8 @@ impl Class {
     fn of(class: &EventClass) -> Class {
         let is_text = |at: &usize| matches!(class.fields[*at].kind, FieldKind::Text | FieldKind::Name(_));
         let user_tag = class.position("user_tag").filter(is_text);
-        let token = TOKEN.map(|(name, _)| class.position(name).filter(|at| class.provider() == "dyntrace" && !is_text(at)));
+        let token =
+            TOKEN.map(|(name, _)| class.position(name).filter(|at| class.provider() == "dyntrace" && !is_text(at)));
         let token = match token {
             [Some(label), Some(previous), Some(current)] => Some([label, previous, current]),
             _ => None,

@@ -25,11 +25,13 @@ pub fn of(trace: &Trace, process: &Process) -> Vec<Loss> {
         let file = file.strip_prefix(&process.path).ok()?.to_string_lossy().into_owned();
         Some(Loss { kind: kind.to_owned(), file, reason: reason.to_owned(), ..Loss::default() })
     };
-    let discarded = losses.discarded.iter().filter_map(|ring| {
-        Some(Loss { count: Some(ring.count), ..loss("discarded", &ring.file, ring.reason())? })
-    });
+    let discarded = losses
+        .discarded
+        .iter()
+        .filter_map(|ring| Some(Loss { count: Some(ring.count), ..loss("discarded", &ring.file, ring.reason())? }));
     let lost = losses.lost.iter();
-    let lost = lost.filter_map(|lost| Some(Loss { count: Some(lost.count), ..loss("lost", &lost.file, &lost.reason)? }));
+    let lost =
+        lost.filter_map(|lost| Some(Loss { count: Some(lost.count), ..loss("lost", &lost.file, &lost.reason)? }));
     let damaged = losses.damaged.iter().filter_map(|damage| {
         let (offset, bytes) = (Some(damage.offset), Some(damage.bytes));
         Some(Loss { offset, bytes, ..loss(DAMAGED, &damage.file, &damage.reason)? })
@@ -57,7 +59,9 @@ pub fn line(loss: &Loss, process: &Process) -> String {
     match (loss.count, loss.offset, loss.bytes.filter(|bytes| *bytes > 0)) {
         (Some(1), ..) => format!("1 event lost: {file}: {reason}"),
         (Some(count), ..) => format!("{count} events lost: {file}: {reason}"),
-        (None, Some(offset), Some(bytes)) => format!("damaged: {file} at byte {offset}: {reason}; {bytes} bytes were skipped"),
+        (None, Some(offset), Some(bytes)) => {
+            format!("damaged: {file} at byte {offset}: {reason}; {bytes} bytes were skipped")
+        }
         (None, offset, _) => format!("damaged: {file} at byte {}: {reason}", offset.unwrap_or(0)),
     }
 }

@@ -33,7 +33,7 @@ pub struct Partition {
     /// For parquet: write a data set of many machines, a file for each table, process, host, date and hour; later runs add what is new
     #[arg(long, value_name = "KEYS", value_parser = ["host,date,hour"])]
     partition: Option<String>,
-    /// The programs have ended, also those that were killed: what is in flight gets its rows now
+    /// The programs are gone, also those whose recordings have no end: what is in flight gets its rows now
     #[arg(long = "final", requires = "partition", conflicts_with = "follow")]
     is_final: bool,
     /// Add what is new until the recordings end
@@ -129,9 +129,10 @@ impl Round<'_> {
             }
             if converted.len() == sources.len() {
                 self.seen.opened += 1;
-                let unopened = trace.losses().damaged.into_iter().filter(|damage| {
-                    !trace.processes().iter().any(|process| damage.file.starts_with(&process.path))
-                });
+                let unopened =
+                    trace.losses().damaged.into_iter().filter(|damage| {
+                        !trace.processes().iter().any(|process| damage.file.starts_with(&process.path))
+                    });
                 unopened.for_each(|damage| self.seen.skip(&damage));
                 for (process, source) in converted {
                     match source {
@@ -183,8 +184,8 @@ impl Seen {
         if !source.is_last {
             let path = escape::path(&process.path);
             self.lines.push(format!(
-                "{path}: the recording has not ended; {operations} operations, {tasks} tasks and {waits} waits in flight have no rows yet: run \
-                 this again, if the program was killed with --final"
+                "{path}: the recording has not ended; {operations} operations, {tasks} tasks and {waits} waits in flight have no rows yet; \
+                 if the program is gone, --final writes them"
             ));
         }
     }

@@ -39,7 +39,8 @@ pub const TOKEN: [Column; 3] =
 /// The names and the columns of all tables, each at the place of its number.
 pub fn schemas() -> Schemas {
     let time = || [("time_ns".to_owned(), Kind::Signed)].into_iter();
-    let operations = time().chain(operations::columns()).chain(owned(&[("requester", Kind::Text)])).chain(owned(&TOKEN));
+    let operations =
+        time().chain(operations::columns()).chain(owned(&[("requester", Kind::Text)])).chain(owned(&TOKEN));
     [
         ("events", schema("events", fixed(&events::COLUMNS), &["user_tag", "token_label"])),
         ("operations", schema("operations", operations.collect(), &["user_tag", "token_label", "path"])),

@@ -75,6 +75,7 @@ pub use command::{Argument, Command, Position};
 pub(crate) use coop::answered;
 pub(crate) use descriptor::{Descriptor, Owner};
 pub use driver::Driver;
+pub use inline::Inline;
 #[cfg(test)]
 pub(crate) use operation::observe;
 pub(crate) use request::Request;

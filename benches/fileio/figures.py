@@ -17,9 +17,10 @@ from typing import NamedTuple
 HERE = Path(__file__).resolve().parent
 TARGET = HERE / "target"
 BINARY = TARGET / "release" / "fileio"
+STORM = TARGET / "release" / "storm"
 
 TOKIO = "tokio-fs-mt"
-OURS = ["dyntrace-mt", "dyntrace-ct", "dyntrace-inline-mt", "dyntrace-inline-ct"]
+OURS = ["dyntrace-mt", "dyntrace-ct", "dyntrace-pool-mt", "dyntrace-pool-ct", "dyntrace-inline-mt", "dyntrace-inline-ct"]
 RINGS = ["tokio-uring", "compio", "monoio"]
 PEERS = [*OURS, TOKIO, "tokio-fs-ct", "spawn-blocking-mt", "spawn-blocking-ct", *RINGS, "std"]
 OPERATIONS = ["pread", "pwrite", "ofc", "stat", "rename", "readfile", "append", "append-shared"]
@@ -122,6 +123,23 @@ def measure(say, full):
             if asked or full:
                 table[cell] = judged(say, cell, asked, place, full)
     print_tables(table)
+
+
+def storm(say, full):
+    """How long the threads of a runtime stand in operations, with each setting of the inline path; judges the adaptive one."""
+    subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=HERE, check=True)
+    with directories() as place:
+        for mode in "off", "always", "adaptive":
+            stood = stand(mode, place["disk"], 20 if full else 5)
+            for what, times in stood.items():
+                print(f"  storm, {mode}: {what}: " + ", ".join(f"{name} {value:.6g}" for name, value in times.items()), flush=True)
+    for what, times in stood.items():
+        say(f"storm: a thread stands in one of {what}, p99.99, us", times["p9999"], 100)
+
+
+def stand(mode, directory, seconds):
+    command = [STORM, "--mode", mode, "--dir", directory, "--seconds", str(seconds)]
+    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use super::coop::{Cooperative, yield_if_spent};
 use super::detached::Detached;
@@ -168,14 +169,18 @@ impl Driver {
         yield_if_spent(permit.must_yield()).await;
         let entered = Entered::enter(port, &request);
         let mut operation = FileJob::new(entered, request, buffer, work);
+        let mut took = Duration::ZERO;
         let tried = operation.at_once(|request, buffer| {
             let mut trial = permit.begin();
             let attempt = attempt(request, buffer, &mut trial);
-            trial.end(&attempt);
+            took = trial.end(&attempt);
             self.cached_answer(attempt)
         });
         match tried {
-            Some((answer, buffer)) => (answer, Some(buffer)),
+            Some((answer, buffer)) => {
+                operation.count_answer(self.pool.pool(), answer.is_ok(), took);
+                (answer, Some(buffer))
+            }
             None => self.submit(operation, port).await,
         }
     }

@@ -14,8 +14,8 @@
 //!
 //! # Without the pool
 //!
-//! A driver that is [`inline`](Driver::inline) first tries whether the system's caches have the answer. Then the int_ pair stands around
-//! the attempt, on the caller's thread. After a miss the operation goes to the pool, and a second pair stands around its job: the last
+//! A driver that is [`inline`](Driver::inline) first tries whether the system's caches have the answer; in [adaptive](Inline::Adaptive)
+//! mode only where that was neither slow nor in vain of late. Then the int_ pair stands around the attempt, on the caller's thread. After a miss the operation goes to the pool, and a second pair stands around its job: the last
 //! pair is the one that counts. A hit needs no pool, so it succeeds even after the pool was shut down.
 //!
 //! # One system call for several syncs

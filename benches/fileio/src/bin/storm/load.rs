@@ -81,21 +81,21 @@ impl Task {
         Task { files: Arc::clone(files), random: Rng::with_seed(number as u64) }
     }
 
-    /// Runs operations until it is over. With `measured`, measures their polls.
-    pub async fn run(mut self, is_over: &AtomicBool, measured: bool) -> io::Result<Stood> {
-        let mut stood = Stood::default();
+    /// Runs operations until it is over. With `measured`, measures their polls: of operations that were answered at once, and the others.
+    pub async fn run(mut self, is_over: &AtomicBool, measured: bool) -> io::Result<[Stood; 2]> {
+        let [mut answered, mut others] = [Stood::default(), Stood::default()];
         let (hot, cold) = (traced::File::open(self.files.hot()).await?, traced::File::open(self.files.cold()).await?);
         while !is_over.load(Ordering::Relaxed) {
             let operation = Operation::any(&mut self.random);
             let (files, random) = (Arc::clone(&self.files), self.random.clone());
             let done = operation.run(&files, &hot, &cold, random);
             match measured {
-                true => watch(&mut stood, done).await?,
+                true => watch(&mut answered, &mut others, done).await?,
                 false => done.await?,
             }
             self.random.u64(..);
         }
-        Ok(stood)
+        Ok([answered, others])
     }
 }
 

@@ -2,8 +2,9 @@
 //! directories under rename, and threads that take the processors away.
 //!
 //! Half of the tasks measure each poll of an operation, the others each of their own polls, a *turn* of the thread. Not both, as measuring
-//! lengthens a turn. Time in which the scheduler had taken the processor from the thread says nothing about file operations: such polls are
-//! counted apart, unless the thread also slept.
+//! lengthens a turn. Operations that are ready at their first poll were answered inline. The others went to the pool, whose lock a thread
+//! may have to wait for, with or without an attempt before. Time in which the scheduler had taken the processor from the thread says
+//! nothing about file operations: such polls are counted apart, unless the thread also slept.
 
 mod beside;
 mod load;
@@ -62,38 +63,35 @@ fn main() -> Result<()> {
     let beside = beside::start(&files, options.busy, &is_over);
 
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let [operations, turns] = runtime.block_on(storm(&options, &files, &is_over))?;
+    let [answered, submitted, turns] = runtime.block_on(storm(&options, &files, &is_over))?;
     for thread in beside {
         thread.join().expect("no thread beside panics")?;
     }
-    println!("{}", json!({ "operations": operations.report(), "turns": turns.report() }));
+    println!("{}", json!({ "answered": answered.report(), "submitted": submitted.report(), "turns": turns.report() }));
     Ok(())
 }
 
-/// Returns the times of operations' polls, and of tasks' polls.
-async fn storm(options: &Options, files: &Arc<Files>, is_over: &Arc<AtomicBool>) -> Result<[Stood; 2]> {
+/// Returns the times of operations that were answered at once, of the polls of others, and of tasks' polls.
+async fn storm(options: &Options, files: &Arc<Files>, is_over: &Arc<AtomicBool>) -> Result<[Stood; 3]> {
     let mut tasks = JoinSet::new();
     for number in 0..options.tasks {
         let (task, is_over) = (Task::new(number, files), Arc::clone(is_over));
-        let of_turns = number % 2;
+        let is_measured = number % 2 == 0;
         tasks.spawn(async move {
-            let stood = match of_turns {
-                0 => task.run(&is_over, true).await?,
-                _ => {
-                    let mut turns = Stood::default();
-                    stood::watch(&mut turns, task.run(&is_over, false)).await?;
-                    turns
-                }
-            };
-            anyhow::Ok((of_turns, stood))
+            if is_measured {
+                let [answered, submitted] = task.run(&is_over, true).await?;
+                return anyhow::Ok([answered, submitted, Stood::default()]);
+            }
+            let [mut unused, mut turns] = [Stood::default(), Stood::default()];
+            stood::watch(&mut unused, &mut turns, task.run(&is_over, false)).await?;
+            Ok([Stood::default(), Stood::default(), turns])
         });
     }
     tokio::time::sleep(Duration::from_secs_f64(options.seconds)).await;
     is_over.store(true, Ordering::Relaxed);
-    let mut all = [Stood::default(), Stood::default()];
+    let mut all = [Stood::default(), Stood::default(), Stood::default()];
     while let Some(task) = tasks.join_next().await {
-        let (of_turns, stood) = task??;
-        all[of_turns].add(&stood);
+        all.iter_mut().zip(&task??).for_each(|(all, one)| all.add(one));
     }
     Ok(all)
 }

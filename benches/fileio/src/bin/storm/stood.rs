@@ -32,14 +32,17 @@ fn switches() -> (i64, i64) {
     (usage.voluntary_context_switches(), usage.involuntary_context_switches())
 }
 
-/// Awaits `future`, and adds the time of each of its polls.
-pub async fn watch<F: Future>(stood: &mut Stood, future: F) -> F::Output {
+/// Awaits `future`, and adds the time of each of its polls: to `answered` that of a first poll which is ready, to `others` the rest.
+pub async fn watch<F: Future>(answered: &mut Stood, others: &mut Stood, future: F) -> F::Output {
     let mut future = pin!(future);
+    let mut is_first = true;
     poll_fn(|cx| {
         let (before, from) = (switches(), Instant::now());
         let answer = future.as_mut().poll(cx);
         let took = u64::try_from(from.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let after = switches();
+        let stood = if is_first && answer.is_ready() { &mut *answered } else { &mut *others };
+        is_first = false;
         stood.note(took, after.0 != before.0, after.1 != before.1);
         answer
     })

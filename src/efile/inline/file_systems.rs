@@ -61,6 +61,8 @@ impl Attempted {
 const LOCAL_KIND: u8 = 1;
 const OTHER_KIND: u8 = 2;
 const REFUSES_READS: u8 = 4;
+/// A job detects the kind. In a child that is forked meanwhile, the file system stays unknown: its files go to the pool.
+const ASKED: u8 = 8;
 
 impl FileSystem {
     const fn new() -> FileSystem {
@@ -84,6 +86,11 @@ impl FileSystem {
     pub(super) fn is_local(&self) -> Option<bool> {
         let facts = self.facts.load(Ordering::Relaxed);
         (facts & (LOCAL_KIND | OTHER_KIND) != 0).then_some(facts & LOCAL_KIND != 0)
+    }
+
+    /// Returns whether the caller must have the kind detected, as nobody has asked for it.
+    pub(super) fn must_be_detected(&self) -> bool {
+        self.facts.fetch_or(ASKED, Ordering::Relaxed) & ASKED == 0
     }
 
     /// Returns whether it cannot tell if a read would wait.
@@ -114,14 +121,28 @@ fn device(stat: &Statx) -> u64 {
 }
 
 /// Finds out whether a file's file system is local. May block.
-pub(super) fn detect(file: &File) {
-    if let (Ok(stat), Ok(found)) = (known(file), rustix::fs::fstatfs(file))
-        && let Some(system) = FileSystem::of(&stat)
-    {
-        // The field's type differs from machine to machine; the magic numbers have 32 bits.
-        let is_local = LOCAL.contains(&(found.f_type as u64 & 0xffff_ffff));
-        system.note(if is_local { LOCAL_KIND } else { OTHER_KIND });
+pub(in crate::efile) fn detect(file: &File) {
+    match rustix::fs::fstatfs(file) {
+        Ok(found) => {
+            // The field's type differs from machine to machine; the magic numbers have 32 bits.
+            let is_local = LOCAL.contains(&(found.f_type as u64 & 0xffff_ffff));
+            if let Some(system) = of_file(file) {
+                system.note(if is_local { LOCAL_KIND } else { OTHER_KIND });
+            }
+        }
+        Err(_) => undetected(file),
     }
+}
+
+/// Notes that nobody found out. The next look-up asks again.
+pub(super) fn undetected(file: &File) {
+    if let Some(system) = of_file(file) {
+        system.facts.fetch_and(!ASKED, Ordering::Relaxed);
+    }
+}
+
+fn of_file(file: &File) -> Option<&'static FileSystem> {
+    FileSystem::of(&known(file).ok()?)
 }
 
 /// Notes that a file's file system cannot tell whether a read would wait. Does nothing for a FIFO or a device, whose refusal says nothing

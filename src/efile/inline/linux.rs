@@ -23,7 +23,8 @@ use super::back_off::BackOff;
 use super::file_systems::{Attempted, FileSystem, is_regular, known, refuse_reads};
 use super::trial::Trial;
 
-pub(super) use super::file_systems::detect;
+pub(in crate::efile) use super::file_systems::detect;
+pub(super) use super::file_systems::undetected;
 
 pub(super) const IS_SUPPORTED: bool = true;
 
@@ -190,7 +191,8 @@ fn look_up(
             Ok((file, stat, system))
         }
         Some(false) => Err(Miss::NotCached),
-        None => Err(Miss::Unknown(file)),
+        None if system.must_be_detected() => Err(Miss::Unknown(file)),
+        None => Err(Miss::NotCached),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The inline path: operations that the system's caches answer, on the caller's thread.
 //!
-//! A read or a look-up from memory takes less time than waking an I/O thread. So, if the program enables it
+//! A read or a look-up from memory takes less time than waking an I/O thread. So, where its switch is on
 //! ([`Driver::inline`](super::Driver::inline)), the driver first makes an *attempt*: a system call that does not wait for a disk or a
 //! network. Operations that the caches cannot answer go to the pool. Commands that have no such system call are never attempted: renames,
 //! writes and closes may wait for the journal of the file system.
@@ -37,6 +37,8 @@ pub(super) use back_off::BackOff;
 pub use mode::Inline;
 pub(super) use of_file::Attempts;
 pub(super) use system::Place;
+#[cfg(test)]
+pub(super) use system::detect;
 pub(crate) use system::{can_open, metadata, open, read_file, symlink_metadata};
 pub(super) use trial::Permit;
 pub(crate) use trial::Trial;
@@ -58,6 +60,9 @@ impl Job for DetectFileSystem {
         system::detect(&self.0);
     }
 
-    /// After a failure, the next attempt asks again.
-    fn settle(&mut self, _: Result<&(), &Fault>) {}
+    fn settle(&mut self, outcome: Result<&(), &Fault>) {
+        if outcome.is_err() {
+            system::undetected(&self.0);
+        }
+    }
 }

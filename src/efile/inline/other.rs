@@ -64,4 +64,6 @@ pub(crate) fn read_file(_: &Path, _: &mut Trial) -> Attempt<Vec<u8>> {
     Err(Miss::Refused)
 }
 
-pub(super) fn detect(_: &File) {}
+pub(in crate::efile) fn detect(_: &File) {}
+
+pub(super) fn undetected(_: &File) {}

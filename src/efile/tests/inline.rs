@@ -42,6 +42,8 @@ pub(super) fn cached() -> Option<(TempDir, PathBuf)> {
         let (pool, driver, _) = stepped_inline();
         let file = finish(&pool, OpenOptions::new().read(true).open_with(&driver, &path)).unwrap();
         std::fs::File::open(&path).unwrap().sync_all().unwrap();
+        // Another test may have asked, and not run the job yet.
+        inline::detect(&std::fs::File::open(&path).unwrap());
         if finish_now(file.read_at(vec![0; 1], 0)).is_some() {
             return Some((folder, path));
         }

@@ -14,7 +14,7 @@ use super::command::Command;
 use super::coop::answered;
 use super::driver::Driver;
 use super::group::Group;
-use super::inline::{Attempt, Attempts, Inline, Permit, Place};
+use super::inline::{Attempt, Attempts, Inline, Permit, Place, Trial};
 use super::process_local::ProcessLocal;
 use super::request::Request;
 use super::sync::Member;
@@ -130,13 +130,13 @@ impl Descriptor {
     }
 
     /// Attempts to read at an offset, all bytes up to the end of the file.
-    pub(crate) fn try_read_at(&self, bytes: &mut [u8], offset: u64) -> Attempt<usize> {
-        self.attempts.read_at(self.file(), bytes, offset)
+    pub(crate) fn try_read_at(&self, bytes: &mut [u8], offset: u64, trial: &Trial) -> Attempt<usize> {
+        self.attempts.read_at(self.file(), bytes, offset, trial)
     }
 
     /// Attempts to read at the cursor, as many bytes as are cached.
-    pub(crate) fn try_read(&self, bytes: &mut [u8]) -> Attempt<usize> {
-        self.attempts.read(self.file(), bytes)
+    pub(crate) fn try_read(&self, bytes: &mut [u8], trial: &Trial) -> Attempt<usize> {
+        self.attempts.read(self.file(), bytes, trial)
     }
 
     /// Attempts to get the metadata.

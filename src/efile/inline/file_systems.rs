@@ -6,9 +6,10 @@
 use std::fs::File;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use rustix::fs::{AtFlags, FileType, Statx, StatxFlags};
+use rustix::fs::{AtFlags, FileType, StatVfsMountFlags, Statx, StatxFlags};
 use rustix::io;
 
+use super::atime::is_written_relative;
 use super::back_off::BackOff;
 
 /// The magic numbers of file systems on local disks and in memory: opening a file and reading its metadata does not wait for another
@@ -63,6 +64,10 @@ const OTHER_KIND: u8 = 2;
 const REFUSES_READS: u8 = 4;
 /// A job detects the kind. In a child that is forked meanwhile, the file system stays unknown: its files go to the pool.
 const ASKED: u8 = 8;
+/// Reads do not change the time of the last access: mounted with `noatime`, or read-only.
+const KEEPS_ATIME: u8 = 16;
+/// Each read changes it: mounted with `strictatime`.
+const STRICT_ATIME: u8 = 32;
 
 impl FileSystem {
     const fn new() -> FileSystem {
@@ -98,6 +103,20 @@ impl FileSystem {
         self.facts.load(Ordering::Relaxed) & REFUSES_READS != 0
     }
 
+    /// Returns whether reads never change the time of the last access.
+    pub(super) fn keeps_atime(&self) -> bool {
+        self.facts.load(Ordering::Relaxed) & KEEPS_ATIME != 0
+    }
+
+    /// Returns whether a read of the file would change the time of its last access. If two mounts differ, the stricter one counts.
+    pub(super) fn would_write_atime(&self, stat: &Statx) -> bool {
+        match self.facts.load(Ordering::Relaxed) {
+            facts if facts & STRICT_ATIME != 0 => true,
+            facts if facts & KEEPS_ATIME != 0 => false,
+            _ => is_written_relative(stat),
+        }
+    }
+
     pub(super) fn back_off(&'static self, attempted: Attempted) -> &'static BackOff {
         &self.back_offs[attempted as usize]
     }
@@ -127,10 +146,21 @@ pub(in crate::efile) fn detect(file: &File) {
             // The field's type differs from machine to machine; the magic numbers have 32 bits.
             let is_local = LOCAL.contains(&(found.f_type as u64 & 0xffff_ffff));
             if let Some(system) = of_file(file) {
-                system.note(if is_local { LOCAL_KIND } else { OTHER_KIND });
+                system.note(atime(file) | if is_local { LOCAL_KIND } else { OTHER_KIND });
             }
         }
         Err(_) => undetected(file),
+    }
+}
+
+fn atime(file: &File) -> u8 {
+    let Ok(mount) = rustix::fs::fstatvfs(file) else { return 0 };
+    if mount.f_flag.intersects(StatVfsMountFlags::NOATIME | StatVfsMountFlags::RDONLY) {
+        KEEPS_ATIME
+    } else if mount.f_flag.contains(StatVfsMountFlags::RELATIME) {
+        0
+    } else {
+        STRICT_ATIME
     }
 }
 

@@ -5,6 +5,8 @@
 //! - On Linux 5.9 and 5.10 a read may return 0 in the middle of a file: no attempts there.
 //! - A read that misses starts the disk's read-ahead before it gives up, and hits if the disk was quick.
 //! - With `O_DIRECT` a read waits for the disk anyway: no attempts on such files.
+//! - A read that has the system write the time of the last access may wait for the journal. In adaptive mode the driver looks at the
+//!   file's times first, and leaves such reads to the pool: the first one after a change, and one a day.
 //! - Of an open, only the look-up of the name never waits. Opening a FIFO waits for its other end, a file under a lease for the lease
 //!   holder, and a file of FUSE or NFS, as well as its metadata, for the server. So the driver first opens a name with `O_PATH`, which
 //!   never waits, and goes on only with a regular file of a local file system. It adds `O_NONBLOCK` because of leases.
@@ -47,6 +49,17 @@ impl Place {
         // If its kind is not known: the flag has the system refuse to wait on any.
         let system = self.0.filter(|system| system.is_local() != Some(false))?;
         Some(system.back_off(Attempted::Read))
+    }
+
+    /// Returns whether a read of the file would have the system write the time of its last access.
+    pub(super) fn would_write_atime(self, file: &File, flags: i32) -> bool {
+        if OFlags::from_bits_retain(flags as _).contains(OFlags::NOATIME) {
+            return false;
+        }
+        match self.0 {
+            Some(system) => !system.keeps_atime() && known(file).map_or(true, |stat| system.would_write_atime(&stat)),
+            None => true,
+        }
     }
 
     /// Returns the back-off of FSTAT of an open file. `None` unless the file system is known to be local: no flag keeps fstat(2) from
@@ -138,6 +151,9 @@ pub(crate) fn read_file(path: &Path, trial: &mut Trial) -> Attempt<Vec<u8>> {
     let size = usize::try_from(stat.stx_size).ok().filter(|&size| size < MAX_SIZE).ok_or(Miss::NotCached)?;
     if !can_read(0) || system.refuses_reads() {
         return Err(Miss::Refused);
+    }
+    if trial.is_adaptive() && system.would_write_atime(&stat) {
+        return Err(Miss::NotCached);
     }
     let file = open_to_read(path, OFlags::CLOEXEC)?;
     // One byte more, to detect a file that has grown.

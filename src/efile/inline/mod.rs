@@ -11,6 +11,8 @@
 //! An attempt gives only results that the pool's job would give, too: success, and that a name does not exist. After any other error the
 //! operation goes to the pool, which tries again.
 
+#[cfg(target_os = "linux")]
+mod atime;
 mod attempt;
 mod back_off;
 #[cfg(target_os = "linux")]

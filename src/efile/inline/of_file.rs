@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::attempt::{Attempt, MAX_SIZE, Miss};
 use super::mode::{Inline, SharedMode};
 use super::system::{self, IS_SUPPORTED, Place};
-use super::trial::Permit;
+use super::trial::{Permit, Trial};
 
 /// Which operations on one open file to attempt.
 #[derive(Debug)]
@@ -78,18 +78,32 @@ impl Attempts {
     }
 
     /// Fills `bytes` up to the end of the file. After a miss their contents are unspecified.
-    pub(in crate::efile) fn read_at(&self, file: &File, bytes: &mut [u8], offset: u64) -> Attempt<usize> {
+    pub(in crate::efile) fn read_at(
+        &self,
+        file: &File,
+        bytes: &mut [u8],
+        offset: u64,
+        trial: &Trial,
+    ) -> Attempt<usize> {
+        self.leave_atime(file, trial)?;
         self.note_refusal(system::read_at(file, bytes, offset))
     }
 
     /// Reads some bytes at the cursor; 0 only at the end of the file.
-    pub(in crate::efile) fn read(&self, file: &File, bytes: &mut [u8]) -> Attempt<usize> {
+    pub(in crate::efile) fn read(&self, file: &File, bytes: &mut [u8], trial: &Trial) -> Attempt<usize> {
+        self.leave_atime(file, trial)?;
         self.note_refusal(system::read(file, bytes))
     }
 
     /// Gets the metadata. An error is found again in the pool.
     pub(in crate::efile) fn fstat(&self, file: &File) -> Attempt<Metadata> {
         file.metadata().map_err(|_| Miss::NotCached)
+    }
+
+    /// Ends an adaptive attempt if the read would write the time of the last access.
+    fn leave_atime(&self, file: &File, trial: &Trial) -> Attempt<()> {
+        let would_write = || self.place.get().is_none_or(|place| place.would_write_atime(file, self.flags));
+        if trial.is_adaptive() && would_write() { Err(Miss::NotCached) } else { Ok(()) }
     }
 
     fn note_refusal(&self, attempt: Attempt<usize>) -> Attempt<usize> {

@@ -61,11 +61,15 @@ impl Permit {
 impl Trial {
     /// Names the back-off of the file system that a look-up found. An error ends the attempt.
     pub(in crate::efile) fn on(&mut self, back_off: &'static BackOff) -> Attempt<()> {
-        if self.permit.mode == Inline::Adaptive && !back_off.allows(now) {
+        if self.is_adaptive() && !back_off.allows(now) {
             return Err(Miss::NotCached);
         }
         self.permit.back_off = Some(back_off);
         Ok(())
+    }
+
+    pub(super) fn is_adaptive(&self) -> bool {
+        self.permit.mode == Inline::Adaptive
     }
 
     /// Ends the trial, and returns how long it took.
@@ -73,7 +77,7 @@ impl Trial {
     pub(in crate::efile) fn end<T>(self, attempt: &Attempt<T>) -> Duration {
         let now = now();
         let took = now.saturating_sub(self.began);
-        if self.permit.mode == Inline::Adaptive {
+        if self.is_adaptive() {
             spend(took);
             if let Some(back_off) = self.permit.back_off {
                 back_off.note(outcome(took, attempt), now);

@@ -228,8 +228,8 @@ impl Cursor {
         let descriptor = Arc::clone(&self.descriptor);
         self.in_flight = Some(Box::pin(async move {
             let (permit, user) = (descriptor.permit_read(size), Arc::clone(&descriptor));
-            let attempt = |request: &Request, buffer: &mut Buffer, _: &mut Trial| {
-                buffer.read(descriptor.file(), size, |bytes| request.moving(descriptor.try_read(bytes)))
+            let attempt = |request: &Request, buffer: &mut Buffer, trial: &mut Trial| {
+                buffer.read(descriptor.file(), size, |bytes| request.moving(descriptor.try_read(bytes, trial)))
             };
             let work = move |request: &Request, buffer: &mut Buffer| {
                 buffer.read(user.file(), size, |bytes| request.moving(read(user.file(), bytes)))

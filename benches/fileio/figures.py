@@ -139,7 +139,7 @@ def storm(say, full):
 
 def stand(mode, directory, seconds):
     command = [STORM, "--mode", mode, "--dir", directory, "--seconds", str(seconds)]
-    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+    return json.loads(subprocess.run(command, preexec_fn=go_first, stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -74,11 +75,19 @@ fn written(path: &Path, length: usize) -> io::Result<()> {
 pub struct Task {
     files: Arc<Files>,
     random: Rng,
+    buffers: Buffers,
+}
+
+/// Kept, as an allocator's lock would have threads wait, too.
+struct Buffers {
+    block: Vec<u8>,
+    large: Vec<u8>,
 }
 
 impl Task {
     pub fn new(number: usize, files: &Arc<Files>) -> Task {
-        Task { files: Arc::clone(files), random: Rng::with_seed(number as u64) }
+        let buffers = Buffers { block: vec![0; BLOCK], large: vec![0; 16 * BLOCK] };
+        Task { files: Arc::clone(files), random: Rng::with_seed(number as u64), buffers }
     }
 
     /// Runs operations until it is over. With `measured`, measures their polls: of operations that were answered at once, and the others.
@@ -88,11 +97,13 @@ impl Task {
         while !is_over.load(Ordering::Relaxed) {
             let operation = Operation::any(&mut self.random);
             let (files, random) = (Arc::clone(&self.files), self.random.clone());
-            let done = operation.run(&files, &hot, &cold, random);
-            match measured {
+            let done = operation.run(&files, &hot, &cold, &mut self.buffers, random);
+            let file = match measured {
                 true => watch(&mut answered, &mut others, done).await?,
                 false => done.await?,
-            }
+            };
+            // Not measured: its CLOSE goes to the pool.
+            drop(file);
             self.random.u64(..);
         }
         Ok([answered, others])
@@ -125,27 +136,41 @@ impl Operation {
         }
     }
 
-    async fn run(self, files: &Files, hot: &traced::File, cold: &traced::File, mut random: Rng) -> io::Result<()> {
+    async fn run(
+        self,
+        files: &Files,
+        hot: &traced::File,
+        cold: &traced::File,
+        buffers: &mut Buffers,
+        mut random: Rng,
+    ) -> io::Result<Option<traced::File>> {
         let small = random.usize(..SMALLS);
         match self {
-            Operation::Hot => read(hot, BLOCK, &mut random).await,
-            Operation::Cold => read(cold, BLOCK, &mut random).await,
-            Operation::Large => read(hot, 16 * BLOCK, &mut random).await,
-            Operation::Stat => traced::metadata(files.small(small)).await.map(drop),
+            Operation::Hot => read(hot, &mut buffers.block, &mut random).await?,
+            Operation::Cold => read(cold, &mut buffers.block, &mut random).await?,
+            Operation::Large => read(hot, &mut buffers.large, &mut random).await?,
+            Operation::Stat => drop(traced::metadata(files.small(small)).await?),
             Operation::StatMoving => {
                 let path = files.directory(small % DIRECTORIES, random.bool()).join("file");
-                // It has the other name.
-                traced::try_exists(path).await.map(drop)
+                // Half of the time it has the other name.
+                traced::try_exists(path).await?;
             }
-            Operation::Open => traced::File::open(files.small(small)).await?.metadata().await.map(drop),
-            Operation::Readfile => traced::read(files.small(small)).await.map(drop),
+            Operation::Open => {
+                let file = traced::File::open(files.small(small)).await?;
+                file.metadata().await?;
+                return Ok(Some(file));
+            }
+            Operation::Readfile => drop(traced::read(files.small(small)).await?),
         }
+        Ok(None)
     }
 }
 
-async fn read(file: &traced::File, size: usize, random: &mut Rng) -> io::Result<()> {
+async fn read(file: &traced::File, buffer: &mut Vec<u8>, random: &mut Rng) -> io::Result<()> {
+    let size = buffer.len();
     let offset = random.usize(..BLOCKS - size / BLOCK) * BLOCK;
-    let (count, _) = file.read_at(vec![0; size], offset as u64).await;
+    let (count, back) = file.read_at(mem::take(buffer), offset as u64).await;
+    *buffer = back;
     match count? {
         count if count == size => Ok(()),
         count => Err(io::Error::other(format!("{count} of {size} bytes read"))),

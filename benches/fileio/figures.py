@@ -90,6 +90,7 @@ def figures():
 
     for in_flight in 16, 256:
         yield faster("pread", in_flight, 5)
+        yield faster("pread", in_flight, 5, peer="dyntrace-pool-mt")
         yield faster("pread", in_flight, 2.5, others=["spawn-blocking-mt"])
         yield faster("pwrite", in_flight, 2)
         yield faster("pwrite", in_flight, 3, "tmpfs")
@@ -101,6 +102,7 @@ def figures():
     yield faster("append", 16, 0.95)
     yield faster("append", 256, 1.2)
     yield faster("pread", 1, 2)
+    yield faster("pread", 1, 2, peer="dyntrace-pool-mt")
     yield faster("pread", 1, 8, peer="dyntrace-inline-mt")
     # With default settings; the runtimes on io_uring have one thread.
     for operation, in_flight in itertools.product(["stat", "rename", "readfile"], [16, 256]):

@@ -17,9 +17,10 @@ from typing import NamedTuple
 HERE = Path(__file__).resolve().parent
 TARGET = HERE / "target"
 BINARY = TARGET / "release" / "fileio"
+STORM = TARGET / "release" / "storm"
 
 TOKIO = "tokio-fs-mt"
-OURS = ["dyntrace-mt", "dyntrace-ct", "dyntrace-inline-mt", "dyntrace-inline-ct"]
+OURS = ["dyntrace-mt", "dyntrace-ct", "dyntrace-pool-mt", "dyntrace-pool-ct", "dyntrace-inline-mt", "dyntrace-inline-ct"]
 RINGS = ["tokio-uring", "compio", "monoio"]
 PEERS = [*OURS, TOKIO, "tokio-fs-ct", "spawn-blocking-mt", "spawn-blocking-ct", *RINGS, "std"]
 OPERATIONS = ["pread", "pwrite", "ofc", "stat", "rename", "readfile", "append", "append-shared"]
@@ -89,6 +90,7 @@ def figures():
 
     for in_flight in 16, 256:
         yield faster("pread", in_flight, 5)
+        yield faster("pread", in_flight, 5, peer="dyntrace-pool-mt")
         yield faster("pread", in_flight, 2.5, others=["spawn-blocking-mt"])
         yield faster("pwrite", in_flight, 2)
         yield faster("pwrite", in_flight, 3, "tmpfs")
@@ -100,6 +102,7 @@ def figures():
     yield faster("append", 16, 0.95)
     yield faster("append", 256, 1.2)
     yield faster("pread", 1, 2)
+    yield faster("pread", 1, 2, peer="dyntrace-pool-mt")
     yield faster("pread", 1, 8, peer="dyntrace-inline-mt")
     # With default settings; the runtimes on io_uring have one thread.
     for operation, in_flight in itertools.product(["stat", "rename", "readfile"], [16, 256]):
@@ -122,6 +125,23 @@ def measure(say, full):
             if asked or full:
                 table[cell] = judged(say, cell, asked, place, full)
     print_tables(table)
+
+
+def storm(say, full):
+    """How long the threads of a runtime stand in operations, with each setting of the inline path; judges the adaptive one."""
+    subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=HERE, check=True)
+    with directories() as place:
+        for mode in "off", "always", "adaptive":
+            stood = stand(mode, place["disk"], 20 if full else 5)
+            for what, times in stood.items():
+                print(f"  storm, {mode}: {what}: " + ", ".join(f"{name} {value:.6g}" for name, value in times.items()), flush=True)
+    # The other polls end at the pool's lock: compare them with those of `off`.
+    say("storm: us that a thread stands in an operation answered inline, p99.99", stood["answered"]["p9999"], 100)
+
+
+def stand(mode, directory, seconds):
+    command = [STORM, "--mode", mode, "--dir", directory, "--seconds", str(seconds)]
+    return json.loads(subprocess.run(command, preexec_fn=go_first, stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 
 @contextmanager

@@ -10,3 +10,7 @@ import figures  # noqa: E402
 
 def fileio():
     figures.measure(say, FULL)
+
+
+def standing():
+    figures.storm(say, FULL)

@@ -15,13 +15,14 @@ pub struct Metrics {
     pub slow: LaneMetrics,
     /// Jobs that wait for room because the queues are full.
     pub waiting: usize,
-    /// Operations that I/O threads ran, by driver and command, in the order of these names. The counts of a thread's batch of jobs
-    /// are added when its next batch begins.
+    /// Operations that ran, by driver and command, in the order of these names. The counts of a thread's batch of jobs are added when its
+    /// next batch begins.
     pub commands: Vec<CommandMetrics>,
 }
 
 /// Sums over the operations of one command of a driver, since the pool was made: those that I/O threads ran and whose job counts them
-/// ([`Job::count`](super::Job::count)). Operations that were cancelled in the queue, or that were answered inline, are not among them.
+/// ([`Job::count`](super::Job::count)), and those of the file driver that were answered inline, which are no jobs. Operations that were
+/// cancelled in the queue are not among them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommandMetrics {
@@ -35,7 +36,7 @@ pub struct CommandMetrics {
     pub errors: u64,
     /// How many bytes they moved.
     pub bytes: u64,
-    /// The sum of the times that their jobs ran. Zero for pools without threads.
+    /// The sum of the times that their jobs ran, zero for pools without threads, and that inline answers took.
     pub service: Duration,
 }
 

@@ -85,7 +85,8 @@
 //! # Metrics
 //!
 //! [`metrics`], or [`Pool::metrics`] for one pool, count without a tracer: queue lengths, threads, how long jobs wait and run, and for
-//! each command of a driver its operations, errors, bytes and time ([`Job::count`]). They are always on. They cost two readings of the
+//! each command of a driver its operations, errors, bytes and time ([`Job::count`]; operations that were answered inline are among them, but
+//! are no jobs). They are always on. They cost two readings of the
 //! clock per job and some additions to numbers of the I/O thread's own.
 //!
 //! ```
@@ -113,6 +114,7 @@
 
 mod admission;
 mod admission_queue;
+mod answered;
 mod batch;
 mod blocking;
 mod builder;
@@ -149,6 +151,7 @@ mod wake_task;
 mod watchdog;
 mod worker;
 
+pub(crate) use answered::Answer;
 pub use builder::Builder;
 pub use counts::Counts;
 pub use job::{Fault, Job};

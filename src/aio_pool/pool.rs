@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::answered::Answer;
 use super::builder::Builder;
 use super::clock::Time;
 #[cfg(not(any(loom, miri)))]
@@ -93,6 +94,12 @@ impl Pool {
         let (lane, taken) = (job.lane(), job.taken());
         let (submitted, runnable) = (Time::now(), OperationCell::detached(job));
         self.handle.shared.submit(QueuedJob { port, lane, taken, submitted, runnable, promise });
+    }
+
+    /// Counts an operation that its driver answered without a job. `command` is the command's number, below 8.
+    #[inline]
+    pub(crate) fn count_answer(&self, command: usize, thread: usize, answer: &Answer) {
+        self.handle.shared.answered.count(command, thread, answer);
     }
 
     /// Takes one job out of the queues and runs it on this thread. Returns `false` if there was none.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::admission_queue::{AdmissionQueue, Ticket};
+use super::answered::Answered;
 use super::blocking::KernelThread;
 use super::clock::Time;
 use super::completions::Completions;
@@ -43,6 +44,7 @@ pub(super) struct Settings {
 pub(super) struct PoolShared {
     pub settings: Settings,
     pub state: Mutex<PoolState>,
+    pub answered: Answered,
     /// Notified when a thread of the pool ends.
     pub ended: Condvar,
     /// The watchdog sleeps on it.
@@ -162,6 +164,7 @@ impl PoolShared {
         PoolShared {
             settings,
             state: Mutex::new(state),
+            answered: Answered::default(),
             ended: Condvar::new(),
             watchdog: Arc::new(Condvar::new()),
             watchdog_is_awake: AtomicBool::new(cfg!(loom)),
@@ -387,7 +390,8 @@ impl PoolShared {
 
     pub fn metrics(&self) -> Metrics {
         let mut state = lock(&self.state);
-        let (waiting, commands) = (state.waiting.length(), state.counts.clone());
+        let (waiting, mut commands) = (state.waiting.length(), state.counts.clone());
+        self.answered.add_to(&mut commands);
         let mut metrics = Metrics { waiting, commands, ..Metrics::default() };
         metrics.sort();
         for lane in Lane::ALL {

@@ -172,6 +172,25 @@ impl Command {
         counts.add(DRIVER, self.name(), succeeded, bytes);
     }
 
+    /// Returns the command's number among those that are answered inline.
+    pub(super) fn inline_number(self) -> usize {
+        use Command::{Fstat, Lstat, Open, Preadv, Read, ReadFile};
+        match self {
+            Read => 0,
+            Preadv => 1,
+            ReadFile => 2,
+            Fstat => 3,
+            Lstat => 4,
+            Open => 5,
+            _ => 6,
+        }
+    }
+
+    /// Returns the names that the pool's counts give an operation.
+    pub(super) fn counted_as(self) -> (&'static str, &'static str) {
+        (DRIVER, self.name())
+    }
+
     /// Returns whether the command reads, writes or copies bytes of files. `efile_drv-return` shows how many.
     ///
     /// ```

@@ -58,15 +58,20 @@ fn spend(cx: &mut Context<'_>) {
     }
 }
 
-/// Yields if the task's budget is spent, and spends a unit of it.
-pub(super) async fn yield_if_spent() {
-    let mut has_yielded = false;
-    poll_fn(|cx| match may_proceed(&mut has_yielded, cx) {
-        true => {
-            spend(cx);
-            Poll::Ready(())
+/// Yields if the task's budget is spent, or if `must_yield` is set, and spends a unit of the budget.
+pub(super) async fn yield_if_spent(must_yield: bool) {
+    let (mut has_yielded, mut must_yield) = (false, must_yield);
+    poll_fn(|cx| {
+        if mem::take(&mut must_yield) {
+            has_yielded = true;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
         }
-        false => Poll::Pending,
+        if !may_proceed(&mut has_yielded, cx) {
+            return Poll::Pending;
+        }
+        spend(cx);
+        Poll::Ready(())
     })
     .await;
 }

@@ -1,6 +1,6 @@
 //! An open file of the driver: shared by the operations that use it, closed when the last of them has ended.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::ops::Deref;
 use std::os::fd::{AsRawFd, RawFd};
@@ -14,7 +14,7 @@ use super::command::Command;
 use super::coop::answered;
 use super::driver::Driver;
 use super::group::Group;
-use super::inline::{self, Attempt, Reads};
+use super::inline::{Attempt, Attempts, Inline, Permit, Place, Trial};
 use super::process_local::ProcessLocal;
 use super::request::Request;
 use super::sync::Member;
@@ -30,7 +30,7 @@ pub(crate) struct Descriptor {
     driver: Driver,
     port: Port,
     flags: i32,
-    reads: Reads,
+    attempts: Attempts,
     /// The syncs that share the next call.
     pub(super) syncs: ProcessLocal<Group<Member>>,
     /// Taken only by `drop`.
@@ -62,10 +62,27 @@ pub(crate) struct Owner(Arc<Descriptor>);
 
 impl Descriptor {
     /// With `inline`, reads are attempted on the caller's thread.
-    pub(crate) fn new(driver: Driver, port: Port, flags: i32, inline: bool, file: File) -> Descriptor {
-        let reads = Reads::of(&file, flags, inline);
-        let syncs = ProcessLocal::new(Group::new());
-        Descriptor { driver, port, flags, reads, syncs, file: Some(file), opened_for: None, release: OnceLock::new() }
+    pub(crate) fn new(driver: Driver, port: Port, flags: i32, inline: Inline, file: File) -> Descriptor {
+        let attempts = Attempts::new(&file, flags, inline, None);
+        Descriptor::with(driver, port, flags, attempts, file)
+    }
+
+    /// As [`new`](Descriptor::new), for a file that was opened inline, at a known place.
+    pub(crate) fn opened_at(
+        driver: Driver,
+        port: Port,
+        flags: i32,
+        inline: Inline,
+        opened: (File, Place),
+    ) -> Descriptor {
+        let (file, place) = opened;
+        let attempts = Attempts::new(&file, flags, inline, Some(place));
+        Descriptor::with(driver, port, flags, attempts, file)
+    }
+
+    fn with(driver: Driver, port: Port, flags: i32, attempts: Attempts, file: File) -> Descriptor {
+        let (syncs, release) = (ProcessLocal::new(Group::new()), OnceLock::new());
+        Descriptor { driver, port, flags, attempts, syncs, file: Some(file), opened_for: None, release }
     }
 
     /// Sets the user tag of the task that opened the file.
@@ -86,23 +103,45 @@ impl Descriptor {
         self.file.as_ref().expect("only drop takes the file")
     }
 
-    /// Returns whether to attempt a read of `size` bytes on the caller's thread first.
-    pub(crate) fn is_inline(&self, size: usize) -> bool {
-        size <= inline::MAX_SIZE && self.reads.are_on()
+    /// Returns the permit to attempt a read of `size` bytes at an offset on the caller's thread first.
+    pub(crate) fn permit_read_at(&self, size: usize) -> Option<Permit> {
+        self.attempts.reads(size)
     }
 
-    pub(crate) fn set_inline(&self, inline: bool) {
-        self.reads.switch(self.file(), inline);
+    /// As [`permit_read_at`](Descriptor::permit_read_at), at the cursor.
+    pub(crate) fn permit_read(&self, size: usize) -> Option<Permit> {
+        // The parent of a forked child has the cursor, too.
+        self.syncs.get()?;
+        self.attempts.reads_at_cursor(size)
+    }
+
+    /// As [`permit_read_at`](Descriptor::permit_read_at), for the metadata.
+    pub(crate) fn permit_fstat(&self) -> Option<Permit> {
+        self.attempts.fstats()
+    }
+
+    pub(crate) fn set_inline(&self, inline: Inline) {
+        self.attempts.switch(self.file(), inline);
+    }
+
+    /// Notes that another descriptor has the file's cursor, too.
+    pub(crate) fn share_cursor(&self) {
+        self.attempts.share_cursor();
     }
 
     /// Attempts to read at an offset, all bytes up to the end of the file.
-    pub(crate) fn try_read_at(&self, bytes: &mut [u8], offset: u64) -> Attempt<usize> {
-        self.reads.read_at(self.file(), bytes, offset)
+    pub(crate) fn try_read_at(&self, bytes: &mut [u8], offset: u64, trial: &Trial) -> Attempt<usize> {
+        self.attempts.read_at(self.file(), bytes, offset, trial)
     }
 
     /// Attempts to read at the cursor, as many bytes as are cached.
-    pub(crate) fn try_read(&self, bytes: &mut [u8]) -> Attempt<usize> {
-        self.reads.read(self.file(), bytes)
+    pub(crate) fn try_read(&self, bytes: &mut [u8], trial: &Trial) -> Attempt<usize> {
+        self.attempts.read(self.file(), bytes, trial)
+    }
+
+    /// Attempts to get the metadata.
+    pub(crate) fn try_fstat(&self) -> Attempt<Metadata> {
+        self.attempts.fstat(self.file())
     }
 
     /// Makes a request with this descriptor in its first integer.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::marker::PhantomData;
+use std::time::Duration;
 
 use rustix::io::Errno;
 
@@ -9,7 +10,7 @@ use super::command::Command;
 use super::request::{Name, Request};
 use super::timed::{self, Began};
 use super::waits;
-use crate::aio_pool::{Counts, Fault, Job, Lane, Port};
+use crate::aio_pool::{Answer, Counts, Fault, Job, Lane, Pool, Port};
 use crate::probes::efile_drv;
 use crate::process::{self, OperationId};
 use crate::sdt::{self, Decision, Text};
@@ -180,6 +181,14 @@ where
         let answer = answer?;
         self.entered.settle(answer.as_ref(), || self.request.moved());
         Some((answer, self.reclaim()?))
+    }
+
+    /// Counts the operation, which was answered [at once](FileJob::at_once), for the pool's metrics.
+    #[inline]
+    pub(super) fn count_answer(&self, pool: &Pool, succeeded: bool, took: Duration) {
+        let command = self.request.command;
+        let answer = Answer { name: command.counted_as(), succeeded, bytes: self.request.moved(), took };
+        pool.count_answer(command.inline_number(), self.entered.id.thread as usize, &answer);
     }
 
     /// Takes the buffer of an operation that never ran.

@@ -1,5 +1,6 @@
 //! Every entry has one return, however the operation ends. The pool has no threads: each step is made by hand.
 
+mod adaptive;
 mod counts;
 mod inline;
 mod sync;
@@ -15,7 +16,7 @@ use rustix::io::Errno;
 
 use super::observe::Stage::{self, InternalEntry, InternalReturn, Return};
 use super::observe::operations;
-use super::{Command, Descriptor, Driver, Owner, Request};
+use super::{Command, Descriptor, Driver, Inline, Owner, Request};
 use crate::aio_pool::{Pool, Port};
 use crate::fs::{File, OpenOptions};
 
@@ -24,7 +25,7 @@ pub(crate) const DONE: [Stage; 3] = [InternalEntry, InternalReturn, Return(0)];
 
 pub(crate) fn stepped() -> (Pool, Driver, Port) {
     let pool = Pool::builder().threads(0).build();
-    let driver = Driver::new(pool.clone());
+    let driver = Driver::new(pool.clone()).inline(Inline::Off);
     let port = driver.port();
     (pool, driver, port)
 }
@@ -189,7 +190,7 @@ fn a_file_opened_for_nobody_is_closed() {
 #[test]
 fn closing_waits_for_operations_that_still_use_the_file() {
     let (pool, driver, port) = stepped();
-    let owner = Owner::new(Descriptor::new(driver, port, 0, false, tempfile::tempfile().unwrap()));
+    let owner = Owner::new(Descriptor::new(driver, port, 0, Inline::Off, tempfile::tempfile().unwrap()));
     let used = Arc::clone(&owner);
     let mut close = pin!(owner.close());
     assert!(poll(close.as_mut()).is_pending());

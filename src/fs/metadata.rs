@@ -10,6 +10,10 @@ use crate::efile::{Command, Driver, Request, inline};
 pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     let request = Request::new(Command::Fstat).s1(path.as_ref()).i1(-1);
     Driver::global()
-        .try_or_run(request, |request| inline::metadata(request.path()?), |request| std::fs::metadata(request.path()?))
+        .try_or_run(
+            request,
+            |request, trial| inline::metadata(request.path()?, trial),
+            |request| std::fs::metadata(request.path()?),
+        )
         .await
 }

@@ -8,7 +8,8 @@ use rustix::fs::OFlags;
 
 use super::file::open_file::File;
 use crate::aio_pool::Port;
-use crate::efile::{Command, Descriptor, Driver, Request, inline};
+use crate::efile::inline::{self, Trial};
+use crate::efile::{Command, Descriptor, Driver, Inline, Request};
 use crate::tag;
 
 /// Options to open a file with; see [`std::fs::OpenOptions`].
@@ -36,7 +37,7 @@ pub struct OpenOptions {
     create_new: bool,
     mode: u32,
     custom_flags: i32,
-    inline: Option<bool>,
+    inline: Option<Inline>,
 }
 
 impl OpenOptions {
@@ -115,8 +116,8 @@ impl OpenOptions {
 
     /// Sets whether to first try to open and read the file on the caller's thread, see [`Driver::inline`]. The default is the driver's
     /// setting.
-    pub fn inline(&mut self, inline: bool) -> &mut OpenOptions {
-        self.inline = Some(inline);
+    pub fn inline(&mut self, inline: impl Into<Inline>) -> &mut OpenOptions {
+        self.inline = Some(inline.into());
         self
     }
 
@@ -135,10 +136,10 @@ impl OpenOptions {
         let shown = flags.bits() as i32;
         let mode = if self.create || self.create_new { self.mode } else { 0 };
         let request = Request::new(Command::Open).s1(path.as_ref()).i1(shown.into()).i2(mode.into());
-        let inline = self.inline.unwrap_or(driver.is_inline());
-        let attempt = |request: &Request, _: &mut ()| {
-            let file = inline::open(request.path()?, flags)?;
-            Ok(Descriptor::new(driver.clone(), port, shown, inline, file))
+        let inline = self.inline.unwrap_or(driver.mode());
+        let attempt = |request: &Request, _: &mut (), trial: &mut Trial| {
+            let opened = inline::open(request.path()?, flags, trial)?;
+            Ok(Descriptor::opened_at(driver.clone(), port, shown, inline, opened))
         };
         let (options, is_known, driver_too, user_tag) =
             (self.std.clone(), self.is_known, driver.clone(), tag::get_tag_data());
@@ -147,8 +148,9 @@ impl OpenOptions {
             let flags = if is_known { shown } else { flags_of(&file) };
             Ok(Descriptor::new(driver_too, port, flags, inline, file).opened_for(user_tag))
         };
-        let attempted = inline && self.is_known && self.read && inline::can_open(flags);
-        let (descriptor, _) = driver.run_inline(attempted, port, request, (), attempt, open).await;
+        let is_attempted = self.is_known && self.read && inline::can_open(flags);
+        let permit = if is_attempted { Driver::permit(inline) } else { None };
+        let (descriptor, _) = driver.run_inline(permit, port, request, (), attempt, open).await;
         Ok(File::new(descriptor?))
     }
 

@@ -11,7 +11,9 @@ pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     Driver::global()
         .try_or_run(
             request,
-            |request| inline::read_file(request.path()?).inspect(|bytes| request.add_moved(bytes.len() as u64)),
+            |request, trial| {
+                inline::read_file(request.path()?, trial).inspect(|bytes| request.add_moved(bytes.len() as u64))
+            },
             |request| std::fs::read(request.path()?).inspect(|bytes| request.add_moved(bytes.len() as u64)),
         )
         .await

@@ -12,7 +12,7 @@ pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     Driver::global()
         .try_or_run(
             request,
-            |request| inline::symlink_metadata(request.path()?),
+            |request, trial| inline::symlink_metadata(request.path()?, trial),
             |request| std::fs::symlink_metadata(request.path()?),
         )
         .await

@@ -61,7 +61,9 @@ fn each_function_is_in_a_table() {
             let Some((_, signature)) = signature.split_once("fn ") else { continue };
             let takes_any =
                 signature.contains("impl ") || signature.contains(": AsRef") || signature.contains(": Into");
-            if !takes_any {
+            // A switch, which no operation holds.
+            let takes_a_switch = signature.contains("inline: impl Into<Inline>");
+            if !takes_any || takes_a_switch {
                 continue;
             }
             found += 1;

@@ -81,7 +81,7 @@ pub const FAMILIES: &[Family] = &[
         name: "dyntrace_operations_total",
         kind: Counter,
         unit: Count,
-        help: "Operations that I/O threads ran.",
+        help: "Operations that ran.",
         source: OfCommands(|of| Number(of.operations)),
     },
     Family {
@@ -102,7 +102,7 @@ pub const FAMILIES: &[Family] = &[
         name: "dyntrace_operation_service_seconds_total",
         kind: Counter,
         unit: Seconds,
-        help: "Time that I/O threads spent in operations.",
+        help: "Time that operations took, without their waits for a thread.",
         source: OfCommands(|of| Value::Time(of.service)),
     },
     Family {

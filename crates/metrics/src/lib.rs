@@ -48,7 +48,8 @@
 //!   as a value within its bucket, such that the sum is exact.
 //! - The families of the recorder, and `dyntrace_left_out_commands`, are those of the command only.
 //!
-//! Operations that were answered inline, or cancelled in the queue, are not counted.
+//! Operations that were answered inline are counted as operations, but not as jobs of the pool. Operations that were cancelled in the queue
+//! are not counted.
 
 mod families;
 mod figures;

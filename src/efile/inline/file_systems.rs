@@ -1,13 +1,16 @@
-//! Facts about file systems, by the device number that each has in stat(2).
+//! Facts about file systems, by the device number that each has in stat(2), and what their answers have taught.
 //!
 //! After an unmount another file system may get the same number. The system does not tell; the facts of the first then apply to the
 //! second.
 
 use std::fs::File;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use rustix::fs::{AtFlags, FileType, Statx, StatxFlags};
+use rustix::fs::{AtFlags, FileType, StatVfsMountFlags, Statx, StatxFlags};
 use rustix::io;
+
+use super::atime::is_written_relative;
+use super::back_off::BackOff;
 
 /// The magic numbers of file systems on local disks and in memory: opening a file and reading its metadata does not wait for another
 /// machine or process.
@@ -26,33 +29,101 @@ const LOCAL: [u64; 11] = [
 ];
 
 /// Without a lock, which a fork could leave locked in the child.
-static TABLE: [FileSystem; 64] = [const { FileSystem { number: AtomicU64::new(0), facts: AtomicU8::new(0) } }; 64];
-/// Set if any file system refuses reads. While it is clear, no read asks for the device number.
-static SOME_REFUSE: AtomicBool = AtomicBool::new(false);
+static TABLE: [FileSystem; 64] = [const { FileSystem::new() }; 64];
 
+/// A file system that was seen.
 // Relaxed, everywhere: these values publish nothing but themselves; a thread that sees one late asks once more.
-struct FileSystem {
+#[derive(Debug)]
+pub(super) struct FileSystem {
     /// The device number plus 1; 0 while the entry is free.
     number: AtomicU64,
     facts: AtomicU8,
+    back_offs: [BackOff; Attempted::COUNT],
+}
+
+/// Commands that are attempted. What one of them has taught says nothing about another.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Attempted {
+    /// READ and PREADV.
+    Read,
+    ReadFile,
+    /// FSTAT of a path, and LSTAT.
+    Look,
+    Open,
+    /// FSTAT of an open file.
+    Fstat,
+}
+
+impl Attempted {
+    const COUNT: usize = Attempted::Fstat as usize + 1;
 }
 
 /// Facts about a file system.
 const LOCAL_KIND: u8 = 1;
 const OTHER_KIND: u8 = 2;
 const REFUSES_READS: u8 = 4;
+/// A job detects the kind. In a child that is forked meanwhile, the file system stays unknown: its files go to the pool.
+const ASKED: u8 = 8;
+/// Reads do not change the time of the last access: mounted with `noatime`, or read-only.
+const KEEPS_ATIME: u8 = 16;
+/// Each read changes it: mounted with `strictatime`.
+const STRICT_ATIME: u8 = 32;
 
-/// Returns the facts about a device, after taking an entry for it; `None` if the table is full.
-fn facts(device: u64) -> Option<&'static AtomicU8> {
-    let ours = device + 1;
-    let entry = TABLE.iter().find(|entry| match entry.number.load(Ordering::Relaxed) {
-        0 => match entry.number.compare_exchange(0, ours, Ordering::Relaxed, Ordering::Relaxed) {
-            Ok(_) => true,
-            Err(theirs) => theirs == ours,
-        },
-        number => number == ours,
-    });
-    entry.map(|entry| &entry.facts)
+impl FileSystem {
+    const fn new() -> FileSystem {
+        let back_offs = [const { BackOff::new() }; Attempted::COUNT];
+        FileSystem { number: AtomicU64::new(0), facts: AtomicU8::new(0), back_offs }
+    }
+
+    /// Returns the file system of a file, after taking an entry for it; `None` if the table is full.
+    pub(super) fn of(stat: &Statx) -> Option<&'static FileSystem> {
+        let ours = device(stat) + 1;
+        TABLE.iter().find(|entry| match entry.number.load(Ordering::Relaxed) {
+            0 => match entry.number.compare_exchange(0, ours, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => true,
+                Err(theirs) => theirs == ours,
+            },
+            number => number == ours,
+        })
+    }
+
+    /// Returns whether the file system is local, or `None` if [`detect`] must find out.
+    pub(super) fn is_local(&self) -> Option<bool> {
+        let facts = self.facts.load(Ordering::Relaxed);
+        (facts & (LOCAL_KIND | OTHER_KIND) != 0).then_some(facts & LOCAL_KIND != 0)
+    }
+
+    /// Returns whether the caller must have the kind detected, as nobody has asked for it.
+    pub(super) fn must_be_detected(&self) -> bool {
+        self.facts.fetch_or(ASKED, Ordering::Relaxed) & ASKED == 0
+    }
+
+    /// Returns whether it cannot tell if a read would wait.
+    pub(super) fn refuses_reads(&self) -> bool {
+        self.facts.load(Ordering::Relaxed) & REFUSES_READS != 0
+    }
+
+    /// Returns whether reads never change the time of the last access.
+    pub(super) fn keeps_atime(&self) -> bool {
+        self.facts.load(Ordering::Relaxed) & KEEPS_ATIME != 0
+    }
+
+    /// Returns whether a read of the file would change the time of its last access. If two mounts differ, the stricter one counts.
+    pub(super) fn would_write_atime(&self, stat: &Statx) -> bool {
+        match self.facts.load(Ordering::Relaxed) {
+            facts if facts & STRICT_ATIME != 0 => true,
+            facts if facts & KEEPS_ATIME != 0 => false,
+            _ => is_written_relative(stat),
+        }
+    }
+
+    pub(super) fn back_off(&'static self, attempted: Attempted) -> &'static BackOff {
+        &self.back_offs[attempted as usize]
+    }
+
+    fn note(&self, fact: u8) {
+        self.facts.fetch_or(fact, Ordering::Relaxed);
+    }
 }
 
 /// Returns the cached metadata of an open file; does not ask a file server.
@@ -68,20 +139,40 @@ fn device(stat: &Statx) -> u64 {
     u64::from(stat.stx_dev_major) << 32 | u64::from(stat.stx_dev_minor)
 }
 
-/// Returns whether the file system is local, or `None` if [`detect`] must find out.
-pub(super) fn is_local(stat: &Statx) -> Option<bool> {
-    // If the table is full, the file system counts as not local.
-    let facts = facts(device(stat)).map_or(OTHER_KIND, |facts| facts.load(Ordering::Relaxed));
-    (facts & (LOCAL_KIND | OTHER_KIND) != 0).then_some(facts & LOCAL_KIND != 0)
+/// Finds out whether a file's file system is local. May block.
+pub(in crate::efile) fn detect(file: &File) {
+    match rustix::fs::fstatfs(file) {
+        Ok(found) => {
+            // The field's type differs from machine to machine; the magic numbers have 32 bits.
+            let is_local = LOCAL.contains(&(found.f_type as u64 & 0xffff_ffff));
+            if let Some(system) = of_file(file) {
+                system.note(atime(file) | if is_local { LOCAL_KIND } else { OTHER_KIND });
+            }
+        }
+        Err(_) => undetected(file),
+    }
 }
 
-/// Finds out whether a file's file system is local. May block.
-pub(super) fn detect(file: &File) {
-    if let (Ok(stat), Ok(system)) = (known(file), rustix::fs::fstatfs(file)) {
-        // The field's type differs from machine to machine; the magic numbers have 32 bits.
-        let is_local = LOCAL.contains(&(system.f_type as u64 & 0xffff_ffff));
-        note(&stat, if is_local { LOCAL_KIND } else { OTHER_KIND });
+fn atime(file: &File) -> u8 {
+    let Ok(mount) = rustix::fs::fstatvfs(file) else { return 0 };
+    if mount.f_flag.intersects(StatVfsMountFlags::NOATIME | StatVfsMountFlags::RDONLY) {
+        KEEPS_ATIME
+    } else if mount.f_flag.contains(StatVfsMountFlags::RELATIME) {
+        0
+    } else {
+        STRICT_ATIME
     }
+}
+
+/// Notes that nobody found out. The next look-up asks again.
+pub(super) fn undetected(file: &File) {
+    if let Some(system) = of_file(file) {
+        system.facts.fetch_and(!ASKED, Ordering::Relaxed);
+    }
+}
+
+fn of_file(file: &File) -> Option<&'static FileSystem> {
+    FileSystem::of(&known(file).ok()?)
 }
 
 /// Notes that a file's file system cannot tell whether a read would wait. Does nothing for a FIFO or a device, whose refusal says nothing
@@ -89,22 +180,8 @@ pub(super) fn detect(file: &File) {
 pub(super) fn refuse_reads(file: &File) {
     if let Ok(stat) = known(file)
         && is_regular(&stat)
+        && let Some(system) = FileSystem::of(&stat)
     {
-        note(&stat, REFUSES_READS);
-        SOME_REFUSE.store(true, Ordering::Relaxed);
+        system.note(REFUSES_READS);
     }
-}
-
-fn note(stat: &Statx, fact: u8) {
-    if let Some(facts) = facts(device(stat)) {
-        facts.fetch_or(fact, Ordering::Relaxed);
-    }
-}
-
-pub(super) fn refuses_reads(file: &File) -> bool {
-    SOME_REFUSE.load(Ordering::Relaxed) && known(file).is_ok_and(|stat| stat_refuses_reads(&stat))
-}
-
-pub(super) fn stat_refuses_reads(stat: &Statx) -> bool {
-    facts(device(stat)).is_some_and(|facts| facts.load(Ordering::Relaxed) & REFUSES_READS != 0)
 }

@@ -5,6 +5,8 @@
 //! - On Linux 5.9 and 5.10 a read may return 0 in the middle of a file: no attempts there.
 //! - A read that misses starts the disk's read-ahead before it gives up, and hits if the disk was quick.
 //! - With `O_DIRECT` a read waits for the disk anyway: no attempts on such files.
+//! - A read that has the system write the time of the last access may wait for the journal. In adaptive mode the driver looks at the
+//!   file's times first, and leaves such reads to the pool: the first one after a change, and one a day.
 //! - Of an open, only the look-up of the name never waits. Opening a FIFO waits for its other end, a file under a lease for the lease
 //!   holder, and a file of FUSE or NFS, as well as its metadata, for the server. So the driver first opens a name with `O_PATH`, which
 //!   never waits, and goes on only with a regular file of a local file system. It adds `O_NONBLOCK` because of leases.
@@ -18,10 +20,55 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, Statx};
 use rustix::io::{Errno, ReadWriteFlags};
 
-use super::file_systems::{is_local, is_regular, known, refuse_reads, stat_refuses_reads};
-use super::{Attempt, MAX_SIZE, Miss};
+use super::attempt::{Attempt, MAX_SIZE, Miss};
+use super::back_off::BackOff;
+use super::file_systems::{Attempted, FileSystem, is_regular, known, refuse_reads};
+use super::trial::Trial;
 
-pub(super) use super::file_systems::{detect, refuses_reads};
+pub(in crate::efile) use super::file_systems::detect;
+pub(super) use super::file_systems::undetected;
+
+pub(super) const IS_SUPPORTED: bool = true;
+
+/// The file system of an open regular file; `None` if the table has no room for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place(Option<&'static FileSystem>);
+
+impl Place {
+    /// Does not ask a file server. The file system of a FIFO's or a device's name says nothing about reads there.
+    pub(super) fn of(file: &File) -> Place {
+        Place(known(file).ok().filter(is_regular).as_ref().and_then(FileSystem::of))
+    }
+
+    pub(super) fn refuses_reads(self) -> bool {
+        self.0.is_some_and(FileSystem::refuses_reads)
+    }
+
+    /// Returns the back-off of READ and PREADV. `None` on a file system that is known not to be local.
+    pub(super) fn reads(self) -> Option<&'static BackOff> {
+        // If its kind is not known: the flag has the system refuse to wait on any.
+        let system = self.0.filter(|system| system.is_local() != Some(false))?;
+        Some(system.back_off(Attempted::Read))
+    }
+
+    /// Returns whether a read of the file would have the system write the time of its last access.
+    pub(super) fn would_write_atime(self, file: &File, flags: i32) -> bool {
+        if OFlags::from_bits_retain(flags as _).contains(OFlags::NOATIME) {
+            return false;
+        }
+        match self.0 {
+            Some(system) => !system.keeps_atime() && known(file).map_or(true, |stat| system.would_write_atime(&stat)),
+            None => true,
+        }
+    }
+
+    /// Returns the back-off of FSTAT of an open file. `None` unless the file system is known to be local: no flag keeps fstat(2) from
+    /// asking a file server.
+    pub(super) fn fstats(self) -> Option<&'static BackOff> {
+        let system = self.0.filter(|system| system.is_local() == Some(true))?;
+        Some(system.back_off(Attempted::Fstat))
+    }
+}
 
 /// Returns whether this kernel allows attempts to read files with these flags.
 pub(super) fn can_read(flags: i32) -> bool {
@@ -78,13 +125,13 @@ fn read_some(file: &File, bytes: &mut [u8], offset: u64) -> Attempt<usize> {
     )
 }
 
-pub(crate) fn metadata(path: &Path) -> Attempt<Metadata> {
-    let (file, _) = look_up(path, OFlags::empty())?;
+pub(crate) fn metadata(path: &Path, trial: &mut Trial) -> Attempt<Metadata> {
+    let (file, ..) = look_up(path, OFlags::empty(), Attempted::Look, trial)?;
     Ok(file.metadata()?)
 }
 
-pub(crate) fn symlink_metadata(path: &Path) -> Attempt<Metadata> {
-    let (file, _) = look_up(path, OFlags::NOFOLLOW)?;
+pub(crate) fn symlink_metadata(path: &Path, trial: &mut Trial) -> Attempt<Metadata> {
+    let (file, ..) = look_up(path, OFlags::NOFOLLOW, Attempted::Look, trial)?;
     Ok(file.metadata()?)
 }
 
@@ -93,17 +140,20 @@ pub(crate) fn can_open(flags: OFlags) -> bool {
     (OFlags::CLOEXEC | OFlags::NOFOLLOW).contains(flags)
 }
 
-pub(crate) fn open(path: &Path, flags: OFlags) -> Attempt<File> {
+pub(crate) fn open(path: &Path, flags: OFlags, trial: &mut Trial) -> Attempt<(File, Place)> {
     debug_assert!(can_open(flags));
-    look_up_regular(path, flags & OFlags::NOFOLLOW)?;
-    open_regular(path, flags)
+    let (_, system) = look_up_regular(path, flags & OFlags::NOFOLLOW, Attempted::Open, trial)?;
+    Ok((open_regular(path, flags)?, Place(Some(system))))
 }
 
-pub(crate) fn read_file(path: &Path) -> Attempt<Vec<u8>> {
-    let stat = look_up_regular(path, OFlags::empty())?;
+pub(crate) fn read_file(path: &Path, trial: &mut Trial) -> Attempt<Vec<u8>> {
+    let (stat, system) = look_up_regular(path, OFlags::empty(), Attempted::ReadFile, trial)?;
     let size = usize::try_from(stat.stx_size).ok().filter(|&size| size < MAX_SIZE).ok_or(Miss::NotCached)?;
-    if !can_read(0) || stat_refuses_reads(&stat) {
+    if !can_read(0) || system.refuses_reads() {
         return Err(Miss::Refused);
+    }
+    if trial.is_adaptive() && system.would_write_atime(&stat) {
+        return Err(Miss::NotCached);
     }
     let file = open_to_read(path, OFlags::CLOEXEC)?;
     // One byte more, to detect a file that has grown.
@@ -119,9 +169,14 @@ pub(crate) fn read_file(path: &Path) -> Attempt<Vec<u8>> {
 }
 
 /// Looks up a name that must lead to a regular file.
-fn look_up_regular(path: &Path, follow: OFlags) -> Attempt<Statx> {
-    let (_, stat) = look_up(path, follow)?;
-    is_regular(&stat).then_some(stat).ok_or(Miss::NotCached)
+fn look_up_regular(
+    path: &Path,
+    follow: OFlags,
+    attempted: Attempted,
+    trial: &mut Trial,
+) -> Attempt<(Statx, &'static FileSystem)> {
+    let (_, stat, system) = look_up(path, follow, attempted, trial)?;
+    is_regular(&stat).then_some((stat, system)).ok_or(Miss::NotCached)
 }
 
 /// Opens a name that led to a regular file, for reading.
@@ -135,14 +190,25 @@ fn open_to_read(path: &Path, flags: OFlags) -> Attempt<File> {
     open_cached(path, flags | OFlags::NONBLOCK)
 }
 
-/// Looks up a name on a local file system.
-fn look_up(path: &Path, follow: OFlags) -> Attempt<(File, Statx)> {
+/// Looks up a name on a local file system that has not paused such attempts.
+fn look_up(
+    path: &Path,
+    follow: OFlags,
+    attempted: Attempted,
+    trial: &mut Trial,
+) -> Attempt<(File, Statx, &'static FileSystem)> {
     let file = open_cached(path, OFlags::PATH | OFlags::CLOEXEC | follow)?;
     let stat = known(&file).map_err(|_| Miss::NotCached)?;
-    match is_local(&stat) {
-        Some(true) => Ok((file, stat)),
+    // If the table is full, the file system counts as not local.
+    let system = FileSystem::of(&stat).ok_or(Miss::NotCached)?;
+    match system.is_local() {
+        Some(true) => {
+            trial.on(system.back_off(attempted))?;
+            Ok((file, stat, system))
+        }
         Some(false) => Err(Miss::NotCached),
-        None => Err(Miss::Unknown(file)),
+        None if system.must_be_detected() => Err(Miss::Unknown(file)),
+        None => Err(Miss::NotCached),
     }
 }
 

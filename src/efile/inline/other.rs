@@ -5,14 +5,39 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-use super::{Attempt, Miss};
+use super::attempt::{Attempt, Miss};
+use super::back_off::BackOff;
+use super::trial::Trial;
+
+pub(super) const IS_SUPPORTED: bool = false;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place;
+
+impl Place {
+    pub(super) fn of(_: &File) -> Place {
+        Place
+    }
+
+    pub(super) fn refuses_reads(self) -> bool {
+        true
+    }
+
+    pub(super) fn would_write_atime(self, _: &File, _: i32) -> bool {
+        true
+    }
+
+    pub(super) fn reads(self) -> Option<&'static BackOff> {
+        None
+    }
+
+    pub(super) fn fstats(self) -> Option<&'static BackOff> {
+        None
+    }
+}
 
 pub(super) fn can_read(_: i32) -> bool {
     false
-}
-
-pub(super) fn refuses_reads(_: &File) -> bool {
-    true
 }
 
 pub(super) fn read_at(_: &File, _: &mut [u8], _: u64) -> Attempt<usize> {
@@ -23,11 +48,11 @@ pub(super) fn read(_: &File, _: &mut [u8]) -> Attempt<usize> {
     Err(Miss::Refused)
 }
 
-pub(crate) fn metadata(_: &Path) -> Attempt<Metadata> {
+pub(crate) fn metadata(_: &Path, _: &mut Trial) -> Attempt<Metadata> {
     Err(Miss::Refused)
 }
 
-pub(crate) fn symlink_metadata(_: &Path) -> Attempt<Metadata> {
+pub(crate) fn symlink_metadata(_: &Path, _: &mut Trial) -> Attempt<Metadata> {
     Err(Miss::Refused)
 }
 
@@ -35,12 +60,14 @@ pub(crate) fn can_open(_: OFlags) -> bool {
     false
 }
 
-pub(crate) fn open(_: &Path, _: OFlags) -> Attempt<File> {
+pub(crate) fn open(_: &Path, _: OFlags, _: &mut Trial) -> Attempt<(File, Place)> {
     Err(Miss::Refused)
 }
 
-pub(crate) fn read_file(_: &Path) -> Attempt<Vec<u8>> {
+pub(crate) fn read_file(_: &Path, _: &mut Trial) -> Attempt<Vec<u8>> {
     Err(Miss::Refused)
 }
 
-pub(super) fn detect(_: &File) {}
+pub(in crate::efile) fn detect(_: &File) {}
+
+pub(super) fn undetected(_: &File) {}

@@ -1,10 +1,12 @@
 //! The pool counts the driver's operations by command.
 
+use std::io;
 use std::pin::pin;
 
 use super::{finish, open, poll, request, stepped};
 use crate::aio_pool::Pool;
-use crate::efile::{Command, Request};
+use crate::efile::inline::{Miss, Trial};
+use crate::efile::{Command, Inline, Request};
 
 /// The commands of the pool, with their operations, errors and bytes.
 fn counts(pool: &Pool) -> Vec<(&'static str, u64, u64, u64)> {
@@ -31,6 +33,31 @@ fn operations_that_ran_are_counted_with_their_errors_and_bytes() {
     }
     assert!(pool.run_one());
     assert_eq!(counts(&pool), [("PWD", 2, 2, 0), ("READ_FILE", 2, 0, 11)]);
+}
+
+#[test]
+fn inline_answers_are_counted_and_are_no_jobs() {
+    let (pool, driver, _) = stepped();
+    let driver = driver.inline(Inline::Always);
+    let operation = |command, answer: Option<i32>| {
+        let attempt = move |request: &Request, _: &mut Trial| {
+            request.add_moved(5);
+            match answer {
+                Some(errno) if errno > 0 => Err(io::Error::from_raw_os_error(errno).into()),
+                Some(_) => Ok(()),
+                None => Err(Miss::NotCached),
+            }
+        };
+        finish(&pool, driver.try_or_run(Request::new(command), attempt, |_| Ok(()))).is_ok()
+    };
+    assert!(operation(Command::Read, Some(0)) && operation(Command::Read, Some(0)));
+    assert!(!operation(Command::Read, Some(libc::ENOENT)) && operation(Command::Open, Some(0)));
+    assert_eq!(counts(&pool), [("OPEN", 1, 0, 5), ("READ", 3, 1, 15)]);
+    assert_eq!(pool.metrics().fast.operations, 0);
+    // The pool counts it, when it has missed.
+    assert!(operation(Command::Open, None));
+    assert_eq!(counts(&pool), [("OPEN", 2, 0, 10), ("READ", 3, 1, 15)]);
+    assert_eq!(pool.metrics().fast.operations, 1);
 }
 
 #[test]

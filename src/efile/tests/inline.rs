@@ -14,27 +14,27 @@ use tokio::io::{AsyncReadExt, AsyncSeekExt};
 
 use super::{CANCELLED, DONE, finish, poll, stepped};
 use crate::aio_pool::{Pool, Port};
-use crate::efile::inline::{self, Miss};
+use crate::efile::inline::{self, Miss, Permit, Trial};
 use crate::efile::observe::Stage::{self, InternalEntry, InternalReturn, Return};
 use crate::efile::observe::operations;
-use crate::efile::{Command, Driver, Request};
+use crate::efile::{Command, Driver, Inline, Request};
 use crate::fs::{File, OpenOptions};
 
 /// An attempt in vain, then the pool's work.
-const MISSED: [Stage; 5] = [InternalEntry, InternalReturn, InternalEntry, InternalReturn, Return(0)];
-const PAGE: usize = 4096;
+pub(super) const MISSED: [Stage; 5] = [InternalEntry, InternalReturn, InternalEntry, InternalReturn, Return(0)];
+pub(super) const PAGE: usize = 4096;
 
 fn stepped_inline() -> (Pool, Driver, Port) {
     let (pool, driver, port) = stepped();
     (pool, driver.inline(true), port)
 }
 
-fn contents() -> Vec<u8> {
+pub(super) fn contents() -> Vec<u8> {
     (0..3 * PAGE).map(|index| (index / 7) as u8).collect()
 }
 
 /// A file whose contents are on the disk and in the cache, in a folder whose file system can tell.
-fn cached() -> Option<(TempDir, PathBuf)> {
+pub(super) fn cached() -> Option<(TempDir, PathBuf)> {
     for folder in [std::env::temp_dir(), "/var/tmp".into(), env!("CARGO_MANIFEST_DIR").into()] {
         let Ok(folder) = tempfile::tempdir_in(folder) else { continue };
         let path = folder.path().join("file");
@@ -42,6 +42,8 @@ fn cached() -> Option<(TempDir, PathBuf)> {
         let (pool, driver, _) = stepped_inline();
         let file = finish(&pool, OpenOptions::new().read(true).open_with(&driver, &path)).unwrap();
         std::fs::File::open(&path).unwrap().sync_all().unwrap();
+        // Another test may have asked, and not run the job yet.
+        inline::detect(&std::fs::File::open(&path).unwrap());
         if finish_now(file.read_at(vec![0; 1], 0)).is_some() {
             return Some((folder, path));
         }
@@ -56,14 +58,18 @@ fn evict(path: &Path, from: usize) {
     rustix::fs::fadvise(&file, from as u64, None, Advice::DontNeed).unwrap();
 }
 
-fn finish_now<F: Future>(future: F) -> Option<F::Output> {
+fn trial() -> Trial {
+    Permit::of_path(Inline::Always).unwrap().begin()
+}
+
+pub(super) fn finish_now<F: Future>(future: F) -> Option<F::Output> {
     match poll(pin!(future)) {
         Poll::Ready(output) => Some(output),
         Poll::Pending => None,
     }
 }
 
-fn open(pool: &Pool, driver: &Driver, path: &Path) -> File {
+pub(super) fn open(pool: &Pool, driver: &Driver, path: &Path) -> File {
     let file = finish(pool, OpenOptions::new().read(true).open_with(driver, path)).unwrap();
     // The driver detects the type of the file system.
     while pool.run_one() {}
@@ -133,7 +139,7 @@ fn what_is_not_cached_is_read_all_the_same() {
 fn a_miss_goes_to_the_pool() {
     let (pool, driver, port) = stepped_inline();
     let operation = |asked| {
-        let attempt = move |_: &Request, buffer: &mut Vec<u8>| {
+        let attempt = move |_: &Request, buffer: &mut Vec<u8>, _: &mut Trial| {
             buffer.push(1);
             Err(if asked { Miss::NotCached } else { Miss::Refused })
         };
@@ -141,7 +147,7 @@ fn a_miss_goes_to_the_pool() {
             buffer.push(2);
             Ok(7)
         };
-        driver.run_inline(true, port, Request::new(Command::Pwd), Vec::new(), attempt, work)
+        driver.run_inline(Driver::permit(Inline::Always), port, Request::new(Command::Pwd), Vec::new(), attempt, work)
     };
     for asked in [true, false] {
         let mut operation = pin!(operation(asked));
@@ -224,7 +230,7 @@ fn names_are_looked_up_at_once() {
         let request = Request::new(Command::Fstat).s1(path).i1(-1);
         driver.try_or_run(
             request,
-            |request| inline::metadata(request.path()?),
+            |request, trial| inline::metadata(request.path()?, trial),
             |request| std::fs::metadata(request.path()?),
         )
     };
@@ -285,15 +291,22 @@ fn an_attempt_answers_as_std_does() {
             use std::os::unix::fs::MetadataExt;
             (metadata.ino(), metadata.dev(), metadata.mode(), metadata.len(), metadata.modified().unwrap())
         };
-        same(name, inline::metadata(name).map(of), std::fs::metadata(name).map(of));
-        same(name, inline::symlink_metadata(name).map(of), std::fs::symlink_metadata(name).map(of));
-        same(name, inline::read_file(name), std::fs::read(name));
+        same(name, inline::metadata(name, &mut trial()).map(of), std::fs::metadata(name).map(of));
+        same(name, inline::symlink_metadata(name, &mut trial()).map(of), std::fs::symlink_metadata(name).map(of));
+        same(name, inline::read_file(name, &mut trial()), std::fs::read(name));
         let opened = |file: std::fs::File| of(file.metadata().unwrap());
-        same(name, inline::open(name, OFlags::CLOEXEC).map(opened), std::fs::File::open(name).map(opened));
+        same(
+            name,
+            inline::open(name, OFlags::CLOEXEC, &mut trial()).map(|(file, _)| opened(file)),
+            std::fs::File::open(name).map(opened),
+        );
     }
-    assert_eq!(inline::read_file(&path).unwrap(), contents());
-    assert!(matches!(inline::open(&fifo, OFlags::CLOEXEC), Err(Miss::NotCached)), "it would wait for a writer");
-    assert!(matches!(inline::read_file(&fifo), Err(Miss::NotCached)));
+    assert_eq!(inline::read_file(&path, &mut trial()).unwrap(), contents());
+    assert!(
+        matches!(inline::open(&fifo, OFlags::CLOEXEC, &mut trial()), Err(Miss::NotCached)),
+        "it would wait for a writer"
+    );
+    assert!(matches!(inline::read_file(&fifo, &mut trial()), Err(Miss::NotCached)));
     for changes in [OFlags::TRUNC, OFlags::WRONLY, OFlags::RDWR, OFlags::CREATE, OFlags::APPEND, OFlags::DIRECT] {
         assert!(!inline::can_open(OFlags::CLOEXEC | changes), "{changes:?}");
     }

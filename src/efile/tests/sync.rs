@@ -10,12 +10,12 @@ use super::{CANCELLED, DONE, finish, open, poll, stepped};
 use crate::aio_pool::Pool;
 use crate::efile::observe::Stage::{InternalEntry, InternalReturn, Return};
 use crate::efile::observe::operations;
-use crate::efile::{Command, Descriptor, Driver};
+use crate::efile::{Command, Descriptor, Driver, Inline};
 
 type Boxed = std::pin::Pin<Box<dyn Future<Output = std::io::Result<()>>>>;
 
 fn descriptor(driver: &Driver, file: impl Into<File>) -> Arc<Descriptor> {
-    Arc::new(Descriptor::new(driver.clone(), driver.port(), 0, false, file.into()))
+    Arc::new(Descriptor::new(driver.clone(), driver.port(), 0, Inline::Off, file.into()))
 }
 
 /// A request that has begun.

@@ -24,8 +24,11 @@ impl File {
     }
 
     fn on_driver(driver: Driver, std: std::fs::File) -> File {
-        let inline = driver.is_inline();
-        File::new(Descriptor::new(driver, Port::new(), flags_of(&std), inline, std))
+        let inline = driver.mode();
+        let descriptor = Descriptor::new(driver, Port::new(), flags_of(&std), inline, std);
+        // As far as dyntrace knows.
+        descriptor.share_cursor();
+        File::new(descriptor)
     }
 
     /// Duplicates the descriptor, after the operation in flight has ended. Both files share the cursor.
@@ -36,6 +39,7 @@ impl File {
         let mut cursor = self.idle().await;
         cursor.return_unread();
         let std = self.descriptor.file().try_clone()?;
+        self.descriptor.share_cursor();
         let mut clone = File::on_driver(self.descriptor.driver().clone(), std);
         clone.max_buf_size = self.max_buf_size;
         clone.cursor.get_mut().read_ahead = cursor.read_ahead;

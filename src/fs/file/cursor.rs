@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use tokio::sync::oneshot;
 
 use super::buffer::Buffer;
+use crate::efile::inline::Trial;
 use crate::efile::{Command, Descriptor, Request, answered};
 use crate::tag;
 
@@ -226,15 +227,15 @@ impl Cursor {
         let buffer = mem::take(&mut self.buffer);
         let descriptor = Arc::clone(&self.descriptor);
         self.in_flight = Some(Box::pin(async move {
-            let (inline, user) = (descriptor.is_inline(size), Arc::clone(&descriptor));
-            let attempt = |request: &Request, buffer: &mut Buffer| {
-                buffer.read(descriptor.file(), size, |bytes| request.moving(descriptor.try_read(bytes)))
+            let (permit, user) = (descriptor.permit_read(size), Arc::clone(&descriptor));
+            let attempt = |request: &Request, buffer: &mut Buffer, trial: &mut Trial| {
+                buffer.read(descriptor.file(), size, |bytes| request.moving(descriptor.try_read(bytes, trial)))
             };
             let work = move |request: &Request, buffer: &mut Buffer| {
                 buffer.read(user.file(), size, |bytes| request.moving(read(user.file(), bytes)))
             };
             let (driver, port) = (descriptor.driver(), descriptor.port());
-            let (answer, buffer) = driver.run_inline(inline, port, request, buffer, attempt, work).await;
+            let (answer, buffer) = driver.run_inline(permit, port, request, buffer, attempt, work).await;
             (Finished::Read(answer), buffer)
         }));
     }

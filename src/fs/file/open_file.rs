@@ -13,7 +13,8 @@ use tokio::task::coop::unconstrained;
 use super::advise::{Advice, advise};
 use super::cursor::{Cursor, MAX_SIZE};
 use crate::aio_pool::Port;
-use crate::efile::{Command, Descriptor, Owner, Request};
+use crate::efile::inline::Trial;
+use crate::efile::{Command, Descriptor, Inline, Owner, Request};
 use crate::fs::open_options::OpenOptions;
 use crate::fs::set_permissions::permission_bits;
 
@@ -99,7 +100,11 @@ impl File {
 
     /// Returns the file's metadata. Does not wait for a write in flight.
     pub async fn metadata(&self) -> io::Result<Metadata> {
-        self.run(self.descriptor.request(Command::Fstat), std::fs::File::metadata).await
+        let (descriptor, user) = (&self.descriptor, Arc::clone(&self.descriptor));
+        let (permit, request) = (descriptor.permit_fstat(), descriptor.request(Command::Fstat));
+        let attempt = |_: &Request, _: &mut (), _: &mut Trial| descriptor.try_fstat();
+        let work = move |_: &Request, _: &mut ()| user.file().metadata();
+        descriptor.driver().run_inline(permit, descriptor.port(), request, (), attempt, work).await.0
     }
 
     /// Sets the file's permissions.
@@ -139,9 +144,10 @@ impl File {
     ///
     /// Has no effect for a file opened with `O_DIRECT`, on a file system that cannot tell whether data is cached, and on systems other than
     /// Linux. If two files share a cursor ([`try_clone`](File::try_clone)), a read at it on the caller's thread blocks while the other
-    /// file's read is in flight: switch inline reads off for such files.
-    pub fn set_inline(&self, inline: bool) {
-        self.descriptor.set_inline(inline);
+    /// file's read is in flight: switch [`Always`](crate::efile::Inline::Always) off for such files.
+    /// [`Adaptive`](crate::efile::Inline::Adaptive) does not try these reads.
+    pub fn set_inline(&self, inline: impl Into<Inline>) {
+        self.descriptor.set_inline(inline.into());
     }
 
     /// Returns the file's port, as probes show it.

@@ -5,6 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use super::open_file::File;
+use crate::efile::inline::Trial;
 use crate::efile::{Command, Request};
 
 impl File {
@@ -24,13 +25,15 @@ impl File {
     pub async fn read_at(&self, buffer: Vec<u8>, offset: u64) -> (io::Result<usize>, Vec<u8>) {
         let request = self.positional(Command::Preadv, buffer.len(), offset);
         let (descriptor, user) = (&self.descriptor, Arc::clone(&self.descriptor));
-        let attempt = |request: &Request, buffer: &mut Vec<u8>| request.moving(descriptor.try_read_at(buffer, offset));
+        let attempt = |request: &Request, buffer: &mut Vec<u8>, trial: &mut Trial| {
+            request.moving(descriptor.try_read_at(buffer, offset, trial))
+        };
         let work = move |request: &Request, buffer: &mut Vec<u8>| {
             request.moving(retry(|| user.file().read_at(buffer, offset)))
         };
-        let inline = descriptor.is_inline(buffer.len());
+        let permit = descriptor.permit_read_at(buffer.len());
         let (answer, buffer) =
-            descriptor.driver().run_inline(inline, descriptor.port(), request, buffer, attempt, work).await;
+            descriptor.driver().run_inline(permit, descriptor.port(), request, buffer, attempt, work).await;
         (answer, buffer.unwrap_or_default())
     }
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use dyntrace::aio_pool::Pool;
-use dyntrace::efile::Driver;
+use dyntrace::efile::{Driver, Inline};
 use dyntrace::fs::{self, File, OpenOptions};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::OnceCell;
@@ -11,9 +11,9 @@ use tokio::sync::OnceCell;
 use crate::files::{BLOCK, SMALL};
 use crate::task::{Operation, Task};
 
-/// Makes each operation try the caches before the pool.
-pub fn answer_inline() {
-    let driver = Driver::new(Pool::builder().build()).inline(true);
+/// Sets which operations try the caches before the pool.
+pub fn install(inline: Inline) {
+    let driver = Driver::new(Pool::builder().build()).inline(inline);
     Driver::install(driver).expect("no file operation ran before");
 }
 

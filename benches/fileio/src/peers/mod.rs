@@ -11,6 +11,7 @@ mod tokio_uring;
 
 use std::io;
 
+use ::dyntrace::efile::Inline;
 use clap::ValueEnum;
 use tokio::runtime::Builder;
 
@@ -21,6 +22,9 @@ use crate::task::Task;
 pub enum Peer {
     DyntraceMt,
     DyntraceCt,
+    /// All operations on the pool.
+    DyntracePoolMt,
+    DyntracePoolCt,
     /// Answers operations on the caller's thread from the page and dentry caches.
     DyntraceInlineMt,
     DyntraceInlineCt,
@@ -44,12 +48,20 @@ impl Peer {
         match self {
             Peer::DyntraceMt => on_tokio::run(multi_thread(), tasks, dyntrace::run),
             Peer::DyntraceCt => on_tokio::run(current_thread(), tasks, dyntrace::run),
+            Peer::DyntracePoolMt => {
+                dyntrace::install(Inline::Off);
+                on_tokio::run(multi_thread(), tasks, dyntrace::run)
+            }
+            Peer::DyntracePoolCt => {
+                dyntrace::install(Inline::Off);
+                on_tokio::run(current_thread(), tasks, dyntrace::run)
+            }
             Peer::DyntraceInlineMt => {
-                dyntrace::answer_inline();
+                dyntrace::install(Inline::Always);
                 on_tokio::run(multi_thread(), tasks, dyntrace::run)
             }
             Peer::DyntraceInlineCt => {
-                dyntrace::answer_inline();
+                dyntrace::install(Inline::Always);
                 on_tokio::run(current_thread(), tasks, dyntrace::run)
             }
             Peer::TokioFsMt => on_tokio::run(multi_thread(), tasks, tokio_fs::run),

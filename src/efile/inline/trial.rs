@@ -1,0 +1,106 @@
+//! A trial: one attempt under the rules of its mode.
+//!
+//! # Steps
+//!
+//! 1. Before the operation is entered, a [`Permit`] says whether to attempt it: by the switch and, in adaptive mode, by the back-off of its
+//!    command on the file system of the open file. A path's file system is not known yet.
+//! 2. The attempt runs with a [`Trial`]. When a look-up by path has found the file system, [`Trial::on`] asks its back-off: if that has paused
+//!    the command, the attempt ends as a miss. A look-up alone never waits, so it is always made.
+//! 3. [`Trial::end`] measures. In adaptive mode it adds the time to the thread's [turn](super::turn), and notes the outcome in the back-off.
+
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+use super::attempt::{Attempt, Miss};
+use super::back_off::{BackOff, Outcome, SLOW};
+use super::mode::Inline;
+use super::turn::{is_over, spend, was_slow_itself};
+
+/// A leave to attempt an operation.
+#[derive(Clone, Copy)]
+pub(crate) struct Permit {
+    mode: Inline,
+    back_off: Option<&'static BackOff>,
+}
+
+/// An attempt that has begun.
+pub(crate) struct Trial {
+    permit: Permit,
+    began: Duration,
+}
+
+impl Permit {
+    /// Returns the permit for an operation by path, whose file system the attempt finds out.
+    pub(in crate::efile) fn of_path(mode: Inline) -> Option<Permit> {
+        mode.is_on().then_some(Permit { mode, back_off: None })
+    }
+
+    /// Returns the permit for an operation on an open file.
+    pub(in crate::efile) fn on(mode: Inline, back_off: Option<&'static BackOff>) -> Option<Permit> {
+        let permit = Permit { mode, back_off };
+        match mode {
+            Inline::Off => None,
+            Inline::Always => Some(permit),
+            // Without a back-off, nothing would be learned.
+            Inline::Adaptive => back_off?.allows(now).then_some(permit),
+        }
+    }
+
+    /// Returns whether the task must yield before the attempt, because the thread's turn is over.
+    pub(in crate::efile) fn must_yield(self) -> bool {
+        self.mode == Inline::Adaptive && is_over()
+    }
+
+    #[inline]
+    pub(in crate::efile) fn begin(self) -> Trial {
+        Trial { permit: self, began: now() }
+    }
+}
+
+impl Trial {
+    /// Names the back-off of the file system that a look-up found. An error ends the attempt.
+    pub(in crate::efile) fn on(&mut self, back_off: &'static BackOff) -> Attempt<()> {
+        if self.is_adaptive() && !back_off.allows(now) {
+            return Err(Miss::NotCached);
+        }
+        self.permit.back_off = Some(back_off);
+        Ok(())
+    }
+
+    pub(super) fn is_adaptive(&self) -> bool {
+        self.permit.mode == Inline::Adaptive
+    }
+
+    /// Ends the trial, and returns how long it took.
+    #[inline]
+    pub(in crate::efile) fn end<T>(self, attempt: &Attempt<T>) -> Duration {
+        let now = now();
+        let took = now.saturating_sub(self.began);
+        if self.is_adaptive() {
+            spend(took);
+            if let Some(back_off) = self.permit.back_off {
+                back_off.note(outcome(took, attempt), now);
+            }
+        }
+        took
+    }
+}
+
+#[inline]
+fn outcome<T>(took: Duration, attempt: &Attempt<T>) -> Outcome {
+    if took >= SLOW && was_slow_itself() {
+        return Outcome::Slow;
+    }
+    match attempt {
+        Ok(_) | Err(Miss::Error(_)) => Outcome::Hit,
+        Err(Miss::NotCached | Miss::Refused | Miss::Unknown(_)) => Outcome::Miss,
+    }
+}
+
+/// The monotonic clock.
+#[inline]
+fn now() -> Duration {
+    let now = clock_gettime(ClockId::Monotonic);
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+}

@@ -16,8 +16,8 @@
 //! ```
 
 mod join_handle;
-mod set;
 mod members;
+mod set;
 
 use crate::process::{self, Pid};
 

@@ -122,10 +122,7 @@ impl Table {
     }
 
     /// Reads a table, and hands each task to `take`. Returns the table without tasks, and the texts that never change.
-    pub(crate) fn read_each(
-        source: &(impl Source + ?Sized),
-        take: &mut Take<'_>,
-    ) -> Result<(Table, Constants), Error> {
+    pub(crate) fn read_each(source: &(impl Source + ?Sized), take: &mut Take<'_>) -> Result<(Table, Constants), Error> {
         let mut page = [0; 8 * header::WORDS];
         if source.copy(&mut page, 0)? < page.len() {
             return Err(Error::Unknown);

@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_process_without_a_table_has_none() {
-        assert!(read(std::process::id()).unwrap().is_none());
-        assert!(read(u32::MAX).unwrap().is_none());
+        assert!(read(std::process::id(), false).unwrap().is_none());
+        assert!(read(u32::MAX, false).unwrap().is_none());
     }
 }

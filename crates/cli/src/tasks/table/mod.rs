@@ -17,7 +17,7 @@ use std::path::Path;
 
 use dyntrace_task_table::Table;
 
-pub use cells::{at, facts, function, line, place, since, wait};
+pub use cells::{at, facts, function, line, place, wait};
 pub use find::{Found, read, read_compact, read_file};
 pub use kept::{Counts, Kept, Times};
 pub use object::Task;

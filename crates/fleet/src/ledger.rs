@@ -148,7 +148,19 @@ mod tests {
     fn plan(until: i64) -> Plan {
         let (hostname, program) = ("h".to_owned(), "shop".to_owned());
         let ends = [("ring-1".to_owned(), 100)].into();
-        Plan { layout: LAYOUT, hostname, program, pid: 12, is_last: false, until, ends, losses: Vec::new() }
+        Plan {
+            layout: LAYOUT,
+            hostname,
+            program,
+            pid: 12,
+            frequency: 1_000_000_000,
+            offset_seconds: 0,
+            offset_cycles: 0,
+            is_last: false,
+            until,
+            ends,
+            losses: Vec::new(),
+        }
     }
 
     #[test]

@@ -20,6 +20,13 @@ pub struct Plan {
     pub program: String,
     /// Its process id, for people.
     pub pid: u64,
+    /// The clock by which the times of this range are converted: cycles per second, and the time of cycle 0 in seconds since 1970 and
+    /// cycles. A recorder that goes on measures it better and better.
+    pub frequency: u64,
+    /// See `frequency`.
+    pub offset_seconds: i64,
+    /// See `frequency`.
+    pub offset_cycles: u64,
     /// Whether the source ends with this range: its rows in flight are written, and nothing follows.
     pub is_last: bool,
     /// The time of the latest event of the source up to the end of this range, in nanoseconds since 1970.

@@ -21,8 +21,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Returns a clock; `None` if the frequency is 0.
-    pub(crate) fn new(name: String, frequency: u64, offset_seconds: i64, offset_cycles: u64) -> Option<Self> {
+    /// Returns a clock of `frequency` cycles per second; `None` if that is 0. The other arguments are those of the fields.
+    pub fn new(name: String, frequency: u64, offset_seconds: i64, offset_cycles: u64) -> Option<Self> {
         let whole = NANOSECONDS.checked_div(frequency)?;
         // The quotient fits, as the remainder is smaller than the frequency.
         let fraction = ((u128::from(NANOSECONDS % frequency) << 64) / u128::from(frequency)) as u64;

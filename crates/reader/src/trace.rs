@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dyntrace_folders::Reading;
 
 use crate::circular;
+use crate::clock::Clock;
 use crate::error::Error;
 use crate::losses::{Damage, Findings, Losses};
 use crate::map::MappedFile;
@@ -144,6 +145,12 @@ impl Trace {
     /// Returns the processes, in the order of their folders.
     pub fn processes(&self) -> &[Process] {
         &self.processes
+    }
+
+    /// Converts times of the process with this index by another clock. The recorder measures its clock better and better and writes that
+    /// into the metadata, so a later reader that must get the times of an earlier one needs its clock.
+    pub fn set_clock(&mut self, process: usize, clock: Clock) {
+        self.processes[process].clock = clock;
     }
 
     /// Returns all events in order of time. Its memory does not grow with the trace.

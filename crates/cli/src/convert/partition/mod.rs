@@ -101,7 +101,7 @@ impl Round<'_> {
     /// Adds a trace. One that cannot be read is noted, and the others go on.
     fn add(&mut self, path: &Path) -> Result<(), Failure> {
         loop {
-            let (known, trace) = match self.open(path) {
+            let (known, mut trace) = match self.open(path) {
                 Ok(opened) => opened,
                 Err(error) => {
                     self.seen.fail(error);
@@ -109,21 +109,21 @@ impl Round<'_> {
                 }
             };
             // Copies of a process are one source.
-            let mut sources: Vec<&Process> = trace.processes().iter().collect();
-            sources.sort_by_key(|process| process.uuid());
-            sources.dedup_by_key(|process| process.uuid());
+            let mut sources: Vec<([u8; 16], usize)> =
+                trace.processes().iter().zip(0..).map(|(process, index)| (process.uuid(), index)).collect();
+            sources.sort_unstable();
+            sources.dedup_by_key(|(uuid, _)| *uuid);
             let mode = private::mode(&trace);
             private::create_folder(self.output, mode).map_err(|error| self.cannot_write(error.into()))?;
             let mut converted = Vec::new();
-            for &process in &sources {
-                let ledger = Ledger::of(self.output, process.uuid(), mode);
-                let ranges = known.get(&process.uuid()).cloned().unwrap_or_default();
-                let source = source::convert(&trace, process, &ledger, ranges, self.schemas, self.is_final);
-                match source {
-                    Ok(Some(source)) => converted.push((process, Ok(source))),
+            for &(uuid, index) in &sources {
+                let ledger = Ledger::of(self.output, uuid, mode);
+                let ranges = known.get(&uuid).cloned().unwrap_or_default();
+                match source::convert(&mut trace, index, &ledger, ranges, self.schemas, self.is_final) {
+                    Ok(Some(source)) => converted.push((index, Ok(source))),
                     // Another converter was faster: its plan may have more than this look at the trace.
                     Ok(None) => break,
-                    Err(error @ (Error::Plan { .. } | Error::Hours { .. })) => converted.push((process, Err(error))),
+                    Err(error @ (Error::Plan { .. } | Error::Hours { .. })) => converted.push((index, Err(error))),
                     Err(error) => return Err(self.cannot_write(error.into())),
                 }
             }
@@ -134,7 +134,8 @@ impl Round<'_> {
                         !trace.processes().iter().any(|process| damage.file.starts_with(&process.path))
                     });
                 unopened.for_each(|damage| self.seen.skip(&damage));
-                for (process, source) in converted {
+                for (index, source) in converted {
+                    let process = &trace.processes()[index];
                     match source {
                         Ok(source) => self.seen.take(process, &source),
                         Err(error) => self.seen.fail(anyhow::Error::new(error).context(escape::path(&process.path))),
@@ -180,8 +181,7 @@ impl Seen {
         self.is_damaged |= source.losses.iter().any(losses::is_damage);
         self.is_lossy |= source.losses.iter().any(|loss| loss.count > Some(0));
         self.lines.extend(source.losses.iter().map(|loss| losses::line(loss, process)));
-        let [operations, tasks, waits] = source.in_flight;
-        if !source.is_last {
+        if let Some([operations, tasks, waits]) = source.in_flight {
             let path = escape::path(&process.path);
             self.lines.push(format!(
                 "{path}: the recording has not ended; {operations} operations, {tasks} tasks and {waits} waits in flight have no rows yet; \

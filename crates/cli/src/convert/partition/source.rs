@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dyntrace_fleet::{Error, LAYOUT, Ledger, Loss, Plan, Range, Tables};
-use dyntrace_reader::{Process, Trace};
+use dyntrace_reader::{Clock, Process, Trace};
 
 use super::rows::Rows;
 use super::tables::Schemas;
@@ -16,23 +16,23 @@ pub struct Converted {
     pub done: usize,
     /// Whether nothing follows.
     pub is_last: bool,
-    /// Operations, tasks and waits that get their rows later.
-    pub in_flight: [usize; 3],
+    /// Operations, tasks and waits that get their rows later; `None` if nothing was written, or nothing follows.
+    pub in_flight: Option<[usize; 3]>,
     pub losses: Vec<Loss>,
 }
 
-/// Converts a source whose plans had these `ranges` before the trace was opened. `None` if another converter has proposed a range meanwhile,
-/// which may have more than this trace: then the trace must be opened again.
+/// Converts the source with this index, whose plans had these `ranges` before the trace was opened. `None` if another converter has proposed
+/// a range meanwhile, which may have more than this trace: then the trace must be opened again.
 pub fn convert(
-    trace: &Trace,
-    process: &Process,
+    trace: &mut Trace,
+    index: usize,
     ledger: &Ledger,
     mut ranges: Vec<Range>,
     schemas: &Schemas,
     is_final: bool,
 ) -> Result<Option<Converted>, Error> {
     if !ranges.last().is_some_and(|last| last.plan.is_last)
-        && let Some(plan) = next(trace, process, ranges.last().map(|range| &range.plan), is_final)
+        && let Some(plan) = next(trace, &trace.processes()[index], ranges.last().map(|range| &range.plan), is_final)
     {
         let number = ranges.len();
         if !ledger.propose(number, &plan)? {
@@ -46,18 +46,36 @@ pub fn convert(
         new: ranges.iter().filter(|range| !range.is_done).count(),
         done: ranges.iter().filter(|range| range.is_done).count(),
         is_last: ranges.last().is_some_and(|range| range.plan.is_last),
-        in_flight: [0; 3],
+        in_flight: None,
         losses: ranges.last().map(|range| range.plan.losses.clone()).unwrap_or_default(),
     };
-    if converted.new == 0 && converted.is_last {
-        return Ok(Some(converted));
+    for number in (0..ranges.len()).filter(|&number| !ranges[number].is_done) {
+        let Plan { frequency, offset_seconds, offset_cycles, .. } = ranges[number].plan;
+        let name = trace.processes()[index].clock.name.clone();
+        if let Some(clock) = Clock::new(name, frequency, offset_seconds, offset_cycles) {
+            trace.set_clock(index, clock);
+        }
+        let in_flight = write(trace, &trace.processes()[index], ledger, &ranges[..=number], schemas)?;
+        converted.in_flight = Some(in_flight).filter(|_| !converted.is_last);
     }
+    Ok(Some(converted))
+}
+
+/// Writes the last of these ranges. Reads those before it, too, whose operations and tasks may end in it. Returns how many operations, tasks
+/// and waits are in flight at its end.
+fn write(
+    trace: &Trace,
+    process: &Process,
+    ledger: &Ledger,
+    ranges: &[Range],
+    schemas: &Schemas,
+) -> Result<[usize; 3], Error> {
     let mut parts = trace.parts(process);
     let mut rows = Rows::default();
     let mut before: Option<&Plan> = None;
-    for (number, Range { plan, is_done, .. }) in ranges.iter().enumerate() {
+    for (number, Range { plan, .. }) in ranges.iter().enumerate() {
         let events = parts.part(|file| plan.ends.get(&key(process, file)).copied().unwrap_or(0));
-        if *is_done {
+        if number + 1 < ranges.len() {
             events.try_for_each(|event| rows.push(&event, None))?;
             rows.end(plan, before, process, None)?;
         } else {
@@ -68,10 +86,7 @@ pub fn convert(
         }
         before = Some(plan);
     }
-    if !converted.is_last {
-        converted.in_flight = rows.in_flight();
-    }
-    Ok(Some(converted))
+    Ok(rows.in_flight())
 }
 
 /// Plans the range after `last`; `None` if there is nothing new.
@@ -92,6 +107,9 @@ fn next(trace: &Trace, process: &Process, last: Option<&Plan>, is_final: bool) -
         hostname: process.hostname.clone(),
         program: process.name.clone(),
         pid: process.pid,
+        frequency: process.clock.frequency,
+        offset_seconds: process.clock.offset_seconds,
+        offset_cycles: process.clock.offset_cycles,
         is_last: is_final || is_ended,
         until: until.unwrap_or_else(|| process.clock.time(0)),
         ends,

@@ -68,6 +68,9 @@ pub fn convert(traces: &[PathBuf], output: &Path, arguments: &Partition) -> Outc
     }
 }
 
+/// The ranges of each process, by its uuid, that are planned or written.
+type Known = HashMap<[u8; 16], Vec<Range>>;
+
 /// One look at all traces.
 struct Round<'r> {
     is_final: bool,
@@ -147,7 +150,7 @@ impl Round<'_> {
     }
 
     /// Opens the trace after reading the plans of its sources, so that it has all that the plans name.
-    fn open(&self, path: &Path) -> anyhow::Result<(HashMap<[u8; 16], Vec<Range>>, Trace)> {
+    fn open(&self, path: &Path) -> anyhow::Result<(Known, Trace)> {
         let mut known = HashMap::new();
         for process in Trace::open(path)?.processes() {
             let ranges = Ledger::of(self.output, process.uuid(), 0).ranges()?;

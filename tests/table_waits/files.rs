@@ -109,7 +109,7 @@ pub async fn full_recording() {
 pub async fn given_up() {
     let (pool, folder) = (pool(), tempfile::tempdir().unwrap());
     let last = next_operation();
-    let (tell, task) = gives_up(fs::metadata(folder.path().to_owned()));
+    let (tell, task) = gives_up(fs::metadata(folder.path()));
     turns().await;
     assert_eq!(wait(task.pid()), of_next(last, "FSTAT"));
     tell.send(()).unwrap();

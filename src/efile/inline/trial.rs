@@ -60,6 +60,7 @@ impl Permit {
 
 impl Trial {
     /// Names the back-off of the file system that a look-up found. An error ends the attempt.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "on systems without attempts, all are refused"))]
     pub(in crate::efile) fn on(&mut self, back_off: &'static BackOff) -> Attempt<()> {
         if self.is_adaptive() && !back_off.allows(now) {
             return Err(Miss::NotCached);

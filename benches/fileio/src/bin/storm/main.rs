@@ -7,6 +7,7 @@
 //! nothing about file operations: such polls are counted apart, unless the thread also slept.
 
 mod beside;
+mod lists;
 mod load;
 mod stood;
 
@@ -24,6 +25,9 @@ use tokio::task::JoinSet;
 
 use crate::load::{Files, Task};
 use crate::stood::Stood;
+
+#[global_allocator]
+static LISTS: lists::Lists = lists::Lists;
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Mode {

@@ -25,7 +25,7 @@ use super::{table, turns, wait};
 /// The pool of the program's file operations.
 fn pool() -> Pool {
     let pool = Pool::builder().threads(0).build();
-    Driver::install(Driver::new(pool.clone())).unwrap();
+    Driver::install(Driver::new(pool.clone()).inline(false)).unwrap();
     pool
 }
 
@@ -109,7 +109,8 @@ pub async fn full_recording() {
 pub async fn given_up() {
     let (pool, folder) = (pool(), tempfile::tempdir().unwrap());
     let last = next_operation();
-    let (tell, task) = gives_up(fs::metadata(folder.path()));
+    let path = folder.path().to_owned();
+    let (tell, task) = gives_up(fs::metadata(path));
     turns().await;
     assert_eq!(wait(task.pid()), of_next(last, "FSTAT"));
     tell.send(()).unwrap();

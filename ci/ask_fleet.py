@@ -36,7 +36,7 @@ def rows(text):
 
 def whole():
     """Each row is there once, and the same rows as in tables that one converter wrote at the end."""
-    for table, key in (("operations", "hostname, process, thread_id, tag, entry_ns"), ("tasks", "hostname, process, proc")):
+    for table, key in (("operations", "hostname, process, driver, thread_id, tag"), ("tasks", "hostname, process, proc")):
         [(all_rows, different)] = rows(f"select count(*), count(distinct ({key})) from {table}")
         assert all_rows == different > 0, (table, all_rows, different)
         [(missing,)] = rows(f"select count(*) from (select {key} from '{work}/tables/{table}.parquet' except select {key} from {table})")

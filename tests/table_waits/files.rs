@@ -109,7 +109,8 @@ pub async fn full_recording() {
 pub async fn given_up() {
     let (pool, folder) = (pool(), tempfile::tempdir().unwrap());
     let last = next_operation();
-    let (tell, task) = gives_up(fs::metadata(folder.path().to_owned()));
+    let path = folder.path().to_owned();
+    let (tell, task) = gives_up(fs::metadata(path));
     turns().await;
     assert_eq!(wait(task.pid()), of_next(last, "FSTAT"));
     tell.send(()).unwrap();
@@ -167,7 +168,8 @@ pub async fn sync_given_up() {
 
 pub async fn ended() {
     let (_pool, folder) = (pool(), tempfile::tempdir().unwrap());
-    let task = dyntrace::spawn(fs::metadata(folder.path().to_owned()));
+    let path = folder.path().to_owned();
+    let task = dyntrace::spawn(fs::metadata(path));
     let pid = task.pid();
     turns().await;
     assert!(wait(pid).is_some());

@@ -168,7 +168,8 @@ pub async fn sync_given_up() {
 
 pub async fn ended() {
     let (_pool, folder) = (pool(), tempfile::tempdir().unwrap());
-    let task = dyntrace::spawn(fs::metadata(folder.path().to_owned()));
+    let path = folder.path().to_owned();
+    let task = dyntrace::spawn(fs::metadata(path));
     let pid = task.pid();
     turns().await;
     assert!(wait(pid).is_some());

@@ -37,7 +37,7 @@ impl Driver {
 
     /// Sets whether this driver first tries an operation on the caller's thread, from the system's caches. `true` is
     /// [`Always`](Inline::Always), `false` [`Off`](Inline::Off). The default is the environment variable `DYNTRACE_INLINE` (`off` or `0`,
-    /// `adaptive`, `always` or `1`), else `Adaptive`.
+    /// `adaptive`, `always` or `1`), else `Off`.
     ///
     /// On Linux it tries reads of a [`File`](crate::fs::File) (which has a switch of its own,
     /// [`set_inline`](crate::fs::File::set_inline)), its [`metadata`](crate::fs::File::metadata), [`read`](crate::fs::read) of a small

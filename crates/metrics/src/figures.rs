@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use dyntrace::aio_pool::{Histogram, LaneMetrics, Metrics};
-use dyntrace::monitor::{Counts, Kind};
+#[cfg(feature = "monitor")]
+use dyntrace::monitor::{self, Counts, Kind};
 
 /// The counts of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,8 +103,7 @@ pub struct Times {
 impl Figures {
     /// Returns the counts of this process.
     pub fn now() -> Figures {
-        let monitor = dyntrace::monitor::counts().as_ref().map(MonitorFigures::from);
-        Figures { monitor, ..Figures::from(&dyntrace::aio_pool::metrics()) }
+        Figures { monitor: monitor(), ..Figures::from(&dyntrace::aio_pool::metrics()) }
     }
 }
 
@@ -128,6 +128,17 @@ impl From<&Metrics> for Figures {
     }
 }
 
+#[cfg(feature = "monitor")]
+fn monitor() -> Option<MonitorFigures> {
+    monitor::counts().as_ref().map(MonitorFigures::from)
+}
+
+#[cfg(not(feature = "monitor"))]
+fn monitor() -> Option<MonitorFigures> {
+    None
+}
+
+#[cfg(feature = "monitor")]
 impl From<&Counts> for MonitorFigures {
     fn from(counts: &Counts) -> MonitorFigures {
         MonitorFigures {

@@ -62,7 +62,7 @@ impl Inner {
         }
     }
 
-    /// [`connection`](Inner::connection), whose wait tracers see at `place`.
+    /// [`connection`](Inner::connection). Tracers see its wait at `place`.
     pub(super) async fn connection_at(
         self: &Arc<Self>,
         node: &str,

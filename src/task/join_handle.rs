@@ -70,7 +70,7 @@ impl<T> JoinHandle<T> {
         self.waiting.get_ref().abort_handle()
     }
 
-    /// Returns tokio's handle, whose waits tracers do not see.
+    /// Returns tokio's handle. Tracers do not see its waits.
     #[must_use = "the task goes on without its handle"]
     pub fn into_inner(self) -> tokio::task::JoinHandle<T> {
         self.waiting.into_inner()

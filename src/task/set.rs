@@ -59,7 +59,7 @@ impl<T> JoinSet<T> {
         self.inner.is_empty()
     }
 
-    /// Returns tokio's set, whose waits tracers do not see.
+    /// Returns tokio's set. Tracers do not see its waits.
     #[must_use = "the tasks are aborted if the set is dropped"]
     pub fn into_inner(self) -> tokio::task::JoinSet<T> {
         self.inner

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What is missing of a source up to the end of a range, of one kind and at one place.
+/// A gap in a source, up to the end of a range: of one kind and at one place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
     /// The kind, such as `discarded` or `damaged`.

@@ -52,7 +52,7 @@ const TOP_LEVEL: u64 = 11;
 #[derive(Debug)]
 pub(in crate::efile) struct BackOff(AtomicU64);
 
-/// What an attempt came to.
+/// The outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Hit,

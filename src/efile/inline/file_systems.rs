@@ -41,7 +41,7 @@ pub(super) struct FileSystem {
     back_offs: [BackOff; Attempted::COUNT],
 }
 
-/// Commands that are attempted. What one of them has taught says nothing about another.
+/// Commands that are attempted. The times of one of them say nothing about another.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Attempted {
     /// READ and PREADV.

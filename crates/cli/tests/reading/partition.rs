@@ -256,7 +256,7 @@ fn a_converter_killed_at_50_instants_and_started_again() {
         child.kill().unwrap();
         killed += usize::from(child.wait().unwrap().code().is_none());
         states.insert(files(&output));
-        // What is there under its name is whole.
+        // A file under its own name is whole.
         for (file, bytes) in content(&output) {
             let is_partial = file.file_name().unwrap().to_str().unwrap().starts_with('.');
             assert!(is_partial || expected.get(&file) == Some(&bytes), "{}", file.display());

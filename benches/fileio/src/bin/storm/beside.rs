@@ -1,4 +1,4 @@
-//! What happens beside the tasks, on threads of its own.
+//! The work beside the tasks, on threads of its own.
 
 use std::fs::{self, File};
 use std::hint::black_box;

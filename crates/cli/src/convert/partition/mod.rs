@@ -79,7 +79,7 @@ struct Round<'r> {
     seen: Seen,
 }
 
-/// What a round has seen.
+/// The counts and the problems of a round.
 struct Seen {
     /// Traces that could be opened.
     opened: usize,

@@ -1,4 +1,4 @@
-//! What a hit of this program's sites is on this kernel, under the tracers of this machine.
+//! How this kernel handles a hit of the program's sites, under the tracers of this machine.
 
 mod form;
 mod running;
@@ -98,7 +98,7 @@ fn answer(processor: Processor, ways: &[Option<Way>]) -> String {
     }
 }
 
-/// What another form of dyntrace's site would change on this kernel.
+/// The change that another form of dyntrace's site would make on this kernel.
 fn advice(processor: Processor, form: Form, kernel: Kernel) -> &'static str {
     match (processor, form, kernel.replaces) {
         (Processor::X86_64, Form::NopAndNop10, Replaces::Nop5) => {

@@ -1,4 +1,4 @@
-//! What a kernel does when a program reaches a traced site. `docs/sites.md` names the sources of these facts.
+//! The ways in which a kernel handles a hit of a traced site. `docs/sites.md` names the sources of these facts.
 
 use super::form::{Form, Processor};
 use crate::tracer::{Kind, Version};
@@ -50,7 +50,7 @@ pub struct Kernel {
     pub replaces: Replaces,
 }
 
-/// What the kernel does at each hit.
+/// The way in which the kernel handles each hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
     /// The site has become a call of a trampoline that makes a system call.
@@ -85,7 +85,7 @@ pub fn places(kind: Kind, version: Version) -> &'static [Place] {
     if kind == Kind::Bpftrace && version >= BPFTRACE_LIBBPF { &[Place::First, Place::Second] } else { &[Place::First] }
 }
 
-/// What `kernel` does at a hit of a site of this form. `None` where it depends on the instruction there.
+/// The way in which `kernel` handles a hit of a site of this form. `None` where it depends on the instruction there.
 pub fn at_hit(processor: Processor, form: Form, place: Place, kernel: Kernel) -> Option<Way> {
     let emulated_since = |version| if kernel.version >= version { Way::Emulated } else { Way::Stepped };
     let replaces = match processor {

@@ -56,6 +56,9 @@ pub(crate) use told::{Limit, Timer};
 /// The end of a wait is one of three: the future completes, it panics, or it is dropped before that, by `select!`, a timeout or an
 /// aborted task. A future that is forgotten ([`std::mem::forget`]) waits for ever.
 ///
+/// If the future has a wait of its own, such as that for a lock of `dyntrace::sync`, tracers see both. The table of tasks has the
+/// inner one while it lasts.
+///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), tokio::task::JoinError> {

@@ -32,6 +32,8 @@ pub(crate) trait Waited {
 pub(super) struct Named(pub(super) &'static str);
 
 impl Waited for Named {
+    const ENCLOSES: bool = true;
+
     fn resource(&self) -> Text<'static> {
         Text::from(self.0)
     }

@@ -4,9 +4,9 @@
 #[path = "../common/forked.rs"]
 mod forked;
 
+mod enclosed;
 mod files;
 mod sets;
-mod timeouts;
 
 use std::env;
 use std::fs::File;
@@ -55,8 +55,9 @@ programs! {
     a_task_that_ends_in_a_file_operation_leaves_no_wait: files::ended
     a_forked_child_leaves_the_wait_of_its_parent: files::forked
     a_set_waits_for_its_first_task: sets::joined
-    a_timeout_is_waited_for_while_no_wait_inside_is_told: timeouts::inner
-    a_timeout_takes_the_place_of_a_wait_that_was_left: timeouts::left
+    a_timeout_is_waited_for_while_no_wait_inside_is_told: enclosed::in_timeout
+    a_timeout_takes_the_place_of_a_wait_that_was_left: enclosed::left_before_timeout
+    a_named_wait_gives_way_to_one_inside_of_it: enclosed::in_named
 }
 
 fn run(program: impl Future<Output = ()>) {

@@ -1,4 +1,4 @@
-//! Waits inside of timeouts.
+//! Waits inside of others: of timeouts, and of waits that the program names.
 
 use std::future::{pending, poll_fn};
 use std::pin::pin;
@@ -18,7 +18,7 @@ fn told(operation: &str, name: &str) -> Option<(String, String)> {
     Some((operation.to_owned(), name.to_owned()))
 }
 
-pub async fn inner() {
+pub async fn in_timeout() {
     let ((tell_one, one), (tell_two, two), (tell_three, three)) =
         (oneshot::channel(), oneshot::channel(), oneshot::channel());
     let (said, mut hears) = unbounded_channel();
@@ -42,7 +42,7 @@ pub async fn inner() {
     tell_one.send(()).unwrap();
     turns().await;
     assert_eq!(named(task.pid()), told("time::timeout", "timer"));
-    assert_eq!(wait(task.pid()).unwrap().1, format!("tests/table_waits/timeouts.rs:{limit}"));
+    assert_eq!(wait(task.pid()).unwrap().1, format!("tests/table_waits/enclosed.rs:{limit}"));
     tell_two.send(()).unwrap();
     turns().await;
     assert_eq!(named(task.pid()), told("wait", "salt"));
@@ -53,7 +53,7 @@ pub async fn inner() {
     assert_eq!(named(task.pid()), None);
 }
 
-pub async fn left() {
+pub async fn left_before_timeout() {
     let (tell, told_so) = oneshot::channel::<()>();
     let task = dyntrace::spawn(async {
         let mut left = pin!(waits("the miller", pending::<()>()));
@@ -73,5 +73,26 @@ pub async fn left() {
     let inner = line!() - 6;
     turns().await;
     assert_eq!(named(task.pid()), told("time::timeout", "timer"));
-    assert_eq!(wait(task.pid()).unwrap().1, format!("tests/table_waits/timeouts.rs:{inner}"));
+    assert_eq!(wait(task.pid()).unwrap().1, format!("tests/table_waits/enclosed.rs:{inner}"));
+}
+
+pub async fn in_named() {
+    let ((tell_one, one), (tell_two, two)) = (oneshot::channel::<()>(), oneshot::channel::<()>());
+    let task = dyntrace::spawn(async {
+        let delivery = async {
+            waits("flour", one).await.unwrap();
+            // A wait that nothing tells.
+            two.await.unwrap();
+            pending::<()>().await
+        };
+        waits("the miller", delivery).await;
+    });
+    turns().await;
+    assert_eq!(named(task.pid()), told("wait", "flour"));
+    tell_one.send(()).unwrap();
+    turns().await;
+    assert_eq!(named(task.pid()), told("wait", "the miller"));
+    tell_two.send(()).unwrap();
+    turns().await;
+    assert_eq!(named(task.pid()), told("wait", "the miller"));
 }

@@ -1,5 +1,6 @@
-//! The chapter *Why is my service slow?*: its service is the example file_server, and each command prints the rows that the chapter
-//! shows. Times differ from run to run, and are not compared.
+//! The chapter *Why is my service slow?*: its service is the example file_server. For the recordings in docs/demo each command prints the
+//! lines that the chapter shows. For recordings made as the chapter tells it prints the same rows; their times differ from run to run, and
+//! are not compared.
 #![cfg(target_os = "linux")]
 
 #[path = "common/interrupts.rs"]
@@ -9,7 +10,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -58,6 +59,20 @@ impl Place {
         assert!(status.success(), "{script}");
     }
 
+    /// Has copies of the recordings in docs/demo.
+    fn with_demo() -> Place {
+        let place = Place::new();
+        for day in ["yesterday", "today"] {
+            let copied = Command::new("cp")
+                .arg("-r")
+                .arg(root().join("docs/demo").join(day))
+                .arg(place.folder.path().join(day))
+                .status();
+            assert!(copied.unwrap().success());
+        }
+        place
+    }
+
     /// Records the service as the trace `name`, under the load.
     fn record(&self, name: &str, load: &str) {
         let mut record = Command::new(env!("CARGO_BIN_EXE_dyntrace"));
@@ -92,11 +107,19 @@ impl Place {
 
     /// Runs a command of the chapter.
     fn dyntrace(&self, command: &str) -> String {
-        let mut dyntrace = Command::new("sh");
-        dyntrace.args(["-c", &format!("exec \"$0\" {command}"), env!("CARGO_BIN_EXE_dyntrace")]);
-        let output = dyntrace.current_dir(&self.folder).output().unwrap();
+        let output = self.output(command);
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn output(&self, command: &str) -> Output {
+        let mut dyntrace = Command::new("sh");
+        dyntrace.args(["-c", &format!("exec \"$0\" {command}"), env!("CARGO_BIN_EXE_dyntrace")]);
+        dyntrace.current_dir(&self.folder).output().unwrap()
+    }
+
+    fn page(&self) -> String {
+        fs::read_to_string(self.folder.path().join("today.html")).unwrap()
     }
 }
 
@@ -119,9 +142,46 @@ fn compared(shown: &str) -> impl Iterator<Item = &str> {
     shown.lines().filter(|line| !line.is_empty() && *line != "..." && !line.starts_with("         "))
 }
 
+/// The commands of the chapter, and what it shows of their output.
+fn commands(chapter: &str) -> Vec<(&str, &str)> {
+    let commands: Vec<_> = blocks(chapter, "console")
+        .into_iter()
+        .map(|block| block.strip_prefix("$ dyntrace ").unwrap().split_once('\n').unwrap())
+        .collect();
+    assert_eq!(commands.len(), 5);
+    commands
+}
+
+/// The rows of the chapter's two tables, which the page has.
+fn tables(chapter: &str) -> Vec<Vec<String>> {
+    let tables = blocks(chapter, "table");
+    assert_eq!(tables.len(), 2);
+    let cells =
+        |line: &str| line.split("  ").map(|cell| cell.trim().to_owned()).filter(|cell| !cell.is_empty()).collect();
+    tables.into_iter().flat_map(str::lines).map(cells).collect()
+}
+
+/// Whether an output is what the chapter shows, where `...` stands for any lines.
+fn is_shown(printed: &str, shown: &str) -> bool {
+    if shown.is_empty() {
+        return printed.is_empty();
+    }
+    let printed = format!("\n{printed}");
+    let mut rest = &printed[..];
+    for (number, part) in format!("\n{}", shown.trim_end()).split("\n...").enumerate() {
+        let Some(place) = rest.find(&format!("{part}\n")) else { return false };
+        if number == 0 && place > 0 {
+            return false;
+        }
+        rest = &rest[place + part.len()..];
+    }
+    shown.ends_with("...\n") || rest == "\n"
+}
+
 /// The cells of all tables of a page.
 fn rows(page: &str) -> Vec<Vec<String>> {
-    let text = |cell: &str| cell.split('<').map(|part| part.rsplit('>').next().unwrap()).collect::<String>();
+    let text =
+        |cell: &str| cell.split('<').map(|part| part.rsplit('>').next().unwrap()).collect::<String>().trim().to_owned();
     let cells = |row: &str| row.replace("<td", "<th").split("<th").skip(1).map(text).collect();
     page.split("<tr").skip(1).map(cells).collect()
 }
@@ -164,10 +224,7 @@ fn each_command_prints_what_the_chapter_shows() {
     place.sh(change);
     place.record("today", load);
 
-    let commands = blocks(&chapter, "console");
-    assert_eq!(commands.len(), 5);
-    for block in commands {
-        let (command, shown) = block.strip_prefix("$ dyntrace ").unwrap().split_once('\n').unwrap();
+    for (command, shown) in commands(&chapter) {
         let printed = place.dyntrace(command);
         let rows: Vec<String> = printed.lines().map(general).collect();
         for line in compared(shown) {
@@ -175,17 +232,61 @@ fn each_command_prints_what_the_chapter_shows() {
         }
     }
 
-    let page = fs::read_to_string(place.folder.path().join("today.html")).unwrap();
-    let general_rows = |rows: Vec<Vec<String>>| -> Vec<Vec<String>> {
-        rows.iter().map(|row| row.iter().map(|cell| general_cell(cell.trim())).collect()).collect()
+    let general_row = |row: &Vec<String>| -> Vec<String> { row.iter().map(|cell| general_cell(cell)).collect() };
+    let page: Vec<_> = rows(&place.page()).iter().map(general_row).collect();
+    for row in tables(&chapter).iter().map(general_row) {
+        assert!(page.iter().any(|known| known.starts_with(&row)), "the page has no row {row:?}, but\n{page:#?}");
+    }
+}
+
+#[test]
+fn the_recordings_in_the_tree_are_those_of_the_chapter() {
+    let chapter = chapter();
+    let place = Place::with_demo();
+    for (command, shown) in commands(&chapter) {
+        let Output { status, stdout, stderr } = place.output(command);
+        assert!(
+            status.success(),
+            "dyntrace {command} ended with {status} in docs/demo: {}\nIf the format of traces has changed, read the older one as \
+             well, or record both again by docs/demo/record.",
+            String::from_utf8_lossy(&stderr)
+        );
+        let printed = String::from_utf8(stdout).unwrap();
+        assert!(
+            is_shown(&printed, shown),
+            "docs/slow_service.md does not show what dyntrace {command} prints in docs/demo:\n{printed}"
+        );
+    }
+
+    let page = place.page();
+    let page_rows = rows(&page);
+    for row in tables(&chapter) {
+        let has_row = page_rows.iter().any(|known| known.starts_with(&row));
+        assert!(
+            has_row,
+            "the page of docs/demo/today has no row {row:?}, which docs/slow_service.md shows, but\n{page_rows:#?}"
+        );
+    }
+    let fact = |name: &str| {
+        let (_, facts) = page.split_once("<h2>Slowest requests</h2>").unwrap();
+        let before = facts.split(&format!("</b> {name}</li>")).next().unwrap();
+        before.rsplit("<b>").next().unwrap().to_owned()
     };
-    let page = general_rows(rows(&page));
-    let tables = blocks(&chapter, "table");
-    assert_eq!(tables.len(), 2);
-    for table in tables {
-        let cells = |line: &str| line.split("  ").map(str::to_owned).filter(|cell| !cell.is_empty()).collect();
-        for row in general_rows(table.lines().map(cells).collect()) {
-            assert!(page.iter().any(|known| known.starts_with(&row)), "the page has no row {row:?}, but\n{page:#?}");
-        }
+    let facts = format!("all {} (median {}, 90th percentile {})", fact("requests"), fact("p50"), fact("p90"));
+    assert!(chapter.contains(&facts), "docs/slow_service.md does not say {facts:?}");
+    assert!(page.contains("on web-1</li>"), "docs/demo/record gives the machine another name");
+}
+
+#[test]
+fn dots_stand_for_any_lines() {
+    let printed = "a\nb\nc\nd\n";
+    for shown in ["a\nb\nc\nd\n", "a\n...\n", "a\n...\nd\n", "...\nb\nc\n...\n", "...\n", "a\n...\nb\n...\n"] {
+        assert!(is_shown(printed, shown), "{shown}");
+    }
+    assert!(is_shown("", "") && !is_shown(printed, ""));
+    for shown in
+        ["a\nb\n", "b\n...\n", "a\n...\nc\n", "a\nc\n...\n", "a\n...\nd\n...\nb\n...\n", "e\n", "a\nb\nc\nd\ne\n"]
+    {
+        assert!(!is_shown(printed, shown), "{shown}");
     }
 }

@@ -14,6 +14,8 @@ use crate::operation;
 /// The area of the data; labels are around it.
 const LEFT: f64 = 60.0;
 const WIDTH: f64 = 1100.0;
+/// Half of the last label of an axis is here.
+const RIGHT: f64 = 28.0;
 const TOP: f64 = 10.0;
 const BELOW: f64 = 24.0;
 
@@ -29,15 +31,14 @@ pub fn latency(timeline: &Timeline<Latencies>) -> Markup {
     let field = 11.0;
     let height = (highest - lowest) as f64 * field;
     let y = |row: usize| TOP + (highest - row) as f64 * field;
-    let column = WIDTH / timeline.buckets.len().max(1) as f64;
     let body = html! {
         @for row in (lowest..=highest).step_by(ROWS_OF_A_DECADE) {
             (grid(y(row), &duration(heat::floor(row))))
         }
         @for (index, bucket) in timeline.buckets.iter().enumerate() {
+            @let (x, width) = column(index, timeline.buckets.len());
             @for (row, &count) in bucket.0.iter().enumerate().filter(|(_, count)| **count > 0) {
-                rect class={ "heat" (shade(count, most)) } x=(round(LEFT + index as f64 * column)) y=(round(y(row + 1)))
-                    width=(round(column)) height=(field) {
+                rect class={ "heat" (shade(count, most)) } x=(x) y=(round(y(row + 1))) width=(width) height=(field) {
                     title { (count) " × " (duration(heat::floor(row))) " to " (duration(heat::floor(row + 1))) " at " (at(timeline, index)) }
                 }
             }
@@ -53,10 +54,9 @@ pub fn queue(timeline: &Timeline<QueueLength>) -> Markup {
     let longest = timeline.buckets.iter().map(|bucket| bucket.longest).max().unwrap_or(0).max(1);
     let height = 140.0;
     let y = |length: f64| TOP + height * (1.0 - length / longest as f64);
-    let column = WIDTH / timeline.buckets.len().max(1) as f64;
     let bar = |index: usize, class: &str, length: f64| {
-        html! { rect class=(class) x=(round(LEFT + index as f64 * column)) y=(round(y(length))) width=(round(column))
-        height=(round(TOP + height - y(length))) {} }
+        let (x, width) = column(index, timeline.buckets.len());
+        html! { rect class=(class) x=(x) y=(round(y(length))) width=(width) height=(round(TOP + height - y(length))) {} }
     };
     let body = html! {
         @for length in ticks(longest) {
@@ -158,11 +158,17 @@ fn chart(id: &str, label: &str, length: u64, height: f64, body: Markup) -> Marku
 fn frame(id: &str, label: &str, height: f64, body: Markup) -> Markup {
     let bottom = TOP + height;
     html! {
-        svg #(id) role="img" aria-label=(label) viewBox={ "0 0 " (LEFT + WIDTH + 20.0) " " (bottom + BELOW) } {
+        svg #(id) role="img" aria-label=(label) viewBox={ "0 0 " (LEFT + WIDTH + RIGHT) " " (bottom + BELOW) } {
             (body)
             line .grid x1=(LEFT) x2=(LEFT + WIDTH) y1=(bottom) y2=(bottom) {}
         }
     }
+}
+
+/// Where a bucket of so many is, and its width. Neighbours have the same edge, which no hairline parts.
+fn column(index: usize, buckets: usize) -> (f64, f64) {
+    let edge = |index: usize| round(LEFT + WIDTH * index as f64 / buckets.max(1) as f64);
+    (edge(index), round(edge(index + 1) - edge(index)))
 }
 
 /// The begin of a bucket, from the begin of the trace.
@@ -198,6 +204,18 @@ mod tests {
         assert_eq!(shade(1_000_000, 1_000_000), SHADES - 1);
         assert_eq!(shade(1, 1), SHADES - 1);
         assert!((1..100).map(|count| shade(count, 100)).is_sorted());
+    }
+
+    #[test]
+    fn neighbours_have_the_same_edge() {
+        for buckets in 1..=240 {
+            for index in 1..buckets {
+                let ((before, width), (x, _)) = (column(index - 1, buckets), column(index, buckets));
+                assert_eq!(round(before + width), x, "{index} of {buckets}");
+            }
+            let (last, width) = column(buckets - 1, buckets);
+            assert_eq!(round(last + width), LEFT + WIDTH);
+        }
     }
 
     #[test]

@@ -63,6 +63,9 @@ pub fn shell(title: &str, body: Markup) -> String {
 }
 
 fn figures(processes: &[Process], mut summary: Summary<'_>, losses: &Losses) -> Markup {
+    // Both charts have the axis of the whole recording.
+    summary.latency.at(summary.last);
+    summary.queue.at(summary.last);
     let are_requests = summary.requests.finish(summary.last.saturating_sub(summary.first));
     let (answered, first) = (&summary.all, summary.first);
     let in_flight = summary.operations.in_flight().count();

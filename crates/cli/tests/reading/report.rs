@@ -146,6 +146,26 @@ fn tags_that_are_one_a_request_are_requests() {
     assert!(slowest.contains("<title>19 × 10.0 µs to 15.8 µs</title>"), "{slowest}");
 }
 
+/// The labels below a chart.
+fn axis<'p>(page: &'p str, id: &str) -> Vec<&'p str> {
+    let (_, chart) = page.split_once(&format!("svg id=\"{id}\"")).unwrap();
+    let labels = chart.split("</svg>").next().unwrap().split("text-anchor=\"middle\">").skip(1);
+    labels.map(|label| label.split('<').next().unwrap()).collect()
+}
+
+#[test]
+fn charts_over_time_have_the_axis_of_the_whole_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut events = operation(0, 1, "req-1", 0).to_vec();
+    // It is never answered, and nothing was in a queue.
+    events.push(entry(60_000_000, 1, 2, "req-2", 12, "/a"));
+    Writer::new(folder.path()).ring("ring-1", 7, &events);
+    let page = page(&[folder.path()], 0);
+    let labels = ["0 ns", "10.0 ms", "20.0 ms", "30.0 ms", "40.0 ms", "50.0 ms", "60.0 ms"];
+    assert_eq!(axis(&page, "latency"), labels);
+    assert_eq!(axis(&page, "queue"), labels);
+}
+
 /// The same requests in the terminal and in JSON.
 #[test]
 fn the_slowest_requests_are_those_of_the_page() {

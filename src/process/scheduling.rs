@@ -10,6 +10,7 @@ use crate::sdt;
 /// part of it.
 #[inline(never)]
 #[allow(named_asm_labels)]
+#[cfg_attr(dyntrace_without_probes, allow(unused_assignments))]
 pub(super) fn fire_scheduled(pid: Pid, function: &'static str, now: u64) -> u64 {
     let mut began = now;
     sdt::fire_here!("process__scheduled", probes::scheduled, Some(now), (process pid) (str function));

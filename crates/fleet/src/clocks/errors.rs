@@ -1,13 +1,11 @@
 //! The largest error of a line that stands for a clock.
 
-use super::knots::Knot;
+use super::knots::{Knot, SMALL};
 use super::piece::Piece;
 use super::span::{clamp, drifted, gap};
 
 /// Rounding of a line to whole nanoseconds, and of the point at which two bounds meet.
 const ROUNDING: i128 = 2;
-/// Errors below this count as this when they are compared.
-const SMALL: i128 = 1_000;
 
 /// The largest error of a piece that goes from the first of these knots to the last; `None` if one of them is bounded from one side only.
 pub(super) fn of_piece(piece: &Piece, knots: &[Knot], drift: i128) -> Option<i64> {

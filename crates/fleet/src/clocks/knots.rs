@@ -7,8 +7,8 @@ use super::windows::Window;
 
 /// The factor by which the error may grow in a piece.
 pub(super) const GROWTH: i128 = 4;
-/// Errors below this count as this.
-const SMALL: i128 = 1_000;
+/// Errors below this count as this when they are compared.
+pub(super) const SMALL: i128 = 1_000;
 
 /// A time on a clock, and what is known of its lead then.
 #[derive(Clone, Copy, Debug)]

@@ -47,7 +47,7 @@ mod values;
 pub use error::Error;
 pub use ledger::{Ledger, Range};
 pub use loss::Loss;
-pub use place::Place;
+pub use place::{Place, hostname};
 pub use plan::{LAYOUT, Plan};
 pub use read::read_rows;
 pub use schema::{Kind, Schema};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use dyntrace_fleet::clocks::Message;
-use dyntrace_fleet::{Cell, Kind, read_rows};
+use dyntrace_fleet::{Cell, Kind, hostname, read_rows};
 
 use super::join::{Join, Joined, Step};
 use crate::escape;
@@ -26,7 +26,7 @@ const COLUMNS: [(&str, Kind); 6] = [
 
 /// The messages of a data set.
 pub struct Found {
-    /// The names of all hosts of which the table has steps, in their order. Messages have their numbers.
+    /// The names of all hosts of the table, in their order. Messages have their numbers.
     pub hosts: Vec<String>,
     pub messages: Vec<Message>,
     /// See [`Joined`].
@@ -67,6 +67,11 @@ pub fn messages(folder: &Path) -> anyhow::Result<Found> {
     let files = files(&table)?;
     let (mut names, mut join, mut mode) = (Names::default(), Join::default(), 0o666);
     for file in &files {
+        // A host without steps has a file without rows.
+        let parts = file.strip_prefix(&table).unwrap_or(file).iter();
+        if let Some(host) = parts.filter_map(|part| hostname(part.to_str()?)).next() {
+            names.number(host.as_bytes());
+        }
         mode &= fs::metadata(file).with_context(|| format!("cannot read {}", escape::path(file)))?.mode();
         read_rows(file, &COLUMNS, |row| add(row, &mut names, &mut join)).with_context(|| {
             format!(
@@ -91,7 +96,7 @@ fn add(row: &[Option<Cell<'_>>], names: &mut Names, join: &mut Join) {
     let &[Some(Cell::Signed(time)), Some(Cell::Text(host)), Some(Cell::Text(step)), label, previous, current] = row else {
         return;
     };
-    // A host is known also by steps that tell no message.
+    // Its name may have been too long for its folder's.
     let host = names.number(&host);
     let step = match &*step {
         b"send" => Step::Send,

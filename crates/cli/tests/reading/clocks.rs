@@ -229,6 +229,7 @@ fn with_faults(folder: &Path) -> (PathBuf, Truth) {
     for at in 0..10 {
         fleet.message(WEB, LISTENS, at * SECOND);
     }
+    fleet.events.insert("silent", (Some(Host { name: "silent", ahead: 0, drift: 0 }), Vec::new()));
     fleet.count += 1;
     fleet.step(alone, "send_remote", 1, send(1, [7, 0, fleet.count]));
     let mut later = Fleet { count: 1_000_000, ..Fleet::default() };
@@ -255,6 +256,7 @@ fn a_clock_that_was_set_is_told_and_others_are_aligned() {
     let line = |host: &str| out.lines().find(|line| line.starts_with(host)).unwrap();
     assert!(line("other").ends_with("not aligned: its messages contradict each other"), "{out}");
     assert!(line("alone").ends_with("not aligned: it has no messages with other hosts"), "{out}");
+    assert!(line("silent").ends_with("not aligned: it has no messages with other hosts"), "{out}");
     assert!(line("listens").contains("one way only"), "{out}");
     assert!(said.contains("other is not aligned: a clock was set, or drifts by more than the limit"), "{said}");
     // 1.7e9 s and 100 s are 22:15:00 UTC.
@@ -287,6 +289,7 @@ fn in_json() {
         ("db-1", "aligned"),
         ("listens", "one_sided"),
         ("other", "left_out"),
+        ("silent", "unconnected"),
         ("web-1", "reference"),
     ];
     assert_eq!(states, expected.into());

@@ -104,7 +104,9 @@ mod tests {
         assert_ne!(one, other);
         assert!(one.len() < 255 - "host=".len(), "{one}");
         assert_eq!(encoded(""), NULL);
-        for unknown in ["host=%", "host=%0", "host=%zz", "host=%FF", "hosts=a", &format!("host={one}"), &format!("host={NULL}")] {
+        for unknown in
+            ["host=%", "host=%0", "host=%zz", "host=%FF", "hosts=a", &format!("host={one}"), &format!("host={NULL}")]
+        {
             assert_eq!(hostname(unknown), None, "{unknown}");
         }
     }

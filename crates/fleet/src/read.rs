@@ -32,7 +32,8 @@ fn read(file: File, columns: &[(&str, Kind)], row: &mut impl FnMut(&[Option<Cell
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group)?;
         let mut columns = columns.iter().map(|column| Column::open(&*group, column)).collect::<Result<Vec<_>>>()?;
-        let mut left = usize::try_from(group.metadata().num_rows()).map_err(|_| damaged("a negative number of rows"))?;
+        let mut left =
+            usize::try_from(group.metadata().num_rows()).map_err(|_| damaged("a negative number of rows"))?;
         while left > 0 {
             let count = left.min(AT_ONCE);
             columns.iter_mut().try_for_each(|column| column.read(count))?;

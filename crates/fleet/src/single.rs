@@ -104,8 +104,10 @@ mod tests {
         let path = folder.path().join("clocks/clocks.parquet");
         let read = || {
             let mut rows = Vec::new();
-            read_rows(&path, &[("ahead_ns", Kind::Signed), ("hostname", Kind::Text)], |row| rows.push(format!("{row:?}")))
-                .unwrap();
+            read_rows(&path, &[("ahead_ns", Kind::Signed), ("hostname", Kind::Text)], |row| {
+                rows.push(format!("{row:?}"))
+            })
+            .unwrap();
             rows
         };
         table.begin().unwrap();

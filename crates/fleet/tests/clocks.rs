@@ -201,7 +201,8 @@ fn a_clock_that_drifts_evenly_has_few_pieces() {
     let messages = shown(&clocks, &sent);
     let alignment = align(0, &messages, LIMIT).unwrap();
     let pieces = alignment.pieces(1);
-    let within: Vec<_> = pieces.iter().filter(|piece| piece.until > 3_000_000_000 && piece.from < 3_600_000_000_000).collect();
+    let within: Vec<_> =
+        pieces.iter().filter(|piece| piece.until > 3_000_000_000 && piece.from < 3_600_000_000_000).collect();
     assert!(within.len() < 1_000, "{} pieces for {} messages", within.len(), messages.len());
     let worst = within.iter().filter_map(|piece| piece.error).max().unwrap();
     assert!(worst < 1_000_000, "{worst}");

@@ -87,7 +87,8 @@ fn none(folder: &std::path::Path, found: &Found) -> anyhow::Error {
 const NAMED: usize = 10;
 
 fn unknown(name: &str, folder: &std::path::Path, found: &Found) -> anyhow::Error {
-    let known = found.hosts.iter().enumerate().filter(|(at, _)| found.count(*at) > 0).map(|(_, name)| escape::name(name));
+    let known =
+        found.hosts.iter().enumerate().filter(|(at, _)| found.count(*at) > 0).map(|(_, name)| escape::name(name));
     let mut known: Vec<String> = known.collect();
     let more = known.len().saturating_sub(NAMED);
     known.truncate(NAMED);

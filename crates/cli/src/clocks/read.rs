@@ -93,7 +93,8 @@ pub fn messages(folder: &Path) -> anyhow::Result<Found> {
 }
 
 fn add(row: &[Option<Cell<'_>>], names: &mut Names, join: &mut Join) {
-    let &[Some(Cell::Signed(time)), Some(Cell::Text(host)), Some(Cell::Text(step)), label, previous, current] = row else {
+    let &[Some(Cell::Signed(time)), Some(Cell::Text(host)), Some(Cell::Text(step)), label, previous, current] = row
+    else {
         return;
     };
     // Its name may have been too long for its folder's.

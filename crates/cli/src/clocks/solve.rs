@@ -37,7 +37,8 @@ pub fn solve(reference: usize, messages: &[Message], drift: u32) -> Solved {
 /// with the fewest messages.
 fn suspect(reference: usize, circle: &[Message], messages: &[Message]) -> usize {
     let hosts = circle.iter().flat_map(|message| [message.from, message.to]).filter(|host| *host != reference);
-    let mut of_hosts: BTreeMap<usize, (BTreeSet<usize>, usize)> = hosts.map(|host| (host, Default::default())).collect();
+    let mut of_hosts: BTreeMap<usize, (BTreeSet<usize>, usize)> =
+        hosts.map(|host| (host, Default::default())).collect();
     for message in messages {
         for (host, other) in [(message.from, message.to), (message.to, message.from)] {
             if let Some((others, count)) = of_hosts.get_mut(&host) {

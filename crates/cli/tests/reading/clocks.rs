@@ -195,7 +195,8 @@ fn clocks_that_were_set_apart_are_aligned() {
     let truth = requests().write(folder.path());
     let output = converted(folder.path());
     // The table is there before it has rows.
-    let files = || fs::read_dir(output.join("clocks")).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
+    let files =
+        || fs::read_dir(output.join("clocks")).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
     assert_eq!((rows(&output, "clocks").len(), files()), (0, vec!["clocks.parquet".into()]));
     // The application has the most messages. Any host can be the reference.
     for (reference, options) in [(APP, &[][..]), (WEB, &["--reference", "web-1"]), (STORE, &["--reference", "db-1"])] {
@@ -282,7 +283,12 @@ fn in_json() {
     let (output, _) = with_faults(folder.path());
     let (out, _) = clocks(&output, &["--reference", "web-1", "--json"], 4);
     let object: Value = serde_json::from_str(&out).unwrap();
-    let states: BTreeMap<&str, &str> = object["hosts"].as_array().unwrap().iter().map(|host| (host["hostname"].as_str().unwrap(), host["state"].as_str().unwrap())).collect();
+    let states: BTreeMap<&str, &str> = object["hosts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|host| (host["hostname"].as_str().unwrap(), host["state"].as_str().unwrap()))
+        .collect();
     let expected = [
         ("alone", "unconnected"),
         ("app-1", "aligned"),
@@ -334,7 +340,12 @@ fn files_with_fewer_columns_are_read() {
         ("step", Kind::Text),
         ("time_ns", Kind::Signed),
     ];
-    let steps = [(100, "a", "send_remote", 1), (5_110, "b", "receive", 1), (5_120, "b", "send_remote", 2), (130, "a", "receive", 2)];
+    let steps = [
+        (100, "a", "send_remote", 1),
+        (5_110, "b", "receive", 1),
+        (5_120, "b", "send_remote", 2),
+        (130, "a", "receive", 2),
+    ];
     table(&file("new.parquet"), &columns, &steps);
     table(&file("old.parquet"), &columns[4..], &[(7, "", "receive", 1)]);
     fs::write(file(".half.parquet.1-0.partial"), "no table").unwrap();
@@ -354,7 +365,10 @@ fn what_cannot_be_aligned_is_said() {
     fleet.write(folder.path());
     let output = converted(folder.path());
     let (_, said) = clocks(&output, &[], 66);
-    assert!(said.contains("no message is known both where it was sent and on another host") && said.contains("seq_trace"), "{said}");
+    assert!(
+        said.contains("no message is known both where it was sent and on another host") && said.contains("seq_trace"),
+        "{said}"
+    );
 
     let folder = tempfile::tempdir().unwrap();
     requests().write(folder.path());
@@ -364,12 +378,20 @@ fn what_cannot_be_aligned_is_said() {
     clocks(&output, &["--drift", "1000001"], 2);
     clocks(&output, &[], 0);
     let before = rows(&output, "clocks");
-    let file = fs::read_dir(output.join("messages/host=db-1/date=2023-11-14/hour=22")).unwrap().next().unwrap().unwrap().path();
+    let file = fs::read_dir(output.join("messages/host=db-1/date=2023-11-14/hour=22"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
     let bytes = fs::read(&file).unwrap();
     fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
     let (_, said) = clocks(&output, &[], 66);
     let name = file.file_name().unwrap().to_str().unwrap();
-    assert!(said.contains("cannot read the messages of") && said.contains(name) && said.contains("convert its trace again"), "{said}");
+    assert!(
+        said.contains("cannot read the messages of") && said.contains(name) && said.contains("convert its trace again"),
+        "{said}"
+    );
     // The table is as before.
     assert_eq!(rows(&output, "clocks"), before);
 }

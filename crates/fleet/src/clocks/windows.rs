@@ -5,8 +5,8 @@
 
 use super::graph::{Bound, Graph};
 
-/// A lead may move by this part of its error to either side: the half. With a quarter, clocks with messages whose times vary have ten times as
-/// many pieces, and errors are a sixth smaller.
+/// A lead may move by this part of its error to either side: the half. With a quarter, clocks whose messages take times that vary have several
+/// times as many pieces, and errors that are a sixth smaller.
 const PART: i128 = 2;
 /// The same in nanoseconds for clocks that are bounded from one side, which have no error.
 const ONE_SIDED: i128 = 100_000;

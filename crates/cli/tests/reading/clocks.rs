@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use dyntrace_fleet::{Cell, Kind, Schema, Table};
-use parquet::record::Field;
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::record::{Field, RowAccessor as _};
 use serde_json::Value;
 
 use crate::dyntrace;
@@ -220,6 +222,40 @@ fn clocks_that_were_set_apart_are_aligned() {
     let before = rows(&output, "clocks").len();
     converted(folder.path());
     assert_eq!(rows(&output, "clocks").len(), before);
+}
+
+#[test]
+fn a_reader_finds_one_version_of_the_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut fleet = Fleet::default();
+    (0..20).for_each(|at| fleet.request(WEB, APP, at * SECOND));
+    fleet.write(folder.path());
+    let output = converted(folder.path());
+    clocks(&output, &["--reference", "web-1"], 0);
+    let mut seen = BTreeSet::new();
+    for _ in 0..5 {
+        // Two at once, one of which may take the other's file for left over.
+        let run = |reference: &str| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_dyntrace"));
+            command.args(["clocks", output.to_str().unwrap(), "--reference", reference]);
+            command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+        };
+        let mut runs = [run("web-1"), run("app-1")];
+        let mut are_ended = false;
+        while !are_ended {
+            are_ended = runs.iter_mut().all(|run| run.try_wait().unwrap().is_some());
+            let path = output.join("clocks/clocks.parquet");
+            let table = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+            let references: BTreeSet<String> =
+                table.get_row_iter(None).unwrap().map(|row| row.unwrap().get_string(1).unwrap().clone()).collect();
+            assert_eq!(references.len(), 1, "{references:?}");
+            seen.extend(references);
+        }
+        assert!(runs.iter_mut().all(|run| run.wait().unwrap().success()));
+    }
+    assert!(!seen.is_empty());
+    let files: Vec<_> = fs::read_dir(output.join("clocks")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(files, ["clocks.parquet"]);
 }
 
 /// Requests, and a program on the application's host that ran after its clock was set back by 5 s; a host to which messages only go, one

@@ -17,7 +17,6 @@ use anyhow::{Context as _, anyhow};
 use crate::exit::{self, Failure, Outcome};
 use crate::{escape, losses, stdout};
 use read::Found;
-use solve::Solved;
 
 pub const HELP: &str = "\
 Examples:

@@ -75,7 +75,7 @@ mod tests {
         let solved = solve(0, &messages, 200);
         let left_out: Vec<usize> = solved.left_out.iter().map(|out| out.host).collect();
         assert_eq!(left_out, [3]);
-        assert!(solved.left_out[0].messages.iter().all(|message| [message.from, message.to].contains(&3)));
+        assert!(solved.left_out[0].messages.iter().any(|message| [message.from, message.to].contains(&3)));
         assert!((0..3).all(|host| !solved.alignment.pieces(host).is_empty()));
         assert!(solved.alignment.pieces(3).is_empty());
         // The reference itself is never left out.

@@ -50,7 +50,7 @@ pub fn summary(found: &Found) -> String {
 
 /// The messages that could not be joined.
 pub fn counts(found: &Found) -> String {
-    format!("{} skipped, as their label and counts occur twice, {} not received", found.ambiguous, found.unreceived)
+    format!("{} skipped as their label and counts occur twice, {} not received", found.ambiguous, found.unreceived)
 }
 
 /// A line for each host that was left out.

@@ -1,8 +1,7 @@
 //! Reads the messages between the hosts of a data set.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -145,16 +144,19 @@ impl Names {
 
 /// The files of a table, in the order of their paths. Names that begin with `.` or `_` do not count, as for engines.
 fn files(table: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let (mut found, mut open) = (Vec::new(), vec![table.to_owned()]);
+    let (mut found, mut open, mut opened) = (Vec::new(), vec![table.to_owned()], HashSet::new());
     while let Some(folder) = open.pop() {
         let unreadable = || format!("cannot read the folder {}", escape::path(&folder));
+        // Links may lead in a circle.
+        if !opened.insert(folder.canonicalize().with_context(unreadable)?) {
+            continue;
+        }
         for entry in fs::read_dir(&folder).with_context(unreadable)? {
-            let entry: io::Result<(PathBuf, bool)> = entry.and_then(|entry| Ok((entry.path(), entry.path().is_dir())));
-            let (path, is_folder) = entry.with_context(unreadable)?;
+            let path = entry.with_context(unreadable)?.path();
             let name = path.file_name().unwrap_or_default().as_encoded_bytes();
             match name.first() {
                 Some(b'.' | b'_') | None => {}
-                _ if is_folder => open.push(path),
+                _ if path.is_dir() => open.push(path),
                 _ if path.extension().is_some_and(|end| end == "parquet") => found.push(path),
                 _ => {}
             }

@@ -113,7 +113,7 @@ mod tests {
         table.begin().unwrap();
         assert!(read().is_empty());
         let row = vec![Some(Cell::Text("a".into())), None, Some(Cell::Double(0.5))];
-        table.replace(&[row.clone()]).unwrap();
+        table.replace(std::slice::from_ref(&row)).unwrap();
         assert_eq!(read().len(), 1);
         // Left by runs that were killed.
         std::mem::forget(Partial::create(&path, 0o600).unwrap());

@@ -1,15 +1,19 @@
-"""Asks the questions of fleet/ with DuckDB, and compares the answers with the programs' own accounts. Called by ci/fleet."""
+"""Asks the questions of fleet/ with DuckDB, and compares the answers with the programs' own accounts. Called by ci/fleet with its folder
+and the command `dyntrace`."""
 
 import collections
 import json
 import os
 import pathlib
 import re
+import statistics
+import subprocess
 import sys
 
 import duckdb
 
 work = pathlib.Path(sys.argv[1])
+command = pathlib.Path(sys.argv[2]).resolve()
 questions = pathlib.Path("fleet").resolve()
 storms = ("old-1", "old-2", "new-1", "new-2", "small-1")
 said = {host: json.loads((work / f"{host}.json").read_text()) for host in storms}
@@ -21,12 +25,12 @@ base = duckdb.connect()
 base.execute((questions / "duckdb.sql").read_text())
 
 
-def ask(question, **replaced):
+def ask(question, of=base, **replaced):
     text = (questions / f"{question}.sql").read_text()
     for old, new in replaced.items():
         assert old in text, (question, old)
         text = text.replace(old, new)
-    answer = base.sql(text)
+    answer = of.sql(text)
     return [dict(zip(answer.columns, row)) for row in answer.fetchall()]
 
 
@@ -149,9 +153,51 @@ def messages():
     assert [row["from_host"] for row in answer] == ["talks-1"] == [row["to_host"] for row in answer], answer
     assert answer[0]["messages"] == sent == received > 0, (answer, sent, received)
     assert 0 <= answer[0]["least_ms"] <= answer[0]["median_ms"] <= answer[0]["most_ms"]
+    # Times of one clock are right.
+    assert (answer[0]["aligned"], answer[0]["error_ms"]) == (sent, 0), answer
 
 
-for check in (whole, counted, slowest, hops, unlike, errors, losses, changed, messages):
+def clocks():
+    """The messages of talks-1 as those of two hosts, every second one in the other direction; the clock of `far` is ahead, and gains."""
+    ahead, drift = 2_500_000_000, 60e-6
+    known = rows("""select sent.time_ns, received.time_ns, sent.token_label, sent.token_previous, sent.token_current
+        from messages as sent join messages as received using (hostname, process, token_label, token_previous, token_current)
+        where sent.step = 'send' and received.step = 'receive' and hostname = 'talks-1' order by all""")
+    first = known[0][0]
+    shown = {"near": lambda time: time, "far": lambda time: time + ahead + int((time - first) * drift)}
+    took = collections.defaultdict(list)
+    apart = duckdb.connect()
+    apart.execute("""create table steps (time_ns bigint, hostname text, process text, step text, token_label bigint,
+        token_previous bigint, token_current bigint)""")
+    for number, (sent, received, *token) in enumerate(known):
+        hosts = ("near", "far") if number % 2 == 0 else ("far", "near")
+        took[hosts].append((received - sent) / 1e6)
+        for host, time, step in zip(hosts, (sent, received), ("send_remote", "receive")):
+            apart.execute("insert into steps values (?, ?, 'shop-1', ?, ?, ?, ?)", [shown[host](time), host, step, *token])
+    os.makedirs(work / "apart")
+    os.chdir(work / "apart")
+    for host in shown:
+        folder = f"fleet/messages/host={host}/date=2026-11-26/hour=02"
+        os.makedirs(folder)
+        apart.execute(f"copy (select * from steps where hostname = '{host}') to '{folder}/part.parquet' (format parquet)")
+    print(subprocess.run([command, "clocks", "fleet", "--reference", "near"], check=True, capture_output=True, text=True).stdout, end="")
+    for view in (questions / "duckdb.sql").read_text().split(";"):
+        if re.search(r"VIEW (messages|clocks) AS", view):
+            apart.execute(view)
+    answer = ask("messages", of=apart)
+    assert {(row["from_host"], row["to_host"]) for row in answer} == set(took), answer
+    for row in answer:
+        truth = took[row["from_host"], row["to_host"]]
+        assert row["messages"] == row["aligned"] == len(truth), (row, truth)
+        least, median, most, error = (row[column] for column in ("least_ms", "median_ms", "most_ms", "error_ms"))
+        assert 0 <= least <= median <= most and 0 < error < 1e3, row
+        differences = (least - min(truth), median - statistics.median(truth), most - max(truth))
+        assert max(map(abs, differences)) <= error, (row, differences)
+    os.chdir(work / "data")
+    print(f"clocks: {len(known)} messages by two clocks, {ahead / 1e9} s apart: wrong by at most {error:.3f} ms")
+
+
+for check in (whole, counted, slowest, hops, unlike, errors, losses, changed, messages, clocks):
     check()
 asked = {path.stem for path in questions.glob("*.sql")} - {"duckdb"}
 assert asked == {"slowest", "hops", "unlike", "errors", "losses", "changed", "messages"}, asked

@@ -11,3 +11,6 @@ CREATE OR REPLACE VIEW messages AS
 SELECT * FROM read_parquet('fleet/messages/*/*/*/*.parquet', hive_partitioning = true, union_by_name = true);
 CREATE OR REPLACE VIEW losses AS
 SELECT * FROM read_parquet('fleet/losses/*/*/*/*.parquet', hive_partitioning = true, union_by_name = true);
+-- Empty until `dyntrace clocks` has run.
+CREATE OR REPLACE VIEW clocks AS
+SELECT * FROM read_parquet('fleet/clocks/*.parquet', union_by_name = true);

@@ -8,6 +8,7 @@ mod stdout;
 #[cfg(all(test, target_os = "linux"))]
 mod book;
 mod caller;
+mod clocks;
 #[cfg(target_os = "linux")]
 mod code;
 mod columns;
@@ -222,6 +223,9 @@ enum Command {
     #[command(after_long_help = convert::HELP)]
     /// Convert a trace to the format of another tool
     Convert(convert::Arguments),
+    #[command(after_long_help = clocks::HELP)]
+    /// Align the clocks of the hosts of a data set by the messages between them
+    Clocks(clocks::Arguments),
     #[command(after_long_help = view::HELP)]
     /// Show the events of a recorded trace
     ///
@@ -383,6 +387,7 @@ fn perform(command: Command) -> Outcome {
         Command::Report(arguments) => report::report(&arguments),
         Command::Diff(arguments) => diff::diff(&arguments),
         Command::Convert(arguments) => convert::convert(&arguments),
+        Command::Clocks(arguments) => clocks::clocks(&arguments),
         Command::View(arguments) => view::view(&arguments),
         #[cfg(target_os = "linux")]
         Command::Trace(arguments) => trace::trace(&arguments),

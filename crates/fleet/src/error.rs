@@ -1,11 +1,11 @@
-//! Errors of writing a data set.
+//! Errors of writing and reading a data set.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use parquet::errors::ParquetError;
 
-/// An error of writing a data set.
+/// An error of writing or reading a data set.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -22,6 +22,14 @@ pub enum Error {
     /// A table could not be written.
     #[error("cannot write {}: {error}", path.display())]
     Table {
+        /// The file.
+        path: PathBuf,
+        /// The problem.
+        error: ParquetError,
+    },
+    /// A table could not be read.
+    #[error("cannot read the table {}: {error}", path.display())]
+    Read {
         /// The file.
         path: PathBuf,
         /// The problem.
@@ -47,6 +55,10 @@ impl Error {
     /// Returns a function for `map_err`: the action `doing` failed on `path`.
     pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |error| Error::Io { doing, path: path.to_owned(), error }
+    }
+
+    pub(crate) fn read(path: &Path) -> impl FnOnce(ParquetError) -> Self {
+        move |error| Error::Read { path: path.to_owned(), error }
     }
 
     pub(crate) fn table(path: &Path) -> impl FnOnce(ParquetError) -> Self {

@@ -33,8 +33,13 @@ impl Partial {
     /// Creates a file beside the file `name`.
     pub(crate) fn create(name: &Path, mode: u32) -> Result<(Partial, File), Error> {
         let file_name = name.file_name().unwrap_or_default().to_string_lossy();
+        Partial::create_as(name, &file_name, mode)
+    }
+
+    /// The same with another `start` of its own name behind the dot, which [`settle`] takes.
+    pub(crate) fn create_as(name: &Path, start: &str, mode: u32) -> Result<(Partial, File), Error> {
         for number in 0.. {
-            let path = name.with_file_name(format!(".{file_name}.{}-{number}{PARTIAL}", process::id()));
+            let path = name.with_file_name(format!(".{start}.{}-{number}{PARTIAL}", process::id()));
             match OpenOptions::new().write(true).create_new(true).mode(mode).open(&path) {
                 Ok(file) => return Ok((Partial { path, name: name.to_owned() }, file)),
                 // Of a killed converter, or of one on another machine.
@@ -54,13 +59,23 @@ impl Partial {
         }
     }
 
+    /// Gives the whole file its name; one of that name is replaced. Returns false if this file is gone, since another process has settled
+    /// the folder meanwhile.
+    pub(crate) fn rename_over(self, file: &File) -> Result<bool, Error> {
+        file.sync_all().map_err(Error::io("write", &self.path))?;
+        match fs::rename(&self.path, &self.name) {
+            Err(error) if self.is_overtaken(&error) => Ok(false),
+            renamed => renamed.map(|()| true).map_err(Error::io("rename a file to", &self.name)),
+        }
+    }
+
     /// Whether another converter has finished the range, and removed this file, which it took for left over.
     fn is_overtaken(&self, error: &io::Error) -> bool {
         error.kind() == io::ErrorKind::NotFound && self.name.exists()
     }
 
     /// Gives the whole file its name, unless there is a file of that name. Returns whether it has got it.
-    fn rename_first(self, file: &File) -> Result<bool, Error> {
+    pub(crate) fn rename_first(self, file: &File) -> Result<bool, Error> {
         file.sync_all().map_err(Error::io("write", &self.path))?;
         match fs::hard_link(&self.path, &self.name) {
             Ok(()) => Ok(true),

@@ -27,7 +27,8 @@
 //!
 //! # Clocks
 //!
-//! [`clocks::align`] bounds the differences between the clocks of hosts by the messages between them.
+//! [`clocks::align`] bounds the differences between the clocks of hosts by the messages between them. A [`SingleTable`] keeps them beside the
+//! other tables, of which [`read_rows`] reads the columns that this needs.
 
 pub mod clocks;
 mod error;
@@ -36,7 +37,9 @@ mod ledger;
 mod loss;
 mod place;
 mod plan;
+mod read;
 mod schema;
+mod single;
 mod table;
 mod tables;
 mod values;
@@ -44,9 +47,11 @@ mod values;
 pub use error::Error;
 pub use ledger::{Ledger, Range};
 pub use loss::Loss;
-pub use place::Place;
+pub use place::{Place, hostname};
 pub use plan::{LAYOUT, Plan};
+pub use read::read_rows;
 pub use schema::{Kind, Schema};
+pub use single::SingleTable;
 pub use table::Table;
 pub use tables::Tables;
 pub use values::{Cell, Entries};

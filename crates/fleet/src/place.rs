@@ -45,6 +45,28 @@ impl Place {
     }
 }
 
+/// Returns the host of a folder such as `host=web-1`, as [`Place::folder`] names it; `None` if it has no name, or a name that was cut.
+///
+/// ```
+/// assert_eq!(dyntrace_fleet::hostname("host=..%2Fa%20b").as_deref(), Some("../a b"));
+/// assert_eq!(dyntrace_fleet::hostname("date=2026-11-21"), None);
+/// ```
+pub fn hostname(folder: &str) -> Option<String> {
+    let name = folder.strip_prefix("host=").filter(|name| *name != NULL && name.len() < LONGEST)?;
+    let (mut bytes, mut rest) = (Vec::new(), name.as_bytes());
+    while let Some((first, behind)) = rest.split_first() {
+        rest = behind;
+        if *first == b'%' {
+            let (digits, behind) = behind.split_at_checked(2)?;
+            bytes.push(u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()?);
+            rest = behind;
+        } else {
+            bytes.push(*first);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
 /// The name of a host in the name of a folder: percent-encoded, as engines decode it.
 fn encoded(hostname: &str) -> String {
     if hostname.is_empty() {
@@ -75,20 +97,6 @@ mod tests {
 
     use super::*;
 
-    fn decoded(text: &str) -> Vec<u8> {
-        let (mut out, mut rest) = (Vec::new(), text.as_bytes());
-        while let Some((first, behind)) = rest.split_first() {
-            rest = behind;
-            if *first == b'%' {
-                out.push(u8::from_str_radix(str::from_utf8(&behind[..2]).unwrap(), 16).unwrap());
-                rest = &behind[2..];
-            } else {
-                out.push(*first);
-            }
-        }
-        out
-    }
-
     #[test]
     fn long_names_stay_apart_and_fit() {
         let names = [1, 2].map(|last| format!("{}{last}", "ä".repeat(5_000)));
@@ -96,6 +104,11 @@ mod tests {
         assert_ne!(one, other);
         assert!(one.len() < 255 - "host=".len(), "{one}");
         assert_eq!(encoded(""), NULL);
+        for unknown in
+            ["host=%", "host=%0", "host=%zz", "host=%FF", "hosts=a", &format!("host={one}"), &format!("host={NULL}")]
+        {
+            assert_eq!(hostname(unknown), None, "{unknown}");
+        }
     }
 
     #[test]
@@ -111,7 +124,7 @@ mod tests {
             let encoded = encoded(&name);
             prop_assert!(encoded.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.%".contains(&byte)), "{encoded}");
             if encoded.len() < LONGEST {
-                prop_assert_eq!(decoded(&encoded), name.as_bytes());
+                prop_assert_eq!(hostname(&format!("host={encoded}")), Some(name));
             }
         }
     }

@@ -24,6 +24,8 @@ pub enum Kind {
     Text,
     /// A boolean.
     Bool,
+    /// A floating-point number of 64 bits.
+    Double,
     /// Texts by names, in the order in which they were added. It is never null.
     Map,
 }
@@ -36,6 +38,7 @@ impl Kind {
             Kind::Unsigned => "unsigned",
             Kind::Text => "text",
             Kind::Bool => "bool",
+            Kind::Double => "double",
             Kind::Map => "map",
         }
     }
@@ -87,6 +90,7 @@ fn column_type(name: &str, kind: Kind) -> Result<TypePtr> {
         Kind::Signed => plain(name, Physical::INT64, None, optional),
         Kind::Unsigned => plain(name, Physical::INT64, Some(LogicalType::integer(64, false)), optional),
         Kind::Bool => plain(name, Physical::BOOLEAN, None, optional),
+        Kind::Double => plain(name, Physical::DOUBLE, None, optional),
         Kind::Text => text(name, optional),
         Kind::Map => {
             let entry = vec![text("key", Repetition::REQUIRED)?, text("value", Repetition::REQUIRED)?];

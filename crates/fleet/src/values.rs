@@ -18,6 +18,8 @@ pub enum Cell<'c> {
     Text(Text<'c>),
     /// A value of [`Kind::Bool`].
     Bool(bool),
+    /// A value of [`Kind::Double`].
+    Double(f64),
     /// A value of [`Kind::Map`].
     Map(&'c Entries),
 }
@@ -93,6 +95,7 @@ enum Values {
     Long(Vec<i64>),
     Text(Texts),
     Bool(Vec<bool>),
+    Double(Vec<f64>),
     Map {
         entries: Entries,
         /// For each entry, 0 if it is the first of its row, 1 if not.
@@ -106,6 +109,7 @@ impl Column {
             Kind::Signed | Kind::Unsigned => Values::Long(Vec::new()),
             Kind::Text => Values::Text(Texts::default()),
             Kind::Bool => Values::Bool(Vec::new()),
+            Kind::Double => Values::Double(Vec::new()),
             Kind::Map => Values::Map { entries: Entries::default(), repeats: Vec::new() },
         };
         Column { levels: Vec::new(), values, rows: 0 }
@@ -132,6 +136,7 @@ impl Column {
             // The schema says that the column is unsigned.
             (Values::Long(values), Cell::Unsigned(number)) => values.push(number.cast_signed()),
             (Values::Bool(values), Cell::Bool(value)) => values.push(value),
+            (Values::Double(values), Cell::Double(value)) => values.push(value),
             (Values::Text(texts), Cell::Text(text)) => {
                 texts.push(&text);
                 self.levels.push(1);
@@ -163,6 +168,10 @@ impl Column {
                 values.clear();
             }
             (Values::Bool(values), ColumnWriter::BoolColumnWriter(writer)) => {
+                writer.write_batch(values, levels, None)?;
+                values.clear();
+            }
+            (Values::Double(values), ColumnWriter::DoubleColumnWriter(writer)) => {
                 writer.write_batch(values, levels, None)?;
                 values.clear();
             }

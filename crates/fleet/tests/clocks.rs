@@ -1,6 +1,6 @@
 //! Clocks with made-up offsets and drifts: after alignment no message goes backwards, and the error bars hold the truth.
 
-use dyntrace_fleet::clocks::{Alignment, Message, align};
+use dyntrace_fleet::clocks::{Alignment, Message, Piece, align};
 use proptest::prelude::*;
 
 /// The most that clocks of these tests drift, in parts in a million, and the limit that alignment assumes.
@@ -123,6 +123,95 @@ proptest! {
             }
         }
     }
+}
+
+/// The time that an engine computes from the row of a piece, as the questions in fleet/ do.
+fn by_engine(piece: &Piece, time: i64) -> i64 {
+    time - piece.ahead - ((time - piece.from) as f64 * piece.drift).floor() as i64
+}
+
+/// The piece that an engine joins with a time.
+fn joined(alignment: &Alignment, host: usize, time: i64) -> Option<Piece> {
+    let mut pieces = alignment.pieces(host).iter().filter(|piece| piece.from <= time && time < piece.until);
+    let piece = pieces.next().copied();
+    assert!(pieces.next().is_none(), "{host} {time}: two pieces");
+    piece
+}
+
+proptest! {
+    #[test]
+    fn engines_align_alike(
+        mut clocks in prop::collection::vec(clock(), 5),
+        sent in messages(5, 200),
+        mut times in prop::collection::vec(-1_000_000_000_000..5_000_000_000_000_i64, 20),
+    ) {
+        clocks[0] = Clock { offset: 0, drift: 0 };
+        let messages = shown(&clocks, &sent);
+        let alignment = align(0, &messages, LIMIT).expect("there are clocks with these messages");
+        for message in &messages {
+            let ends = [(message.from, message.sent), (message.to, message.received)];
+            let [sent, received] = ends.map(|(host, time)| Some(by_engine(&joined(&alignment, host, time)?, time)));
+            if let (Some(sent), Some(received)) = (sent, received) {
+                prop_assert!(sent <= received, "{message:?} {sent} {received}");
+            }
+        }
+        times.sort_unstable();
+        for (host, clock) in clocks.iter().enumerate() {
+            let pieces = alignment.pieces(host);
+            prop_assert!(pieces.windows(2).all(|pair| pair[0].until == pair[1].from), "{pieces:?}");
+            let mut before = i64::MIN;
+            for truth in &times {
+                let time = clock.at(*truth);
+                let Some(aligned) = alignment.time(host, time) else {
+                    prop_assert!(pieces.is_empty());
+                    continue;
+                };
+                let piece = joined(&alignment, host, time).expect("pieces are for all times");
+                let by_piece = by_engine(&piece, time);
+                prop_assert_eq!((by_piece, piece.time(time)), (aligned.time, aligned.time));
+                prop_assert_eq!(piece.error.is_some(), aligned.error.is_some());
+                prop_assert!(piece.error >= aligned.error, "{piece:?} {aligned:?}");
+                // Clocks show whole nanoseconds, so each bound may be wrong by some.
+                if let Some(error) = piece.error {
+                    prop_assert!((by_piece - truth).abs() <= error + 200, "{host} {truth} {piece:?}");
+                }
+                // The order of a host's own events stays.
+                prop_assert!(before <= by_piece, "{host} {truth} {piece:?}");
+                before = by_piece;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_clock_that_drifts_evenly_has_few_pieces() {
+    // An hour of requests, ten a second, whose times vary; they end an hour before the last time that is asked.
+    let clocks = [Clock { offset: 0, drift: 0 }, Clock { offset: 3_000_000_000, drift: 40 }];
+    let mut random = 1_u64;
+    let mut latency = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        100_000 + (random >> 33) as i64 % 400_000
+    };
+    let sent: Vec<Sent> = (0..36_000_i64)
+        .flat_map(|at| {
+            let (time, there) = (at * 100_000_000, latency());
+            [(0, 1, time, there), (1, 0, time + there, latency())]
+        })
+        .collect();
+    let messages = shown(&clocks, &sent);
+    let alignment = align(0, &messages, LIMIT).unwrap();
+    let pieces = alignment.pieces(1);
+    let within: Vec<_> =
+        pieces.iter().filter(|piece| piece.until > 3_000_000_000 && piece.from < 3_600_000_000_000).collect();
+    assert!(within.len() < 1_000, "{} pieces for {} messages", within.len(), messages.len());
+    let worst = within.iter().filter_map(|piece| piece.error).max().unwrap();
+    assert!(worst < 1_000_000, "{worst}");
+    assert_eq!(alignment.pieces(0).len(), 1);
+    assert!(alignment.pieces(2).is_empty());
+    // An hour after the last message the error has grown by the drift.
+    let late = clocks[1].at(7_200_000_000_000);
+    let error = joined(&alignment, 1, late).unwrap().error.unwrap();
+    assert!((720_000_000..4 * 720_000_000 + 1_000_000).contains(&error), "{error}");
 }
 
 #[test]

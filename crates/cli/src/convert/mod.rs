@@ -49,9 +49,9 @@ OTLP has a span for each operation. It belongs to
   else to a trace of its own.
 A collector gets OTLP by HTTP in JSON, at /v1/traces unless the address has another path.
 
-With --partition, the folder has a folder for each of the tables events, operations, tasks, waits, messages and losses. A run adds the rows
-that are not there yet, each once, also if an earlier run was killed or another one runs at the same time. A trace that cannot be read is
-told, and the others are converted.
+With --partition, the folder has a folder for each of the tables events, operations, tasks, waits, messages and losses, and for the table
+clocks, to which dyntrace clocks gives rows. A run adds the rows that are not there yet, each once, also if an earlier run was killed or
+another one runs at the same time. A trace that cannot be read is told, and the others are converted.
 
 Files get the access rights that all files of the trace have. Existing files are replaced, those of a data set never.
 

@@ -1,5 +1,6 @@
 //! Commands that read traces, on traces whose every event is known.
 
+mod clocks;
 mod collector;
 mod damaged;
 mod diff;

@@ -90,6 +90,7 @@ pub fn schemas(trace: &Path, output: &Path) -> BTreeMap<String, Vec<(String, &'s
             (Some(LogicalType::String), _) => "string",
             (None, Type::PrimitiveType { physical_type: Physical::INT64, .. }) => "integer",
             (None, Type::PrimitiveType { physical_type: Physical::BOOLEAN, .. }) => "boolean",
+            (None, Type::PrimitiveType { physical_type: Physical::DOUBLE, .. }) => "number",
             other => panic!("{other:?}"),
         };
         let columns = schema.root_schema().get_fields().iter();

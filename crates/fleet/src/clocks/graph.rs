@@ -1,10 +1,8 @@
 //! The constraints between the leads of clocks at the ends of messages.
 
+use super::message::{Contradiction, Message};
 use super::paths::{Arrow, shortest};
-use super::{Contradiction, Message, gap};
-
-/// The unit of drift.
-const MILLION: i128 = 1_000_000;
+use super::span::{drifted, gap};
 
 /// An end of a message: a time on a host's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,12 +18,11 @@ pub(super) struct Graph {
     arrows: Vec<Arrow>,
 }
 
-/// The lead at an end with its error; `None` if the end is not connected with the reference.
-pub(super) type Bound = Option<(i128, Option<i128>)>;
-
-/// The most by which a clock drifts in these nanoseconds.
-pub(super) fn drifted(nanoseconds: i128, drift: i128) -> i128 {
-    (nanoseconds * drift + MILLION - 1).div_euclid(MILLION)
+/// The lead at an end, and the smallest and the largest possible one, `None` if messages bound it from one side only.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound {
+    pub(super) lead: i128,
+    pub(super) range: Option<[i128; 2]>,
 }
 
 impl Graph {
@@ -55,29 +52,38 @@ impl Graph {
         Graph { reference, ends, arrows }
     }
 
-    pub(super) fn ends(&self) -> impl Iterator<Item = End> {
-        self.ends.iter().copied()
+    pub(super) fn reference(&self) -> usize {
+        self.reference
     }
 
-    /// Returns the lead at each end.
-    pub(super) fn bounds(&self) -> Result<Vec<Bound>, Contradiction> {
+    pub(super) fn ends(&self) -> &[End] {
+        &self.ends
+    }
+
+    /// The constraints of the messages.
+    pub(super) fn messages(&self) -> impl Iterator<Item = &Arrow> {
+        self.arrows.iter().filter(|arrow| arrow.message.is_some())
+    }
+
+    /// Returns the lead at each end; `None` if the end is not connected with the reference.
+    pub(super) fn bounds(&self) -> Result<Vec<Option<Bound>>, Contradiction> {
         let start: Vec<_> = self.ends.iter().map(|end| (end.host == self.reference).then_some(0)).collect();
         let most = self.from(start.clone())?;
         let least = self.to(start)?;
         let both = most.into_iter().zip(least).map(|(most, least)| {
             let (most, least) = most.zip(least)?;
             // Rounded alike everywhere, so that the middles obey the constraints, too.
-            Some(((most + least).div_euclid(2), Some((most - least + 1).div_euclid(2))))
+            Some(Bound { lead: (most + least).div_euclid(2), range: Some([least, most]) })
         });
-        let mut bounds: Vec<Bound> = both.collect();
+        let mut bounds: Vec<Option<Bound>> = both.collect();
         // The others are bounded from one side. All that lead to known ends get the smallest lead, all to which known ends lead the largest:
         // after each step no path leads from a known end to an unknown one and back.
         loop {
             let unknown = bounds.iter().filter(|bound| bound.is_none()).count();
             for step in [Graph::to, Graph::from] {
-                let known = bounds.iter().map(|bound| bound.map(|(lead, _)| lead)).collect();
+                let known = bounds.iter().map(|bound| bound.map(|bound| bound.lead)).collect();
                 for (bound, lead) in bounds.iter_mut().zip(step(self, known)?) {
-                    *bound = bound.or(lead.map(|lead| (lead, None)));
+                    *bound = bound.or(lead.map(|lead| Bound { lead, range: None }));
                 }
             }
             if bounds.iter().filter(|bound| bound.is_none()).count() == unknown {

@@ -1,6 +1,6 @@
 //! Shortest paths with negative lengths, by Bellman and Ford.
 
-use super::Contradiction;
+use super::message::Contradiction;
 
 /// A constraint: the lead at `to` is at most `most` larger than that at `from`.
 #[derive(Clone, Copy, Debug)]

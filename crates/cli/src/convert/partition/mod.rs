@@ -20,6 +20,7 @@ use std::time::Duration;
 use dyntrace_fleet::{Error, Ledger, Range};
 use dyntrace_reader::{Damage, Process, Trace};
 
+use crate::clocks::table as clocks;
 use crate::exit::{self, Failure, Outcome};
 use crate::{escape, losses as told, private};
 use source::Converted;
@@ -118,6 +119,7 @@ impl Round<'_> {
             sources.dedup_by_key(|(uuid, _)| *uuid);
             let mode = private::mode(&trace);
             private::create_folder(self.output, mode).map_err(|error| self.cannot_write(error.into()))?;
+            clocks::begin(self.output, mode).map_err(|error| self.cannot_write(error.into()))?;
             let mut converted = Vec::new();
             for &(uuid, index) in &sources {
                 let ledger = Ledger::of(self.output, uuid, mode);

@@ -15,8 +15,8 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
+use std::mem;
 
-use super::at_exit;
 use super::control;
 use super::options::Options;
 use super::options::text::OptionsError;
@@ -67,7 +67,8 @@ fn apply(value: OsString) {
         Some(Recorder::Control) => {}
         Some(Recorder::Record(options)) => {
             match Session::start(options) {
-                Ok(session) => at_exit::stop(session),
+                // It runs as long as the program.
+                Ok(session) => mem::forget(session),
                 Err(error) => report(&value, &error),
             }
             if !control::IS_AVAILABLE {

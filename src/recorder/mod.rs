@@ -3,7 +3,6 @@
 //! [`Session`] and `DYNTRACE=record:DIRECTORY` exist on Linux, FreeBSD, macOS, illumos, Solaris and NetBSD, `control` on Linux only.
 //! `docs/platforms.md` lists the systems that it has run on.
 
-mod at_exit;
 mod cause;
 mod channel;
 mod children;

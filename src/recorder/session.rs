@@ -2,10 +2,8 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::MutexGuard;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
 
 use super::children;
 use super::error::{Error, Step};
@@ -13,7 +11,7 @@ use super::filter::Filter;
 use super::maintenance;
 use super::options::Options;
 use super::recording::Recording;
-use super::sessions::{Sessions, sessions, sessions_within};
+use super::sessions::sessions;
 use super::slot::SESSIONS;
 use super::status::{Snapshot, Status, Summary};
 use crate::glob::Glob;
@@ -111,16 +109,8 @@ impl Session {
         self.generation
     }
 
-    /// Stops it, unless another thread uses the sessions for longer than `patience`.
-    pub(super) fn stop_within(&self, patience: Duration) -> Option<Summary> {
-        self.end_among(sessions_within(patience)?)
-    }
-
     fn end(&self) -> Option<Summary> {
-        self.end_among(sessions())
-    }
-
-    fn end_among(&self, mut sessions: MutexGuard<'_, Sessions>) -> Option<Summary> {
+        let mut sessions = sessions();
         let slot = sessions.slot(self.generation)?;
         without_file_size_signal(|| sessions.recordings[slot].take().map(Recording::stop))
     }

@@ -2,9 +2,7 @@
 
 use std::ptr;
 use std::sync::atomic::AtomicPtr;
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::once;
 use super::recording::Recording;
@@ -28,23 +26,12 @@ pub(super) fn sessions() -> MutexGuard<'static, Sessions> {
 }
 
 /// Locks them for a firing thread: `None` if another thread has the lock, which may wait for this one.
+#[cfg(all(recorded, target_os = "linux"))]
 pub(super) fn try_sessions() -> Option<MutexGuard<'static, Sessions>> {
     match all().try_lock() {
         Ok(sessions) => Some(sessions),
-        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
-    }
-}
-
-/// Locks them unless another thread has the lock for longer than `patience`.
-pub(super) fn sessions_within(patience: Duration) -> Option<MutexGuard<'static, Sessions>> {
-    let began = Instant::now();
-    loop {
-        let locked = try_sessions();
-        if locked.is_some() || began.elapsed() > patience {
-            return locked;
-        }
-        thread::sleep(Duration::from_millis(1));
+        Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(std::sync::TryLockError::WouldBlock) => None,
     }
 }
 

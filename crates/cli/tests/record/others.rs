@@ -59,24 +59,6 @@ fn a_bad_environment_is_one_line_and_no_failure() {
 }
 
 #[test]
-fn a_recording_by_the_environment_ends_with_its_program() {
-    let place = Place::new();
-    for (role, status, has_ended) in
-        [("fire 100", Some(0), true), ("exit 3", Some(3), true), ("panic", Some(101), true), ("die", None, false)]
-    {
-        let trace = role.split(' ').next().unwrap();
-        let mut command = program(role);
-        place.put(command.env("DYNTRACE", format!("record:{},probes=user_trace*", place.path(trace).display())));
-        assert_eq!(command.output().unwrap().status.code(), status, "{role}");
-        let data = format!("{trace}-data");
-        let ran = place.run(&["convert", trace, "--to", "parquet", "--partition", "host,date,hour", "-o", &data]);
-        assert_eq!(ran.err.contains("the recording has not ended"), !has_ended, "{role}: {ran:?}");
-        assert!(ran.err.contains("ranges: 1 new"), "{role}: {ran:?}");
-    }
-    assert_eq!(place.events("fire").len(), 300);
-}
-
-#[test]
 fn a_program_with_raised_privileges_does_not_listen() {
     if !nix::unistd::geteuid().is_root() {
         return missing::skip("root", "only root can give a program the rights of another user");

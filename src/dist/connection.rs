@@ -67,9 +67,9 @@ impl Connection {
         })
     }
 
-    /// Sends a frame once there is room. Calls `busy` if it must wait.
-    pub(super) async fn send(&self, frame: &[u8], busy: impl FnOnce()) -> Result<(), Refused> {
-        self.outgoing.send(frame, busy).await
+    /// Sends a frame once there is room. Calls `busy` if it must wait, and `accepted` before the frame can reach its receiver.
+    pub(super) async fn send(&self, frame: &[u8], busy: impl FnOnce(), accepted: impl FnOnce()) -> Result<(), Refused> {
+        self.outgoing.send(frame, busy, accepted).await
     }
 
     /// Sends an answer, or a signal of a link or monitor. Does nothing if the connection has ended. Ends the connection if the peer's

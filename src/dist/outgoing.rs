@@ -63,8 +63,8 @@ impl Outgoing {
         Outgoing { waiting: Mutex::new(Waiting::default()), filled: Notify::new(), taken: Notify::new(), limit, kept }
     }
 
-    /// Appends `bytes` once there is room. Calls `busy` if it has to wait, with the buffer locked: otherwise a trace could show
-    /// `not_busy` first.
+    /// Appends `bytes` once there is room. Calls `busy` if it has to wait, and `accepted` before it appends, both with the buffer locked:
+    /// otherwise a trace could show `not_busy`, or what the receiver does, first.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl Outgoing {
     /// # Cancellation
     ///
     /// A future that is dropped while it waits has appended nothing.
-    pub(super) async fn send(&self, bytes: &[u8], busy: impl FnOnce()) -> Result<(), Refused> {
+    pub(super) async fn send(&self, bytes: &[u8], busy: impl FnOnce(), accepted: impl FnOnce()) -> Result<(), Refused> {
         let mut busy = Some(busy);
         loop {
             // Registered before the look at the buffer: a batch that is taken later wakes it.
@@ -85,6 +85,7 @@ impl Outgoing {
                 }
                 // Whatever its size: otherwise small messages would leave no room for a large one.
                 if waiting.batch.bytes.len() < self.limit {
+                    accepted();
                     self.append(&mut waiting, bytes);
                     return Ok(());
                 }

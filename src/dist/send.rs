@@ -37,13 +37,15 @@ impl Inner {
         let busy = || {
             dist::port_busy(|| (self.local.name.as_str(), &*connection.node, &*connection.node, shown));
         };
-        let room = Waiting::new(OtherNode::new(&connection.node, "dist::send"), place, connection.send(&frame, busy));
-        room.await.map_err(|_| connection.error())?;
-        if let Some((receiver, size)) = fired {
-            let (label, previous, current) = Token::shown(token.as_ref());
-            message::send_remote(|| (shown, &*connection.node, &*receiver, size, label, previous, current));
-        }
-        Ok(())
+        let accepted = || {
+            if let Some((receiver, size)) = &fired {
+                let (label, previous, current) = Token::shown(token.as_ref());
+                message::send_remote(|| (shown, &*connection.node, &**receiver, *size, label, previous, current));
+            }
+        };
+        let sent = connection.send(&frame, busy, accepted);
+        let room = Waiting::new(OtherNode::new(&connection.node, "dist::send"), place, sent);
+        room.await.map_err(|_| connection.error())
     }
 
     /// Encodes a message, after the sender's user tag if the peer takes tags.

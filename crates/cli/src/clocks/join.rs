@@ -24,7 +24,7 @@ struct End {
     time: i64,
 }
 
-/// What is known of a key.
+/// The ends of the messages with a key.
 #[derive(Default)]
 struct Ends {
     sent: Seen,
@@ -50,11 +50,11 @@ pub struct Join {
 
 /// Messages between hosts, and those that are not among them.
 pub struct Joined {
-    /// In the order of hosts and times.
+    /// In no order.
     pub messages: Vec<Message>,
     /// Keys of messages to other nodes that were sent or received twice.
     pub ambiguous: u64,
-    /// Messages to other nodes that nobody received, as far as the data set tells.
+    /// Messages to other nodes whose receive the data set lacks.
     pub unreceived: u64,
 }
 
@@ -84,7 +84,6 @@ impl Join {
                 (_, Seen::Never) | (Seen::Never, _) => joined.unreceived += 1,
             }
         }
-        joined.messages.sort_unstable_by_key(|message| (message.from, message.sent, message.to, message.received));
         joined
     }
 }

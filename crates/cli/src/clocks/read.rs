@@ -127,7 +127,7 @@ impl Names {
         number
     }
 
-    /// Gives the hosts numbers in the order of their names.
+    /// Gives the hosts numbers in the order of their names. Returns the messages in the order of hosts and times.
     fn sorted(self, mut messages: Vec<Message>) -> (Vec<String>, Vec<Message>) {
         let mut names: Vec<(Vec<u8>, usize)> = self.numbers.into_iter().collect();
         names.sort_unstable();

@@ -1,4 +1,4 @@
-//! What became of each host.
+//! The outcome for each host.
 
 use super::read::Found;
 use super::solve::Solved;

@@ -10,7 +10,7 @@ pub(super) const GROWTH: i128 = 4;
 /// Errors below this count as this when they are compared.
 pub(super) const SMALL: i128 = 1_000;
 
-/// A time on a clock, and what is known of its lead then.
+/// A time on a clock, and the bounds of its lead then.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Knot {
     pub(super) time: i64,
@@ -25,7 +25,7 @@ impl Knot {
         Some(((most - least) / 2).max(SMALL))
     }
 
-    /// What is known of the lead at another time, by this knot alone.
+    /// The range of the lead at another time, by this knot alone.
     fn known_at(&self, time: i64, drift: i128) -> Option<[i128; 2]> {
         let room = drifted(gap(self.time, time), drift);
         self.bound.range.map(|[least, most]| [least - room, most + room])

@@ -119,7 +119,10 @@ impl Round<'_> {
             sources.dedup_by_key(|(uuid, _)| *uuid);
             let mode = private::mode(&trace);
             private::create_folder(self.output, mode).map_err(|error| self.cannot_write(error.into()))?;
-            clocks::begin(self.output, mode).map_err(|error| self.cannot_write(error.into()))?;
+            // Once a round is enough.
+            if self.seen.opened == 0 {
+                clocks::begin(self.output, mode).map_err(|error| self.cannot_write(error.into()))?;
+            }
             let mut converted = Vec::new();
             for &(uuid, index) in &sources {
                 let ledger = Ledger::of(self.output, uuid, mode);

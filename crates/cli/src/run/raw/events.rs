@@ -87,13 +87,14 @@ impl Events {
     pub fn push(&mut self, piece: &[u8]) -> Vec<u8> {
         self.rest.extend_from_slice(piece);
         let (mut text, mut out) = (std::mem::take(&mut self.rest), Vec::new());
+        // Before the records: those of another processor may arrive after the count.
+        self.count(&text);
         let mut at = 0;
         while let Some((record, after)) = self.mark.first_record(&text[at..]) {
             // A record is dropped if its event has lost another record: the count at the end reports that.
             let _ = self.take(&text[at..][record], &mut out);
             at += after;
         }
-        self.count(&text[at..]);
         text.drain(..at);
         self.rest = text;
         out
@@ -251,6 +252,18 @@ efile_drv return tag={1,7} user tag req\\x0a1 | RENAME (12) | errno 2
             text.as_bytes().chunks(size).for_each(|piece| out.extend(events.push(piece)));
             assert_eq!(String::from_utf8(out).unwrap(), expected);
             assert_eq!(events.tally, Tally { fired: None, printed: 3 });
+        }
+    }
+
+    #[test]
+    fn a_count_before_the_last_records_of_another_processor() {
+        for size in [1, 7, 4096] {
+            let (mut events, mark) = reader();
+            let (from, to) = mark.around_count();
+            let count = format!("{from}@dyntrace_fired: 2\n{to}");
+            let text = [int_entry(&mark, 0, 8), count, int_entry(&mark, 1, 9)].concat();
+            text.as_bytes().chunks(size).for_each(|piece| drop(events.push(piece)));
+            assert_eq!(events.tally, Tally { fired: Some(2), printed: 2 });
         }
     }
 

@@ -12,8 +12,8 @@
  *
  * FIELDS
  *     efile_drv enter   the driver accepted an operation
- *     async I/O worker  an I/O thread started (int_entry) or ended (int_return)
- *                       the job
+ *     async I/O worker  a thread started (int_entry) or ended (int_return) the
+ *                       work: an I/O thread, or the calling thread
  *     efile_drv return  the driver returned the result
  *     tag={T,N}         the operation: thread and number
  *     user tag          the user tag of the submitting task; empty if it has none

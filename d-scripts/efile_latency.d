@@ -12,8 +12,9 @@
  *
  * FIELDS
  *     command           the command of the file driver
- *     phase             in queue: from entry to int_entry, until an I/O thread started
- *                       service: from int_entry to int_return, the job itself
+ *     phase             in queue: from entry to int_entry, until a thread started (the
+ *                       last int_entry, if the calling thread tried in vain)
+ *                       service: from int_entry to int_return, the work itself
  *                       to answer: from int_return to return, until the task got the
  *                       result
  *     count             operations that went through this phase
@@ -82,28 +83,51 @@ dyntrace$target:::efile_drv-entry
 	since[pid, arg0, arg1] = timestamp;
 }
 
-dyntrace$target:::efile_drv-int_entry,
+dyntrace$target:::efile_drv-int_entry
+/step[pid, arg0, arg1] == 1 || step[pid, arg0, arg1] == 2/
+{
+	step[pid, arg0, arg1] = 2;
+	started[pid, arg0, arg1] = timestamp;
+}
+
+dyntrace$target:::efile_drv-int_return
+/step[pid, arg0, arg1] == 2/
+{
+	this->phase = "in queue";
+	this->took = started[pid, arg0, arg1] - since[pid, arg0, arg1];
+	this->command = arg2;
+}
+
+dyntrace$target:::efile_drv-int_return
+/step[pid, arg0, arg1] == 2/
+{
+	@count[op_map[this->command], this->phase] = count();
+	@mean_us[op_map[this->command], this->phase] = avg(this->took / 1000);
+	@below_1us[op_map[this->command], this->phase] = sum(this->took < 1000);
+	@below_4us[op_map[this->command], this->phase] = sum(this->took >= 1000 && this->took < 4000);
+	@below_16us[op_map[this->command], this->phase] = sum(this->took >= 4000 && this->took < 16000);
+	@below_64us[op_map[this->command], this->phase] = sum(this->took >= 16000 && this->took < 64000);
+	@below_256us[op_map[this->command], this->phase] = sum(this->took >= 64000 && this->took < 256000);
+	@below_1ms[op_map[this->command], this->phase] = sum(this->took >= 256000 && this->took < 1000000);
+	@below_4ms[op_map[this->command], this->phase] = sum(this->took >= 1000000 && this->took < 4000000);
+	@below_16ms[op_map[this->command], this->phase] = sum(this->took >= 4000000 && this->took < 16000000);
+	@below_64ms[op_map[this->command], this->phase] = sum(this->took >= 16000000 && this->took < 64000000);
+	@below_256ms[op_map[this->command], this->phase] = sum(this->took >= 64000000 && this->took < 256000000);
+	@below_1s[op_map[this->command], this->phase] = sum(this->took >= 256000000 && this->took < 1000000000);
+	@more[op_map[this->command], this->phase] = sum(this->took >= 1000000000);
+}
+
 dyntrace$target:::efile_drv-int_return,
 dyntrace$target:::efile_drv-return
 {
-	this->took = timestamp - since[pid, arg0, arg1];
 	this->phase = "";
-}
-
-dyntrace$target:::efile_drv-int_entry
-/step[pid, arg0, arg1] == 1/
-{
-	this->phase = "in queue";
-	this->command = arg2;
-	step[pid, arg0, arg1] = 2;
-	since[pid, arg0, arg1] = timestamp;
 }
 
 dyntrace$target:::efile_drv-int_return
 /step[pid, arg0, arg1] == 2/
 {
 	this->phase = "service";
-	this->command = arg2;
+	this->took = timestamp - started[pid, arg0, arg1];
 	step[pid, arg0, arg1] = 3;
 	since[pid, arg0, arg1] = timestamp;
 }
@@ -112,6 +136,7 @@ dyntrace$target:::efile_drv-return
 /step[pid, arg0, arg1] == 3/
 {
 	this->phase = "to answer";
+	this->took = timestamp - since[pid, arg0, arg1];
 	this->command = arg3;
 }
 
@@ -119,9 +144,9 @@ dyntrace$target:::efile_drv-return
 {
 	step[pid, arg0, arg1] = 0;
 	since[pid, arg0, arg1] = 0;
+	started[pid, arg0, arg1] = 0;
 }
 
-dyntrace$target:::efile_drv-int_entry,
 dyntrace$target:::efile_drv-int_return,
 dyntrace$target:::efile_drv-return
 /this->phase != ""/

@@ -39,7 +39,7 @@ class Kind(NamedTuple):
 
 TOKIO = Kind(("--untagged", "--backend", "tokio"))
 PLAIN = Kind()
-INLINE = Kind(environment={"DYNTRACE_INLINE": "1"})
+POOL = Kind(environment={"DYNTRACE_INLINE": "off"})
 TAGGED = Kind(arguments=())
 RECORDED = Kind(arguments=(), environment={"DYNTRACE": "record:{trace}/t"})
 
@@ -63,7 +63,7 @@ def server():
         (place / "public" / "small").write_bytes(os.urandom(SMALL))
         (place / "public" / "large").write_bytes(os.urandom(LARGE))
         bench = Bench(binary, place)
-        bench.compare("small", 16, {"default settings": (PLAIN, 1.2), "inline": (INLINE, 1.5), "tagged": (TAGGED, 1.1),
+        bench.compare("small", 16, {"default settings": (PLAIN, 1.5), "through the pool": (POOL, 1.2), "tagged": (TAGGED, 1.1),
                                     "tagged and recorded": (RECORDED, 1.1)})
         bench.compare("large", 4, {"default settings": (PLAIN, 1.0)})
         if runs_scripts():

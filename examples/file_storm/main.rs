@@ -3,6 +3,9 @@
 //! Each task has a user tag, `req-1` and up, and a directory of its own. It prints one line of JSON to stdout:
 //! `{"commands": {"OPEN": {"ok": n, "failed": n}, ...}, "total": n}`, with every operation submitted counted once:
 //! `ok` and `failed` are the success 1 and 0 of `efile_drv-return`.
+//!
+//! All operations go to the pool, so that each has all the events of its job, unless `--inline` leaves the driver as it is in other
+//! programs.
 
 mod all_commands;
 mod mix;
@@ -13,6 +16,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::Parser;
+use dyntrace::aio_pool::Pool;
+use dyntrace::efile::{Driver, Inline};
 
 use mix::Action;
 use tally::Tally;
@@ -38,6 +43,9 @@ struct Arguments {
     /// Run each command once with success and, if possible, once with failure.
     #[arg(long, conflicts_with_all = ["seconds", "mix"])]
     all_commands: bool,
+    /// Let the calling thread answer cached reads and look-ups.
+    #[arg(long)]
+    inline: bool,
 }
 
 fn seconds(text: &str) -> anyhow::Result<Duration> {
@@ -47,6 +55,10 @@ fn seconds(text: &str) -> anyhow::Result<Duration> {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
+    if !arguments.inline {
+        let driver = Driver::new(Pool::builder().build()).inline(Inline::Off);
+        Driver::install(driver).ok().context("a driver has been used before")?;
+    }
     let place = || format!("a directory for the files in {}", arguments.dir.display());
     let directory = tempfile::Builder::new().prefix("file_storm-").tempdir_in(&arguments.dir).with_context(place)?;
     // Absolute, as tasks change the current directory.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use super::contain::contain;
+use crate::primitives::atomic::{AtomicBool, Ordering};
 use crate::primitives::{Mutex, lock};
 
 /// The waker of a task, and the delivery of its runtime, if it has one.
@@ -55,6 +56,9 @@ pub(super) fn wake_all(wakers: impl IntoIterator<Item = TaskWaker>) -> bool {
 /// Shared by I/O threads and the wake task of one runtime.
 pub(super) struct Delivery {
     list: Mutex<List>,
+    /// Set before the end of the runtime looks for promises under the pool's lock. A promise that it did not see was made later under
+    /// that lock, which orders this flag: its maker, who looks here after that, sees it set.
+    has_ended: AtomicBool,
 }
 
 struct List {
@@ -77,7 +81,7 @@ impl Delivery {
     pub fn new() -> Arc<Delivery> {
         // Awake: it was spawned, and its first poll comes.
         let list = List { completed: Vec::new(), wake_task: WakeTaskState::Awake, seen: false };
-        Arc::new(Delivery { list: Mutex::new(list) })
+        Arc::new(Delivery { list: Mutex::new(list), has_ended: AtomicBool::new(false) })
     }
 
     /// Returns whether the wake task has them.
@@ -111,12 +115,18 @@ impl Delivery {
 
     /// Step 5: the wake task is gone. Wakes the tasks that are left on the list.
     pub fn end(&self) {
+        self.has_ended.store(true, Ordering::Relaxed);
         let mut list = lock(&self.list);
         let left = mem::take(&mut list.completed);
         let wake_task = mem::replace(&mut list.wake_task, WakeTaskState::Gone);
         drop(list);
         drop(wake_task);
         left.into_iter().for_each(TaskWaker::wake);
+    }
+
+    /// Whether the wake task is gone.
+    pub fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Relaxed)
     }
 
     /// Step 6, by the watchdog: wakes the tasks that were on the list at its last look. Returns whether any are left.

@@ -9,7 +9,9 @@
 //!    block.
 //! 2. A `multi_thread` runtime drops its tasks on its workers, which are blocking threads themselves. If it refuses the wait, the worker
 //!    waits.
-//! 3. A runtime that has ended refuses the wake task itself: there is nothing to wait for.
+//! 3. A runtime drops its tasks one after the other, perhaps the wake task first, and its workers may still poll others meanwhile. A
+//!    job that is promised after the drop of the wake task has a wait of its own, which its thread submits as the wake task would.
+//! 4. A runtime that has ended refuses the wake task itself: there is nothing to wait for.
 //!
 //! The wait is in a destructor: at its end a runtime drops blocking work that has not started, on a blocking thread.
 
@@ -22,7 +24,7 @@ use tokio::runtime::{Handle, Id, RuntimeFlavor};
 
 use super::contain::contain;
 use super::promises::Scope;
-use super::registry;
+use super::{registry, runtimes};
 
 /// Called when a runtime has dropped its wake task.
 pub(super) fn of_runtime(runtime: Id) {
@@ -34,6 +36,13 @@ pub(super) fn of_runtime(runtime: Id) {
     let wait = Wait { runtime, home };
     // If tokio cannot start a thread, it panics and drops the wait. Its destructor then waits on this thread.
     contain(|| drop(handle.spawn_blocking(move || drop(wait))));
+}
+
+/// Step 3. Called when a job was promised.
+pub(super) fn notice_late_promise() {
+    if let Some(runtime) = runtimes::ended() {
+        of_runtime(runtime);
+    }
 }
 
 struct Wait {

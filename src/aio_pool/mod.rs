@@ -163,3 +163,4 @@ pub use operation::Operation;
 pub(crate) use paused::ClockHold;
 pub use pool::{Pool, metrics};
 pub use port::Port;
+pub(crate) use runtimes::notice_runtime;

@@ -82,6 +82,7 @@ impl Pool {
     #[inline(always)]
     pub fn submit_detached<J: Job>(&self, port: Port, job: J) {
         self.detach(port, job, Some(promise()));
+        ending::notice_late_promise();
     }
 
     /// As [`submit_detached`](Pool::submit_detached), but neither a runtime nor the exit waits for the job.

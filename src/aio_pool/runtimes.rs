@@ -63,11 +63,32 @@ thread_local! {
     static LAST: RefCell<Option<(Id, Arc<Delivery>)>> = const { RefCell::new(None) };
 }
 
+/// Has the pool learn of the end of the runtime that this thread is in, if any.
+pub(crate) fn notice_runtime() {
+    current();
+}
+
 /// Returns the runtime that this thread is in. From now on the pool learns of the runtime's end.
 pub(super) fn current() -> Option<Id> {
     let runtime = Handle::try_current().ok()?;
     of_runtime(&runtime);
     Some(runtime.id())
+}
+
+/// Returns the runtime of the running task, or of the task that is dropped, if the runtime has dropped its wake task. Costs one load if
+/// this thread's last runtime lives.
+pub(super) fn ended() -> Option<Id> {
+    let is_possible = LAST.try_with(|last| match &*last.borrow() {
+        Some((_, delivery)) => delivery.has_ended(),
+        None => false,
+    });
+    if !is_possible.unwrap_or(false) {
+        return None;
+    }
+    // A thread that only entered a runtime is no part of its end.
+    tokio::task::try_id()?;
+    let runtime = Handle::try_current().ok()?;
+    of_runtime(&runtime).has_ended().then(|| runtime.id())
 }
 
 fn of_runtime(runtime: &Handle) -> Arc<Delivery> {

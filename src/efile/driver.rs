@@ -37,7 +37,7 @@ impl Driver {
 
     /// Sets whether this driver first tries an operation on the caller's thread, from the system's caches. `true` is
     /// [`Always`](Inline::Always), `false` [`Off`](Inline::Off). The default is the environment variable `DYNTRACE_INLINE` (`off` or `0`,
-    /// `adaptive`, `always` or `1`), else `Off`.
+    /// `adaptive`, `always` or `1`), else `Adaptive`.
     ///
     /// On Linux it tries reads of a [`File`](crate::fs::File) (which has a switch of its own,
     /// [`set_inline`](crate::fs::File::set_inline)), its [`metadata`](crate::fs::File::metadata), [`read`](crate::fs::read) of a small
@@ -55,8 +55,8 @@ impl Driver {
     /// the next task that asks yield first. Reads at a cursor that [`try_clone`](crate::fs::File::try_clone) or
     /// [`from_std`](crate::fs::File::from_std) may have shared go to the pool: they would wait for a read of the other file.
     ///
-    /// `efile_drv-int_entry` and `efile_drv-int_return` fire around the attempt, without `aio_pool-add` and `aio_pool-get`. After a
-    /// miss they fire again around the pool's job.
+    /// `efile_drv-int_entry` fires before the attempt and `efile_drv-int_return` after a hit, without `aio_pool-add` and `aio_pool-get`.
+    /// After a miss `int_entry` fires again in the pool's job: the last one counts.
     ///
     /// ```
     /// use dyntrace::aio_pool::Pool;

@@ -1,8 +1,8 @@
 //! The file driver: runs every file operation of the program and fires its probes.
 //!
-//! An operation is a [`Command`] with up to two strings and four integers. The driver numbers it and fires `efile_drv-entry` with all of
-//! them. The pool runs it between `efile_drv-int_entry` and `efile_drv-int_return`. `efile_drv-return` carries its errno and the number of
-//! bytes that it moved. It fires
+//! An operation is a [`Command`] with up to two strings and four integers. The driver numbers it and fires `efile_drv-entry` with all of them.
+//! The pool, or the caller's thread ([below](#without-the-pool)), runs it between `efile_drv-int_entry` and `efile_drv-int_return`.
+//! `efile_drv-return` carries its errno and the number of bytes that it moved. It fires
 //!
 //! - on the awaiting task, when the task takes the result;
 //! - on the I/O thread for WRITE and CLOSE of a [`File`](crate::fs::File), and for operations whose future was dropped while they ran;
@@ -14,9 +14,10 @@
 //!
 //! # Without the pool
 //!
-//! A driver that is [`inline`](Driver::inline) first tries whether the system's caches have the answer; in [adaptive](Inline::Adaptive)
-//! mode only where that was neither slow nor in vain of late. Then the int_ pair stands around the attempt, on the caller's thread. After a miss the operation goes to the pool, and a second pair stands around its job: the last
-//! pair is the one that counts. A hit needs no pool, so it succeeds even after the pool was shut down.
+//! A driver that is [`inline`](Driver::inline) first tries whether the system's caches have the answer; in [adaptive](Inline::Adaptive) mode
+//! only where that was neither slow nor in vain of late. `int_entry` fires before the attempt, on the caller's thread, and `int_return`
+//! after a hit. After a miss the operation goes to the pool, whose job fires `int_entry` again: the last one counts. A hit needs no pool,
+//! so it succeeds even after the pool was shut down.
 //!
 //! # One system call for several syncs
 //!

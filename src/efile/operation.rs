@@ -176,9 +176,8 @@ where
     ) -> Option<(io::Result<T>, B)> {
         let (_, buffer) = self.work.as_mut()?;
         self.entered.begin();
-        let answer = attempt(&self.request, buffer);
+        let answer = attempt(&self.request, buffer)?;
         self.entered.end();
-        let answer = answer?;
         self.entered.settle(answer.as_ref(), || self.request.moved());
         Some((answer, self.reclaim()?))
     }

@@ -1,5 +1,5 @@
-//! Files, with the API of `tokio::fs`. Each operation runs on an I/O thread and fires the probes of the
-//! [file driver](crate::efile).
+//! Files, with the API of `tokio::fs`. Each operation fires the probes of the [file driver](crate::efile). It runs on an I/O thread; on
+//! Linux, reads, look-ups and opens for reading that the kernel's caches answer run on the caller's thread ([`Driver::inline`]).
 //!
 //! ```
 //! # #[tokio::main] async fn main() -> std::io::Result<()> {
@@ -58,6 +58,8 @@
 //! For libraries that take tokio's types, [`File`] converts into `tokio::fs::File` and back by `From` (feature `tokio-fs`), and
 //! [`ReadDir`] is a `Stream` (feature `stream`). Both features are on by default. The first compiles tokio's `fs`, which adds no
 //! dependency; the second adds `futures-core`.
+//!
+//! [`Driver::inline`]: crate::efile::Driver::inline
 //!
 //! An argument passed by value lives as long as the call, as in every `async fn`: `File::open(NamedTempFile::new()?)` opens the file
 //! before it is removed. A future that is dropped early drops its arguments, although its operation may still run.

@@ -1332,7 +1332,9 @@ pub mod efile_drv {
         }
     }
 
-    /// An I/O thread starts an operation's job.
+    /// A thread starts an operation: an I/O thread its job, or the calling
+    /// thread an attempt to answer it from the system's caches. After an
+    /// attempt in vain it fires again, for the job.
     ///
     /// Stability: stable, with OTP's name and arguments.
     ///
@@ -1396,7 +1398,8 @@ pub mod efile_drv {
         }
     }
 
-    /// An I/O thread ended an operation's job.
+    /// The thread that started an operation ended it; fires at most once for
+    /// each efile_drv-entry.
     ///
     /// Stability: stable, with OTP's name and arguments.
     ///

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use dyntrace::aio_pool::Pool;
-use dyntrace::efile::{Command, Driver};
+use dyntrace::efile::{Command, Driver, Inline};
 use dyntrace::fs::OpenOptions;
 use dyntrace::with_tag;
 use dyntrace_reader::FileOperation;
@@ -20,10 +20,10 @@ fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// A pool that runs jobs only on request.
+/// A pool that runs jobs only on request, and all of them.
 fn stepped() -> (Pool, Driver) {
     let pool = Pool::builder().threads(0).build();
-    (pool.clone(), Driver::new(pool))
+    (pool.clone(), Driver::new(pool).inline(Inline::Off))
 }
 
 /// Returns the user tag of the only CLOSE of `path`, and whether the thread that ran it also submitted it.

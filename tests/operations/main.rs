@@ -10,8 +10,10 @@ mod listings;
 mod missing;
 mod moved;
 
-use std::sync::Mutex;
+use std::sync::{LazyLock, Mutex};
 
+use dyntrace::aio_pool::Pool;
+use dyntrace::efile::{Driver, Inline};
 use dyntrace::recorder::{Filter, Options, Session};
 use dyntrace_reader::{FileOperation, FileOperations, Trace, Value};
 
@@ -20,10 +22,17 @@ fn traced<R, T>(act: impl FnOnce() -> R, look: impl FnOnce(R, &Trace) -> T) -> T
     traced_by(&[], Filter::default(), act, look)
 }
 
+/// Has the operations of the global driver go to the pool, with all the events of its jobs. Other drivers answer inline.
+static POOL_ONLY: LazyLock<()> = LazyLock::new(|| {
+    let driver = Driver::new(Pool::builder().build()).inline(Inline::Off);
+    Driver::install(driver).expect("no test has used the global driver outside of a recording");
+});
+
 /// The same for a session with these probes and this filter. One at a time, as a session records the whole program.
 fn traced_by<R, T>(probes: &[&str], filter: Filter, act: impl FnOnce() -> R, look: impl FnOnce(R, &Trace) -> T) -> T {
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock();
+    LazyLock::force(&POOL_ONLY);
     let folder = tempfile::tempdir().unwrap();
     let mut options = Options::new(folder.path());
     options.probes = probes.iter().map(|&probe| probe.into()).collect();

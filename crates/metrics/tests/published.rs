@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use dyntrace::aio_pool::Pool;
+use dyntrace::efile::{Driver, Inline};
 use dyntrace_metrics::{Publisher, register_every};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 
@@ -27,6 +29,8 @@ fn counter(values: &HashMap<String, DebugValue>, name: &str) -> u64 {
 /// One test: the counts are those of the process.
 #[test]
 fn operations_of_the_process() {
+    // Each operation is a job of the pool.
+    assert!(Driver::install(Driver::new(Pool::builder().build()).inline(Inline::Off)).is_ok());
     let recorder = DebuggingRecorder::new();
     let snapshotter = recorder.snapshotter();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -67,7 +67,7 @@ pub struct FileOperation<'t> {
     pub path: Text<'t>,
     /// The thread that submitted it.
     pub submitter: u64,
-    /// The I/O thread that ran the job, if the job started.
+    /// The thread that ran the operation, if it started: an I/O thread, or the submitter.
     pub worker: Option<u64>,
     /// `entry`
     pub entered: i64,
@@ -75,7 +75,7 @@ pub struct FileOperation<'t> {
     pub added: Option<QueueStep>,
     /// `aio_pool-get`
     pub taken: Option<QueueStep>,
-    /// `int_entry`
+    /// `int_entry`; the last one, if the submitter tried the operation in vain before its job.
     pub int_entry: Option<i64>,
     /// `int_return`
     pub int_return: Option<i64>,
@@ -91,12 +91,12 @@ impl FileOperation<'_> {
         self.driver == FILE_DRIVER
     }
 
-    /// Returns the wait for an I/O thread, in nanoseconds. `None` if its job never started.
+    /// Returns the wait for a thread, in nanoseconds. `None` if the operation never started.
     pub fn queue_wait(&self) -> Option<i64> {
         Some(self.int_entry?.saturating_sub(self.entered))
     }
 
-    /// Returns the time of the job, in nanoseconds. `None` if it never started or never ended.
+    /// Returns the time of its work, in nanoseconds. `None` if that never started or never ended.
     pub fn service(&self) -> Option<i64> {
         Some(self.int_return?.saturating_sub(self.int_entry?))
     }
@@ -227,6 +227,10 @@ impl<'t> FileOperations<'t> {
                 let operation = self.find(key)?;
                 operation.completion = Some(Completion { time, tid, success, errno, bytes });
                 operation.error = error;
+                // An attempt of the calling thread was in vain, and the job was cancelled.
+                if operation.int_return.is_none() && operation.worker == Some(operation.submitter) {
+                    (operation.int_entry, operation.worker) = (None, None);
+                }
                 let (_, operation) = self.orders.remove(&key).and_then(|order| self.in_flight.remove(&order))?;
                 if operation.is_of_file_driver() && operation.request.command == CLOSE {
                     self.paths.remove(&(in_process, operation.request.port));

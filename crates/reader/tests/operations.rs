@@ -82,6 +82,36 @@ fn an_operation_has_all_its_stages() {
 }
 
 #[test]
+fn an_attempt_of_the_submitter_in_vain_is_no_start() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(
+        folder.path(),
+        [
+            (7, entry(100, [1, 1], READ, "/a", "#Port<0.1>")),
+            (7, int("efile_drv-int_entry", 105, [1, 1])),
+            (7, queue("aio_pool-add", 110, "#Port<0.1>", 1)),
+            (8, queue("aio_pool-get", 130, "#Port<0.1>", 0)),
+            (8, int("efile_drv-int_entry", 140, [1, 1])),
+            (8, int("efile_drv-int_return", 170, [1, 1])),
+            (7, answer(180, [1, 1], 0)),
+            (7, entry(200, [1, 2], READ, "/a", "#Port<0.1>")),
+            (7, int("efile_drv-int_entry", 205, [1, 2])),
+            (7, queue("aio_pool-add", 210, "#Port<0.1>", 1)),
+            (7, answer(220, [1, 2], 125)),
+            (7, entry(300, [1, 3], READ, "/a", "#Port<0.1>")),
+            (7, int("efile_drv-int_entry", 305, [1, 3])),
+            (7, int("efile_drv-int_return", 308, [1, 3])),
+            (7, answer(310, [1, 3], 0)),
+        ],
+    );
+    let trace = Trace::open(folder.path()).expect("a trace");
+    let (ended, _) = join(&trace);
+    let times: Vec<_> = ended.iter().map(|one| (one.worker, one.queue_wait(), one.service())).collect();
+    assert_eq!(times, [(Some(8), Some(40), Some(30)), (None, None, None), (Some(7), Some(5), Some(3))]);
+    assert_eq!(ended[0].added, Some(QueueStep { time: START + 110, length: 1 }));
+}
+
+#[test]
 fn the_pools_events_belong_to_neighbours_only() {
     let folder = tempfile::tempdir().expect("a folder");
     write(

@@ -4,6 +4,10 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+use std::time::Duration;
+
+use tokio::runtime::Builder;
 
 use super::{Log, Noted, stepped};
 use crate::aio_pool::{Fault, Operation, Pool, Port};
@@ -133,6 +137,37 @@ fn detached() {
     assert!(log.lines().is_empty());
     assert!(pool.run_one());
     assert_eq!(log.lines(), ["Ok(7)"]);
+}
+
+/// Has a slow job done when it is dropped.
+struct Late(Pool, Log);
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        let job = self.1.job(|| {
+            thread::sleep(Duration::from_millis(2));
+            7
+        });
+        self.0.submit_detached(Port::new(), job);
+    }
+}
+
+/// Also for that of a task which the runtime drops after its wake task. The order depends on the numbers of both.
+#[test]
+fn the_end_of_a_runtime_waits_for_detached_jobs() {
+    for round in 0..32 {
+        let mut builder = if round % 2 == 0 { Builder::new_current_thread() } else { Builder::new_multi_thread() };
+        let (pool, log) = (Pool::builder().threads(1).build(), Log::default());
+        let runtime = builder.worker_threads(2).build().unwrap();
+        runtime.block_on(runtime.spawn(pool.submit(Port::new(), Log::default().job(|| 1)))).unwrap().unwrap();
+        let late = Late(pool.clone(), log.clone());
+        runtime.spawn(async move {
+            let _late = late;
+            std::future::pending::<()>().await;
+        });
+        drop(runtime);
+        assert_eq!(log.lines(), ["Ok(7)"]);
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@
 //! # Steps
 //!
 //! 1. Before an attempt the driver asks [`allows`](BackOff::allows): one load, and a reading of the clock if the word was ever paused.
-//! 2. It measures the attempt, from `efile_drv-int_entry` to `efile_drv-int_return`.
+//! 2. It measures the attempt.
 //! 3. After a quick answer [`note`](BackOff::note) writes nothing, unless attempts before it missed. So threads that only hit share the
 //!    word's cache line without moving it.
 //! 4. An answer that took [`SLOW`] or longer, hit or miss, pauses the word: for 1 ms, and on probation for twice the last pause, up to 1 s.

@@ -9,10 +9,10 @@ use crate::environment;
 #[non_exhaustive]
 pub enum Inline {
     /// All operations go to the pool.
-    #[default]
     Off,
     /// Tries operations, but pauses where attempts were slow or in vain: for each command on each file system by itself. A task that had
-    /// many answers in a row yields after 50 us.
+    /// many answers in a row yields after 50 us. The default.
+    #[default]
     Adaptive,
     /// Tries every operation. A task yields when its budget of operations is spent, however long they took.
     Always,

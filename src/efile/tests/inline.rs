@@ -21,7 +21,7 @@ use crate::efile::{Command, Driver, Inline, Request};
 use crate::fs::{File, OpenOptions};
 
 /// An attempt in vain, then the pool's work.
-pub(super) const MISSED: [Stage; 5] = [InternalEntry, InternalReturn, InternalEntry, InternalReturn, Return(0)];
+pub(super) const MISSED: [Stage; 4] = [InternalEntry, InternalEntry, InternalReturn, Return(0)];
 pub(super) const PAGE: usize = 4096;
 
 fn stepped_inline() -> (Pool, Driver, Port) {
@@ -156,7 +156,7 @@ fn a_miss_goes_to_the_pool() {
         assert_eq!((answer.unwrap(), buffer.unwrap()), (7, vec![1, 2]));
     }
     assert!(finish_now(operation(true)).is_none());
-    let cancelled = vec![InternalEntry, InternalReturn, Return(CANCELLED)];
+    let cancelled = vec![InternalEntry, Return(CANCELLED)];
     let stages: Vec<_> = operations(port).into_iter().map(|(_, stages)| stages).collect();
     assert_eq!(stages, [MISSED.to_vec(), MISSED.to_vec(), cancelled]);
 }

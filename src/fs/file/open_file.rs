@@ -12,7 +12,7 @@ use tokio::task::coop::unconstrained;
 
 use super::advise::{Advice, advise};
 use super::cursor::{Cursor, MAX_SIZE};
-use crate::aio_pool::Port;
+use crate::aio_pool::{self, Port};
 use crate::efile::inline::Trial;
 use crate::efile::{Command, Descriptor, Inline, Owner, Request};
 use crate::fs::open_options::OpenOptions;
@@ -53,6 +53,8 @@ pub struct File {
 
 impl File {
     pub(crate) fn new(descriptor: Descriptor) -> File {
+        // The pool may not have seen the runtime yet, whose end must wait for the CLOSE.
+        aio_pool::notice_runtime();
         let descriptor = Owner::new(descriptor);
         File { cursor: Mutex::new(Cursor::new(Arc::clone(&descriptor))), descriptor, max_buf_size: MAX_SIZE }
     }

@@ -22,10 +22,25 @@ pub const WAY: Way = Way::Summary {
 /// The names of the phases, in their order.
 const PHASES: [&str; 3] = ["in queue", "service", "to answer"];
 
+/// An operation in flight.
+#[derive(Clone, Copy)]
+enum Reached {
+    Entered {
+        at: i64,
+    },
+    /// Once more, if the calling thread tried it in vain.
+    Started {
+        entered: i64,
+        at: i64,
+    },
+    Ended {
+        at: i64,
+    },
+}
+
 #[derive(Default)]
 struct Latency {
-    /// The last step of operations in flight, and its time.
-    in_flight: HashMap<Id, (Step, i64)>,
+    in_flight: HashMap<Id, Reached>,
     /// By command and phase.
     times: BTreeMap<(i64, usize), Times>,
 }
@@ -33,25 +48,24 @@ struct Latency {
 impl Printer for Latency {
     fn event(&mut self, event: &Event<'_>, _out: &mut Vec<u8>) {
         let Some((step, id)) = step(event) else { return };
-        let before = match step {
-            Step::Entry => {
-                self.in_flight.insert(id, (step, event.time));
-                return;
+        let (at, command) = (event.time, number(event, "command"));
+        let mut pass = |phase, took| self.times.entry((command, phase)).or_default().add(took);
+        let reached = match (self.in_flight.remove(&id), step) {
+            (_, Step::Entry) => Reached::Entered { at },
+            (Some(Reached::Entered { at: entered } | Reached::Started { entered, .. }), Step::IntEntry) => {
+                Reached::Started { entered, at }
             }
-            Step::Return => self.in_flight.remove(&id),
-            Step::IntEntry | Step::IntReturn => self.in_flight.get(&id).copied(),
+            (Some(Reached::Started { entered, at: started }), Step::IntReturn) => {
+                pass(0, started - entered);
+                pass(1, at - started);
+                Reached::Ended { at }
+            }
+            (Some(Reached::Ended { at: ended }), Step::Return) => return pass(2, at - ended),
+            // The operation was cancelled, or its events were lost.
+            (None, _) | (_, Step::Return) => return,
+            (Some(other), _) => other,
         };
-        // Other pairs: the operation was cancelled, or its events were lost.
-        let (phase, since) = match (before, step) {
-            (Some((Step::Entry, since)), Step::IntEntry) => (0, since),
-            (Some((Step::IntEntry, since)), Step::IntReturn) => (1, since),
-            (Some((Step::IntReturn, since)), Step::Return) => (2, since),
-            _ => return,
-        };
-        if step != Step::Return {
-            self.in_flight.insert(id, (step, event.time));
-        }
-        self.times.entry((number(event, "command"), phase)).or_default().add(event.time - since);
+        self.in_flight.insert(id, reached);
     }
 
     fn end(&mut self, out: &mut Vec<u8>) {

@@ -64,10 +64,10 @@ impl Job for Shout {
     fn settle(&mut self, _: Result<&(), &Fault>) {}
 }
 
-/// This program in a role.
+/// This program in a role. Each of its operations is a job of the pool.
 pub fn program(role: &str) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
-    command.args(["--exact", "role", "--nocapture"]).env("ROLE", role);
+    command.args(["--exact", "role", "--nocapture"]).env("ROLE", role).env("DYNTRACE_INLINE", "off");
     command
 }
 

@@ -37,8 +37,9 @@ fn job() {}
 pub fn everything(runtime: &Runtime) {
     runtime.block_on(async {
         let operations = async {
-            dyntrace::fs::metadata("/").await.unwrap();
-            dyntrace::fs::metadata("/there is no such file").await.unwrap_err();
+            // Jobs of the pool, always.
+            dyntrace::fs::canonicalize("/").await.unwrap();
+            dyntrace::fs::canonicalize("/there is no such file").await.unwrap_err();
         };
         dyntrace::with_tag("request", operations).await;
         dyntrace::spawn(turns()).await.unwrap();

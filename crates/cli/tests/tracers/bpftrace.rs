@@ -6,7 +6,8 @@ use crate::events::{self, Order};
 use crate::hostile;
 use crate::machine::{self, turn};
 use crate::programs::{
-    CHECKOUT, CONNECTIONS, MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced, traced_by_own,
+    CHECKOUT, CONNECTIONS, INLINE, MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced,
+    traced_by_own,
 };
 
 #[test]
@@ -16,6 +17,16 @@ fn every_operation_of_a_storm() {
         let (trace, said) = traced("bpftrace", "efile_drv", "file_storm", storm);
         events::check(&trace, &done(&said), Order::OfTime, events::port);
     }
+}
+
+/// The calling threads answer cached reads and look-ups, as in other programs.
+#[test]
+fn operations_that_the_calling_thread_answers() {
+    let Some(_turn) = turn("bpftrace", true) else { return };
+    let (trace, said) = traced("bpftrace", "efile_drv", "file_storm", INLINE);
+    events::check(&trace, &done(&said), Order::OfTime, events::port);
+    let (trace, said) = traced("bpftrace", "efile_latency", "file_storm", INLINE);
+    answers::latency(&trace, &done(&said));
 }
 
 #[test]

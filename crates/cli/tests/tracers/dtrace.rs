@@ -7,7 +7,7 @@ use crate::hostile;
 use crate::machine::{self, tracers, turn};
 use crate::pool;
 use crate::programs::{
-    CONNECTIONS, MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced, traced_by_own,
+    CONNECTIONS, INLINE, MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced, traced_by_own,
 };
 
 /// DTrace writes a buffer for each processor.
@@ -24,6 +24,16 @@ fn every_operation_of_a_storm() {
         let (trace, said) = traced("dtrace", "efile_drv", "file_storm", storm);
         events::check(&trace, &done(&said), Order::PerProcessor, |port| port == "?");
     }
+}
+
+/// The calling threads answer cached reads and look-ups, as in other programs.
+#[test]
+fn operations_that_the_calling_thread_answers() {
+    let Some(_turn) = turn("dtrace", true) else { return };
+    let (trace, said) = traced("dtrace", "efile_drv", "file_storm", INLINE);
+    events::check(&trace, &done(&said), Order::PerProcessor, |port| port == "?");
+    let (trace, said) = traced("dtrace", "efile_latency", "file_storm", INLINE);
+    answers::latency(&trace, &done(&said));
 }
 
 #[test]

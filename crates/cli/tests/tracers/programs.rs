@@ -10,6 +10,9 @@ use crate::machine;
 /// Runs of `file_storm`: every command once, and concurrent tasks.
 pub const STORMS: [&[&str]; 2] = [&["--tasks", "1", "--all-commands"], &["--tasks", "4", "--operations", "64"]];
 
+/// A run whose cached reads and look-ups the calling thread answers.
+pub const INLINE: &[&str] = &["--tasks", "4", "--operations", "64", "--inline"];
+
 /// The example `name`, built beside the command under test: a file of a package, or a package of its own.
 pub fn example(name: &str) -> PathBuf {
     let beside = Path::new(env!("CARGO_BIN_EXE_dyntrace"));

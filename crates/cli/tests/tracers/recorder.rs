@@ -5,7 +5,7 @@ use crate::events::{self, Order};
 use crate::hostile;
 use crate::machine::turn;
 use crate::pool;
-use crate::programs::{CHECKOUT, CONNECTIONS, MESSAGES, STORMS, USER_PROBES, done, renamed, traced};
+use crate::programs::{CHECKOUT, CONNECTIONS, INLINE, MESSAGES, STORMS, USER_PROBES, done, renamed, traced};
 
 const SCRIPTS: [(&str, &str); 6] = [
     ("efile_drv", "rename_tagged"),
@@ -22,6 +22,15 @@ fn every_operation_of_a_storm() {
         let (trace, said) = traced("recorder", "efile_drv", "file_storm", storm);
         events::check(&trace, &done(&said), Order::OfTime, events::port);
     }
+}
+
+/// The calling threads answer cached reads and look-ups, as in other programs.
+#[test]
+fn operations_that_the_calling_thread_answers() {
+    let (trace, said) = traced("recorder", "efile_drv", "file_storm", INLINE);
+    events::check(&trace, &done(&said), Order::OfTime, events::port);
+    let (trace, said) = traced("recorder", "efile_latency", "file_storm", INLINE);
+    answers::latency(&trace, &done(&said));
 }
 
 #[test]

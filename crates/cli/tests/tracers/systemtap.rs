@@ -8,7 +8,7 @@ use crate::events::{self, Order};
 use crate::hostile;
 use crate::machine::{command, run, turn, workspace};
 use crate::pool;
-use crate::programs::{CONNECTIONS, MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, renamed};
+use crate::programs::{CONNECTIONS, INLINE, MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, renamed};
 use crate::tasks;
 use crate::waits;
 
@@ -65,7 +65,7 @@ fn every_script_in_one_boot() {
         ("tasks", "stap-scripts/efile_drv.stp", "file_storm", STORMS[1].join(" ")),
         ("rename", "stap-scripts/efile_drv.stp", "rename_tagged", String::new()),
         ("errors", "stap-scripts/efile_errors.stp", "file_storm", STORMS[0].join(" ")),
-        ("latency", "stap-scripts/efile_latency.stp", "file_storm", STORMS[0].join(" ")),
+        ("latency", "stap-scripts/efile_latency.stp", "file_storm", INLINE.join(" ")),
         ("tags", "stap-scripts/efile_by_tag.stp", "file_storm", STORMS[1].join(" ")),
         ("pool", "stap-scripts/aio_pool.stp", "file_storm", STORMS[1].join(" ")),
         ("hostile", "stap-scripts/efile_errors.stp", "hostile_names", String::new()),

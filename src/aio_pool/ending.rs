@@ -24,9 +24,9 @@ use tokio::runtime::{Handle, Id, RuntimeFlavor};
 
 use super::contain::contain;
 use super::promises::Scope;
-use super::{registry, runtimes};
+use super::registry;
 
-/// Called when a runtime has dropped its wake task.
+/// Called when a runtime has dropped its wake task, and when a job was promised after that.
 pub(super) fn of_runtime(runtime: Id) {
     if !registry::all().iter().any(|pool| pool.has_open_promises(Scope::Runtime(runtime))) {
         return;
@@ -36,13 +36,6 @@ pub(super) fn of_runtime(runtime: Id) {
     let wait = Wait { runtime, home };
     // If tokio cannot start a thread, it panics and drops the wait. Its destructor then waits on this thread.
     contain(|| drop(handle.spawn_blocking(move || drop(wait))));
-}
-
-/// Step 3. Called when a job was promised.
-pub(super) fn notice_late_promise() {
-    if let Some(runtime) = runtimes::ended() {
-        of_runtime(runtime);
-    }
 }
 
 struct Wait {

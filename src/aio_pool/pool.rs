@@ -14,6 +14,7 @@ use super::operation::{Operation, OperationCell};
 use super::port::Port;
 use super::promises::Promise;
 use super::registry;
+use super::runtimes;
 use super::shared::{PoolShared, QueuedJob};
 use super::worker::promise;
 
@@ -82,7 +83,10 @@ impl Pool {
     #[inline(always)]
     pub fn submit_detached<J: Job>(&self, port: Port, job: J) {
         self.detach(port, job, Some(promise()));
-        ending::notice_late_promise();
+        // Step 3 of the end of a runtime.
+        if let Some(runtime) = runtimes::ended() {
+            ending::of_runtime(runtime);
+        }
     }
 
     /// As [`submit_detached`](Pool::submit_detached), but neither a runtime nor the exit waits for the job.

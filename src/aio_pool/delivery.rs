@@ -3,10 +3,10 @@
 use std::iter;
 use std::mem;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
 use super::contain::contain;
-use crate::primitives::atomic::{AtomicBool, Ordering};
 use crate::primitives::{Mutex, lock};
 
 /// The waker of a task, and the delivery of its runtime, if it has one.
@@ -57,7 +57,8 @@ pub(super) fn wake_all(wakers: impl IntoIterator<Item = TaskWaker>) -> bool {
 pub(super) struct Delivery {
     list: Mutex<List>,
     /// Set before the end of the runtime looks for promises under the pool's lock. A promise that it did not see was made later under
-    /// that lock, which orders this flag: its maker, who looks here after that, sees it set.
+    /// that lock, which orders this flag: its maker, who looks here after that, sees it set. `std`'s also in models: nothing reads it
+    /// there, as they have no runtime.
     has_ended: AtomicBool,
 }
 

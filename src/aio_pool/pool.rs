@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::answered::Answer;
 use super::builder::Builder;
 use super::clock::Time;
-#[cfg(not(any(loom, miri)))]
 use super::ending;
 use super::job::Job;
 use super::metrics::Metrics;

@@ -122,7 +122,11 @@ pub(crate) static SLOT_DOOR: scope::Door<Option<Process>> =
 
 impl Own for Option<Process> {
     fn in_force(&self) {
-        HOST.get().map_or(runs as fn(Option<Pid>), |host| host.runs)(self.as_ref().map(|process| process.pid));
+        let pid = self.as_ref().map(|process| process.pid);
+        match HOST.get() {
+            None => runs(pid),
+            Some(host) => (host.runs)(pid),
+        }
     }
 }
 
@@ -305,15 +309,25 @@ impl<F: Future> Future for OwnProcess<F> {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        let (this, inner) = (self.project(), context.waker());
+        let this = self.project();
         this.life.poll(
             // Also into the copy for tracers: otherwise each poll is one call more.
             #[inline(always)]
-            |own| match own {
-                None => this.future.poll(context),
-                Some(own) => this.future.poll(&mut Context::from_waker(own)),
+            |context| {
+                let task = PROCESS.task();
+                this.future.within_task(
+                    task,
+                    #[inline(always)]
+                    |tagged| {
+                        tagged.within_task(
+                            task,
+                            #[inline(always)]
+                            |future| future.poll(context),
+                        )
+                    },
+                )
             },
-            inner,
+            context,
             this.told,
         )
     }

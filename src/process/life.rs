@@ -3,7 +3,7 @@
 use std::any::type_name;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe, Location};
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll};
 
 use super::function::{function, path};
 use super::scheduling::{fire_scheduled, fire_unscheduled};
@@ -65,19 +65,19 @@ impl Life {
         Life { pid, of, end: End::Cancelled, is_owned: kind == Kind::Task, seat }
     }
 
-    /// Polls the process, with the probes around, by the waker from outside or by another one. `told`: the latter, if wakes were watched
-    /// at the last poll.
+    /// Polls the process, with the probes around, with the context from outside or with one of another waker. `told`: the latter, if wakes
+    /// were watched at the last poll.
     #[inline(always)]
     pub(super) fn poll<R>(
         &mut self,
-        poll: impl FnOnce(Option<&Waker>) -> Poll<R>,
-        inner: &Waker,
+        poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
+        context: &mut Context<'_>,
         told: &mut Option<Box<Told>>,
     ) -> Poll<R> {
         if is_watched() {
-            return self.poll_watched(poll, inner, told);
+            return self.poll_watched(poll, context, told);
         }
-        let answer = self.unwatched(|| poll(None));
+        let answer = self.unwatched(|| poll(context));
         if answer.is_ready() {
             self.end = End::Normal;
         }
@@ -109,10 +109,11 @@ impl Life {
     #[inline(never)]
     fn poll_watched<R>(
         &mut self,
-        poll: impl FnOnce(Option<&Waker>) -> Poll<R>,
-        inner: &Waker,
+        poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
+        context: &Context<'_>,
         told: &mut Option<Box<Told>>,
     ) -> Poll<R> {
+        let inner = context.waker();
         let outcome = |answer: &Poll<R>| if answer.is_ready() { Outcome::Ready } else { Outcome::Pending };
         let own = if is_told() { Told::of(told, inner, self.pid, tell_wake) } else { None };
         let woken_by = own.map_or(0, Told::begin_poll);
@@ -121,7 +122,7 @@ impl Life {
             woken_by,
             // Else both ways of watching call one copy of it.
             #[inline(always)]
-            || poll(Some(waker)),
+            || poll(&mut Context::from_waker(waker)),
             outcome,
         );
         // A waker that nothing else has would keep alive a future that its executor drops with its last waker.

@@ -32,6 +32,35 @@ async fn file(directory: &TempDir, contents: impl AsRef<[u8]>) -> File {
     File::options().read(true).write(true).open(path(directory)).await.unwrap()
 }
 
+/// Writes without a flush, drops the file, and looks at it by its name.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dropped_file_has_all_that_was_accepted() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, copied) = (path(&directory), directory.path().join("copied"));
+    let accept = || async {
+        let mut file = File::create(&path).await.unwrap();
+        file.write_all(b"accepted").await.unwrap();
+    };
+    // A read that overtakes the write does so in a few of a hundred tries.
+    for _ in 0..300 {
+        accept().await;
+        assert_eq!(dyntrace::fs::read(&path).await.unwrap(), b"accepted");
+        accept().await;
+        assert_eq!(dyntrace::fs::metadata(&path).await.unwrap().len(), 8);
+        accept().await;
+        let mut text = String::new();
+        File::open(&path).await.unwrap().read_to_string(&mut text).await.unwrap();
+        assert_eq!(text, "accepted");
+        accept().await;
+        assert_eq!(dyntrace::fs::copy(&path, &copied).await.unwrap(), 8);
+        accept().await;
+        dyntrace::fs::write(&path, "written").await.unwrap();
+        accept().await;
+        dyntrace::fs::rename(&path, &copied).await.unwrap();
+        assert_eq!(dyntrace::fs::read_to_string(&copied).await.unwrap(), "accepted");
+    }
+}
+
 #[tokio::test]
 async fn reads_writes_and_seeks_in_any_order_are_those_of_std() {
     let directory = tempfile::tempdir().unwrap();

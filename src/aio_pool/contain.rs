@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Runs foreign code. Returns `None` if it panicked; the panic hook has printed the message.
 ///
 /// Unwind safety: values that the code changed before the panic are dropped, or only its own `settle` sees them.
-pub(super) fn contain<R>(foreign: impl FnOnce() -> R) -> Option<R> {
+pub(crate) fn contain<R>(foreign: impl FnOnce() -> R) -> Option<R> {
     let payload = match catch_unwind(AssertUnwindSafe(foreign)) {
         Ok(value) => return Some(value),
         Err(payload) => payload,

@@ -153,6 +153,7 @@ mod worker;
 
 pub(crate) use answered::Answer;
 pub use builder::Builder;
+pub(crate) use contain::contain;
 pub use counts::Counts;
 pub use job::{Fault, Job};
 pub use lane::Lane;

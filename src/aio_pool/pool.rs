@@ -73,12 +73,13 @@ impl Pool {
         Operation::new(cell, ticket.map(|ticket| (Arc::clone(shared), ticket)))
     }
 
-    /// Submits a job that is not awaited. The I/O thread settles it, or this call if the pool refuses it. Does not block.
+    /// Submits a job that is not awaited. The I/O thread settles it, or this call if the pool refuses it.
     ///
     /// There is no backpressure: the number of waiting jobs grows without bound.
     ///
     /// The end of the tokio runtime that the caller is in, and the normal exit of the process, wait until the job has ended, for
-    /// [`Builder::exit_timeout`] at most.
+    /// [`Builder::exit_timeout`] at most. A task of a runtime with several threads that is polled while the runtime already ends waits here
+    /// itself, as the end can no longer wait for it. Otherwise this does not block.
     #[inline(always)]
     pub fn submit_detached<J: Job>(&self, port: Port, job: J) {
         self.detach(port, job, Some(promise()));

@@ -174,7 +174,7 @@ impl Command {
 
     /// Returns the command's number among those that are answered inline.
     pub(super) fn inline_number(self) -> usize {
-        use Command::{Fstat, Lstat, Open, Preadv, Read, ReadFile};
+        use Command::{Close, Fstat, Lstat, Open, Preadv, Read, ReadFile};
         match self {
             Read => 0,
             Preadv => 1,
@@ -182,7 +182,8 @@ impl Command {
             Fstat => 3,
             Lstat => 4,
             Open => 5,
-            _ => 6,
+            Close => 6,
+            _ => 7,
         }
     }
 

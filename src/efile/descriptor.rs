@@ -6,6 +6,7 @@ use std::ops::Deref;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Arc, OnceLock};
 
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use tokio::sync::oneshot;
 
@@ -14,16 +15,19 @@ use super::command::Command;
 use super::coop::answered;
 use super::driver::Driver;
 use super::group::Group;
-use super::inline::{Attempt, Attempts, Inline, Permit, Place, Trial};
+use super::inline::{Attempt, Attempts, Inline, Permit, Place, Trial, inode_of};
+use super::inode::Inode;
 use super::process_local::ProcessLocal;
 use super::request::Request;
 use super::sync::Member;
+use super::unwritten::{self, Unwritten};
 use crate::aio_pool::Port;
 use crate::tag::{self, Tag};
 
 /// An open file with its driver, its port and the flags it was opened with.
 ///
-/// The drop of the last reference, which may be on an I/O thread, submits a detached CLOSE. The CLOSE carries the user tag of the task
+/// The drop of the last reference, which may be on an I/O thread, closes a file that was only read, and whose close does not wait; for
+/// others it submits a detached CLOSE. The CLOSE carries the user tag of the task
 /// that dropped the [`Owner`] or, if there never was one, of the task that opened the file.
 #[derive(Debug)]
 pub(crate) struct Descriptor {
@@ -31,6 +35,8 @@ pub(crate) struct Descriptor {
     port: Port,
     flags: i32,
     attempts: Attempts,
+    /// Of a regular file that may be written.
+    written: Option<Inode>,
     /// The syncs that share the next call.
     pub(super) syncs: ProcessLocal<Group<Member>>,
     /// Taken only by `drop`.
@@ -64,7 +70,11 @@ impl Descriptor {
     /// With `inline`, reads are attempted on the caller's thread.
     pub(crate) fn new(driver: Driver, port: Port, flags: i32, inline: Inline, file: File) -> Descriptor {
         let attempts = Attempts::new(&file, flags, inline, None);
-        Descriptor::with(driver, port, flags, attempts, file)
+        let may_write = OFlags::from_bits_retain(flags as _).intersects(OFlags::WRONLY | OFlags::RDWR);
+        let written = if may_write { inode_of(&file) } else { None };
+        let mut descriptor = Descriptor::with(driver, port, flags, attempts, file);
+        descriptor.written = written;
+        descriptor
     }
 
     /// As [`new`](Descriptor::new), for a file that was opened inline, at a known place.
@@ -82,7 +92,7 @@ impl Descriptor {
 
     fn with(driver: Driver, port: Port, flags: i32, attempts: Attempts, file: File) -> Descriptor {
         let (syncs, release) = (ProcessLocal::new(Group::new()), OnceLock::new());
-        Descriptor { driver, port, flags, attempts, syncs, file: Some(file), opened_for: None, release }
+        Descriptor { driver, port, flags, attempts, written: None, syncs, file: Some(file), opened_for: None, release }
     }
 
     /// Sets the user tag of the task that opened the file.
@@ -142,6 +152,11 @@ impl Descriptor {
     /// Attempts to get the metadata.
     pub(crate) fn try_fstat(&self) -> Attempt<Metadata> {
         self.attempts.fstat(self.file())
+    }
+
+    /// Notes that a write was accepted. Operations by name wait until the result is dropped.
+    pub(crate) fn accept_write(&self) -> Option<Unwritten> {
+        self.written.map(Unwritten::accept)
     }
 
     /// Makes a request with this descriptor in its first integer.
@@ -204,6 +219,9 @@ impl Owner {
 
     /// The first call counts.
     fn release(&self, action: ReleaseAction) {
+        if let Some(inode) = self.0.written {
+            unwritten::mark(inode);
+        }
         self.0.release.get_or_init(|| Release { user_tag: tag::get_tag_data(), action });
     }
 }
@@ -236,12 +254,16 @@ impl Drop for Descriptor {
             ReleaseAction::CloseAndReport(report) => (file, Some(report)),
             ReleaseAction::Close => (file, None),
         };
-        let closed = |result, _| {
+        let closed = |result| {
             if let Some(report) = report {
                 // The receiver may be gone.
                 let _ = report.send(result);
             }
         };
-        self.driver.detach(self.port, user_tag, request, (), move |_, ()| close(file), closed);
+        let (driver, port) = (&self.driver, self.port);
+        match self.attempts.closes(&file) {
+            Some(permit) => closed(driver.run_here(permit, port, user_tag, &request, || close(file))),
+            None => driver.detach(port, user_tag, request, (), move |_, ()| close(file), |result, _| closed(result)),
+        }
     }
 }

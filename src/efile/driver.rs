@@ -2,15 +2,18 @@
 
 use std::future::Future;
 use std::io;
+use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::coop::{Cooperative, yield_if_spent};
 use super::detached::Detached;
 use super::inline::{self, Attempt, DetectFileSystem, Inline, Miss, Permit, Trial};
+use super::inode::Inode;
 use super::operation::{Entered, FileJob, fault_error};
 use super::process_local::ProcessLocal;
 use super::request::Request;
+use super::unwritten::{FindInode, is_any_marked, last_before, written};
 use crate::aio_pool::{ClockHold, Fault, Job, Pool, Port};
 use crate::forks;
 use crate::tag::Tag;
@@ -41,8 +44,8 @@ impl Driver {
     ///
     /// On Linux it tries reads of a [`File`](crate::fs::File) (which has a switch of its own,
     /// [`set_inline`](crate::fs::File::set_inline)), its [`metadata`](crate::fs::File::metadata), [`read`](crate::fs::read) of a small
-    /// file, [`metadata`](crate::fs::metadata), [`symlink_metadata`](crate::fs::symlink_metadata) and functions built on these, and
-    /// opening a file for reading. Operations that the caches cannot answer, and those of more than 64 KiB, go to the pool; so do all
+    /// file, [`metadata`](crate::fs::metadata), [`symlink_metadata`](crate::fs::symlink_metadata) and functions built on these, opening a
+    /// file for reading, and closing it on the thread that uses it last. Operations that the caches cannot answer, and those of more than 64 KiB, go to the pool; so do all
     /// operations on a file system that cannot tell whether data is cached, or that asks a server. On other systems this setting has no
     /// effect.
     ///
@@ -110,6 +113,7 @@ impl Driver {
         F: FnOnce(&Request) -> io::Result<T> + Send + 'static,
         T: Send + 'static,
     {
+        self.wait_for_writes(&request).await;
         let entered = Entered::enter(self.port, &request);
         self.submit(FileJob::new(entered, request, (), |request, ()| work(request)), self.port).await.0
     }
@@ -161,6 +165,7 @@ impl Driver {
         B: Send + 'static,
         T: Send + 'static,
     {
+        self.wait_for_writes(&request).await;
         let Some(permit) = permit else {
             let entered = Entered::enter(port, &request);
             return self.submit(FileJob::new(entered, request, buffer, work), port).await;
@@ -198,6 +203,29 @@ impl Driver {
         }
     }
 
+    /// Step 3 of [`unwritten`](super::unwritten): waits for the writes that were accepted before, if the operation needs what they write.
+    async fn wait_for_writes(&self, request: &Request) {
+        let Some(last) = last_before(request.command) else { return };
+        for path in [request.path(), request.second_path()].into_iter().flatten() {
+            let cached = if self.inline.is_on() { inline::cached_inode(path) } else { Err(Miss::Refused) };
+            let inode = match cached {
+                Ok(inode) => inode,
+                // No such file.
+                Err(Miss::Error(_)) => None,
+                Err(_) if is_any_marked() => self.find_inode(path).await,
+                Err(_) => None,
+            };
+            if let Some(inode) = inode {
+                written(inode, last).await;
+            }
+        }
+    }
+
+    async fn find_inode(&self, path: &Path) -> Option<Inode> {
+        let operation = self.pool.pool().submit(Port::new(), FindInode(path.to_owned()));
+        ProcessLocal::new(Cooperative::new(operation)).await?.ok()?
+    }
+
     /// Submits an operation to the pool at once, and returns its outcome. Not an `async fn`: its future would hold the job, which is
     /// large, and each such future copies it once more.
     #[inline(always)]
@@ -218,6 +246,27 @@ impl Driver {
                 Err(fault) => (Err(fault_error(&fault)), None),
             }
         }
+    }
+
+    /// Runs an operation that nobody awaits on this thread. `user_tag` is that of the task that asked for it. `act` must not panic.
+    pub(super) fn run_here(
+        &self,
+        permit: Permit,
+        port: Port,
+        user_tag: Option<Tag>,
+        request: &Request,
+        act: impl FnOnce() -> io::Result<()>,
+    ) -> io::Result<()> {
+        let entered = Entered::enter_for(|| user_tag, port, request);
+        let trial = permit.begin();
+        entered.begin();
+        let answer = act();
+        // An error is an answer, too.
+        let took = trial.end(&Ok(()));
+        entered.end();
+        entered.settle(answer.as_ref(), || 0);
+        entered.count_answer(self.pool.pool(), answer.is_ok(), 0, took);
+        answer
     }
 
     /// Submits a job that is not awaited.

@@ -5,7 +5,8 @@
 //! `efile_drv-return` carries its errno and the number of bytes that it moved. It fires
 //!
 //! - on the awaiting task, when the task takes the result;
-//! - on the I/O thread for WRITE and CLOSE of a [`File`](crate::fs::File), and for operations whose future was dropped while they ran;
+//! - on the thread that runs them for WRITE and CLOSE of a [`File`](crate::fs::File), and for operations whose future was dropped while
+//!   they ran;
 //! - where the future is dropped, if that is before the operation starts (ECANCELED, without an int_ pair).
 //!
 //! An operation carries the user tag of the task that asked for it. A CLOSE carries the tag of the task that closed or dropped the file,
@@ -17,7 +18,7 @@
 //! A driver that is [`inline`](Driver::inline) first tries whether the system's caches have the answer; in [adaptive](Inline::Adaptive) mode
 //! only where that was neither slow nor in vain of late. `int_entry` fires before the attempt, on the caller's thread, and `int_return`
 //! after a hit. After a miss the operation goes to the pool, whose job fires `int_entry` again: the last one counts. A hit needs no pool,
-//! so it succeeds even after the pool was shut down.
+//! so it succeeds even after the pool was shut down. A file that was only read is closed by the thread that uses it last.
 //!
 //! # One system call for several syncs
 //!
@@ -63,6 +64,7 @@ mod detached;
 mod driver;
 mod group;
 pub(crate) mod inline;
+mod inode;
 mod operation;
 mod process_local;
 mod request;
@@ -71,6 +73,7 @@ mod sync;
 pub(crate) mod tests;
 #[cfg_attr(not(recorded), path = "untimed.rs")]
 mod timed;
+mod unwritten;
 mod waits;
 
 pub use command::{Argument, Command, Position};

@@ -116,6 +116,13 @@ impl Entered {
         self.taken
     }
 
+    /// Counts an operation that was answered without a job, for the pool's metrics.
+    #[inline]
+    pub(super) fn count_answer(&self, pool: &Pool, succeeded: bool, bytes: u64, took: Duration) {
+        let answer = Answer { name: self.command.counted_as(), succeeded, bytes, took };
+        pool.count_answer(self.command.inline_number(), self.id.thread as usize, &answer);
+    }
+
     /// Fires `efile_drv-return`. `moved` returns how many bytes the operation moved.
     #[inline(always)]
     pub(super) fn settle<T>(&self, answer: Result<&T, &io::Error>, moved: impl Fn() -> u64) {
@@ -185,9 +192,7 @@ where
     /// Counts the operation, which was answered [at once](FileJob::at_once), for the pool's metrics.
     #[inline]
     pub(super) fn count_answer(&self, pool: &Pool, succeeded: bool, took: Duration) {
-        let command = self.request.command;
-        let answer = Answer { name: command.counted_as(), succeeded, bytes: self.request.moved(), took };
-        pool.count_answer(command.inline_number(), self.entered.id.thread as usize, &answer);
+        self.entered.count_answer(pool, succeeded, self.request.moved(), took);
     }
 
     /// Takes the buffer of an operation that never ran.

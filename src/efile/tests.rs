@@ -4,6 +4,7 @@ mod adaptive;
 mod counts;
 mod inline;
 mod sync;
+mod unwritten;
 
 use std::future::Future;
 use std::io;

@@ -38,13 +38,15 @@
 //! - The unwritten bytes of a failed write are kept and [retried](File#writing): a flush, sync or close returns Ok only when everything
 //!   is written. tokio drops them, and returns the error once, without its errno; [`File::sync_all`], [`File::sync_data`] and a seek do
 //!   not return it.
+//! - An operation by name that needs the contents of a file waits for [writes](File#writing) that were accepted before the file was
+//!   dropped, if it was not flushed. In tokio it may overtake them.
 //! - In a file that cannot seek, bytes that were read ahead stay readable, and a write after them succeeds. In tokio they are lost, and
 //!   that write and all later ones fail with ESPIPE.
 //! - [`File::into_std`] and [`File::try_clone`] move the cursor back over bytes that were read ahead, so that none is skipped.
 //!   `into_std` waits for abandoned operations, where tokio panics. [`File::try_into_std`] also returns the file if an error of a failed
 //!   write is pending.
 //! - An operation whose future is dropped while it is queued never runs (see below); in tokio it runs.
-//! - Dropping a file closes it on an I/O thread, not on the dropping one.
+//! - Dropping a file that may be written closes it on an I/O thread, not on the dropping one.
 //! - [`read_dir`] reads 256 entries at a time, where tokio reads 32.
 //! - A bounded pool of dyntrace runs the operations, not tokio's blocking threads. While the pool's queues are full, operations wait for
 //!   room. A runtime that ends waits for accepted writes and closes ([above](#ends)), as tokio's does, but no longer than

@@ -52,10 +52,11 @@ pub(super) enum Attempted {
     Open,
     /// FSTAT of an open file.
     Fstat,
+    Close,
 }
 
 impl Attempted {
-    const COUNT: usize = Attempted::Fstat as usize + 1;
+    const COUNT: usize = Attempted::Close as usize + 1;
 }
 
 /// Facts about a file system.

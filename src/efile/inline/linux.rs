@@ -10,6 +10,8 @@
 //! - Of an open, only the look-up of the name never waits. Opening a FIFO waits for its other end, a file under a lease for the lease
 //!   holder, and a file of FUSE or NFS, as well as its metadata, for the server. So the driver first opens a name with `O_PATH`, which
 //!   never waits, and goes on only with a regular file of a local file system. It adds `O_NONBLOCK` because of leases.
+//! - The close of a file that was written may wait for the disk, and the last close of a file without a name frees its blocks: no attempts
+//!   on either. If the name goes between the look and the close, that one close may be slow.
 
 use std::fs::{File, Metadata};
 use std::io::IoSliceMut;
@@ -24,6 +26,7 @@ use super::attempt::{Attempt, MAX_SIZE, Miss};
 use super::back_off::BackOff;
 use super::file_systems::{Attempted, FileSystem, is_regular, known, refuse_reads};
 use super::trial::Trial;
+use crate::efile::inode::Inode;
 
 pub(in crate::efile) use super::file_systems::detect;
 pub(super) use super::file_systems::undetected;
@@ -65,9 +68,28 @@ impl Place {
     /// Returns the back-off of FSTAT of an open file. `None` unless the file system is known to be local: no flag keeps fstat(2) from
     /// asking a file server.
     pub(super) fn fstats(self) -> Option<&'static BackOff> {
-        let system = self.0.filter(|system| system.is_local() == Some(true))?;
-        Some(system.back_off(Attempted::Fstat))
+        self.local(Attempted::Fstat)
     }
+
+    /// Returns the back-off of CLOSE. `None` unless the file system is known to be local: others tell a server.
+    pub(super) fn closes(self) -> Option<&'static BackOff> {
+        self.local(Attempted::Close)
+    }
+
+    fn local(self, attempted: Attempted) -> Option<&'static BackOff> {
+        let system = self.0.filter(|system| system.is_local() == Some(true))?;
+        Some(system.back_off(attempted))
+    }
+}
+
+/// Returns whether these flags do not let a file be changed.
+pub(super) fn only_reads(flags: i32) -> bool {
+    OFlags::from_bits_retain(flags as _) & OFlags::RWMODE == OFlags::RDONLY
+}
+
+/// Returns whether the file has a name. The close of one that has none may remove it.
+pub(super) fn is_linked(file: &File) -> bool {
+    known(file).is_ok_and(|stat| stat.stx_nlink > 0)
 }
 
 /// Returns whether this kernel allows attempts to read files with these flags.
@@ -166,6 +188,17 @@ pub(crate) fn read_file(path: &Path, trial: &mut Trial) -> Attempt<Vec<u8>> {
         }
         _ => Err(Miss::NotCached),
     }
+}
+
+/// Returns the inode of a regular file. Does not ask a file server.
+pub(in crate::efile) fn inode_of(file: &File) -> Option<Inode> {
+    let stat = known(file).ok().filter(is_regular)?;
+    Some(Inode::new(rustix::fs::makedev(stat.stx_dev_major, stat.stx_dev_minor), stat.stx_ino))
+}
+
+/// Returns the inode of the regular file that a name leads to, `None` if it leads to no such file.
+pub(in crate::efile) fn cached_inode(path: &Path) -> Attempt<Option<Inode>> {
+    Ok(inode_of(&open_cached(path, OFlags::PATH | OFlags::CLOEXEC)?))
 }
 
 /// Looks up a name that must lead to a regular file.

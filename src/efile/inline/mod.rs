@@ -3,7 +3,8 @@
 //! A read or a look-up from memory takes less time than waking an I/O thread. So, where its switch is on
 //! ([`Driver::inline`](super::Driver::inline)), the driver first makes an *attempt*: a system call that does not wait for a disk or a
 //! network. Operations that the caches cannot answer go to the pool. Commands that have no such system call are never attempted: renames,
-//! writes and closes may wait for the journal of the file system.
+//! writes and closes of written files may wait for the journal of the file system. The close of a file that was only read waits for
+//! nothing, and is done where the file is used last.
 //!
 //! In adaptive mode the driver also learns, for each command on each file system, where attempts are slow or in vain all the same
 //! ([`back_off`]), and a thread's answers in a row are limited ([`turn`]). [`trial`] has the steps of an attempt.
@@ -41,6 +42,7 @@ pub(super) use of_file::Attempts;
 pub(super) use system::Place;
 #[cfg(test)]
 pub(super) use system::detect;
+pub(super) use system::{cached_inode, inode_of};
 pub(crate) use system::{can_open, metadata, open, read_file, symlink_metadata};
 pub(super) use trial::Permit;
 pub(crate) use trial::Trial;

@@ -77,6 +77,16 @@ impl Attempts {
         Permit::on(mode, Some(self.place.get()?.fstats()?))
     }
 
+    /// Returns the permit for CLOSE.
+    pub(in crate::efile) fn closes(&self, file: &File) -> Option<Permit> {
+        let mode = self.mode.get();
+        if !mode.is_on() || !system::only_reads(self.flags) {
+            return None;
+        }
+        let permit = Permit::on(mode, Some(self.place.get()?.closes()?));
+        permit.filter(|_| system::is_linked(file))
+    }
+
     /// Fills `bytes` up to the end of the file. After a miss their contents are unspecified.
     pub(in crate::efile) fn read_at(
         &self,

@@ -8,6 +8,7 @@ use rustix::fs::OFlags;
 use super::attempt::{Attempt, Miss};
 use super::back_off::BackOff;
 use super::trial::Trial;
+use crate::efile::inode::Inode;
 
 pub(super) const IS_SUPPORTED: bool = false;
 
@@ -34,6 +35,18 @@ impl Place {
     pub(super) fn fstats(self) -> Option<&'static BackOff> {
         None
     }
+
+    pub(super) fn closes(self) -> Option<&'static BackOff> {
+        None
+    }
+}
+
+pub(super) fn only_reads(_: i32) -> bool {
+    false
+}
+
+pub(super) fn is_linked(_: &File) -> bool {
+    false
 }
 
 pub(super) fn can_read(_: i32) -> bool {
@@ -65,6 +78,14 @@ pub(crate) fn open(_: &Path, _: OFlags, _: &mut Trial) -> Attempt<(File, Place)>
 }
 
 pub(crate) fn read_file(_: &Path, _: &mut Trial) -> Attempt<Vec<u8>> {
+    Err(Miss::Refused)
+}
+
+pub(in crate::efile) fn inode_of(file: &File) -> Option<Inode> {
+    Inode::of(&file.metadata().ok()?)
+}
+
+pub(in crate::efile) fn cached_inode(_: &Path) -> Attempt<Option<Inode>> {
     Err(Miss::Refused)
 }
 

@@ -254,6 +254,34 @@ fn names_are_looked_up_at_once() {
     assert!(!flags.contains(OFlags::NONBLOCK));
 }
 
+#[test]
+fn a_file_that_was_only_read_is_closed_at_once() {
+    let Some((folder, path)) = cached() else { return };
+    let (pool, driver, _) = stepped_inline();
+    let is_closed = |port: Port| operations(port).last() == Some(&(Command::Close, DONE.to_vec()));
+    let is_closed_at_once = |file: File| {
+        let port = file.port();
+        drop(file);
+        let at_once = is_closed(port);
+        assert_eq!(pool.run_one(), !at_once);
+        assert!(is_closed(port));
+        at_once
+    };
+    assert!(is_closed_at_once(open(&pool, &driver, &path)));
+    let file = open(&pool, &driver, &path);
+    finish_now(file.close()).expect("no wait").unwrap();
+    assert!(!pool.run_one());
+    let written = OpenOptions::new().read(true).write(true).clone();
+    assert!(!is_closed_at_once(finish(&pool, written.open_with(&driver, &path)).unwrap()));
+    let off = open(&pool, &driver, &path);
+    off.set_inline(false);
+    assert!(!is_closed_at_once(off));
+    // The close frees the blocks of a file without a name.
+    let nameless = open(&pool, &driver, &path);
+    std::fs::remove_file(folder.path().join("file")).unwrap();
+    assert!(!is_closed_at_once(nameless));
+}
+
 /// For a name of any kind, an attempt gives the pool's result, or nothing.
 #[test]
 fn an_attempt_answers_as_std_does() {

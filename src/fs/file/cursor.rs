@@ -200,6 +200,7 @@ impl Cursor {
         let buffer = mem::take(&mut self.buffer);
         let (sender, receiver) = oneshot::channel();
         let descriptor = Arc::clone(&self.descriptor);
+        let unwritten = self.descriptor.accept_write();
         self.descriptor.driver().detach(
             self.descriptor.port(),
             tag::get_tag_data(),
@@ -207,6 +208,7 @@ impl Cursor {
             buffer,
             move |request, buffer| buffer.write(descriptor.file(), |bytes| request.add_moved(bytes as u64)),
             |answer, buffer| {
+                drop(unwritten);
                 // The file may have been dropped.
                 let _ = sender.send((Finished::Write(answer), buffer));
             },

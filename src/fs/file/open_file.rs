@@ -36,13 +36,16 @@ use crate::fs::set_permissions::permission_bits;
 /// error it drops them, returns the error once, and goes on. Its reads do not wait for its writes, and bytes that were read ahead stay
 /// readable after a write.
 ///
-/// Flush the file before [`read_at`](File::read_at), [`metadata`](File::metadata) or another descriptor must see its writes.
+/// Operations by name, such as [`read`](crate::fs::read), [`metadata`](crate::fs::metadata) and opening, wait for the accepted writes of a
+/// file that was dropped. Flush the file before anything else must see its writes: [`read_at`](File::read_at),
+/// [`metadata`](File::metadata), another descriptor, std, another program.
 ///
 /// # Closing
 ///
-/// [`close`](File::close) returns the errors of the writes and of close(2). Dropping the file submits a CLOSE and does not wait for it;
-/// unwritten bytes and errors are lost then: only `efile_drv-return` of the WRITE and of the CLOSE show them. In both cases the descriptor
-/// is closed when the last operation that uses it has ended.
+/// [`close`](File::close) returns the errors of the writes and of close(2). Dropping the file does not wait for the CLOSE; unwritten
+/// bytes and errors are lost then: only `efile_drv-return` of the WRITE and of the CLOSE show them. In both cases the descriptor is closed
+/// when the last operation that uses it has ended: by an I/O thread, or by the thread that uses it last if the file was opened for reading
+/// only and the close does not wait.
 ///
 /// The [module](crate::fs#differences-from-tokiofs) lists the differences from `tokio::fs::File`.
 pub struct File {

@@ -23,7 +23,6 @@ pub const WAY: Way = Way::Summary {
 const PHASES: [&str; 3] = ["in queue", "service", "to answer"];
 
 /// An operation in flight.
-#[derive(Clone, Copy)]
 enum Reached {
     Entered {
         at: i64,

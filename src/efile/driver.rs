@@ -203,7 +203,7 @@ impl Driver {
         }
     }
 
-    /// Step 3 of [`unwritten`](super::unwritten): waits for the writes that were accepted before, if the operation needs what they write.
+    /// Step 3 of [`unwritten`](super::unwritten): waits for the writes that were accepted before, if the operation depends on them.
     async fn wait_for_writes(&self, request: &Request) {
         let Some(last) = last_before(request.command) else { return };
         for path in [request.path(), request.second_path()].into_iter().flatten() {

@@ -5,7 +5,7 @@
 //!
 //! 1. When a WRITE of a regular file is accepted, it enters the table.
 //! 2. When the program drops the file, its writes in the table are marked.
-//! 3. An operation that needs the contents of a named file first looks up which file that is, if the table has any writes. The caches of the
+//! 3. An operation by name that depends on writes first looks up which file that is, if the table has any writes. The caches of the
 //!    system tell; if they cannot, and only if a write is marked, a job does: so a program that flushes its files has no such jobs. Then
 //!    the operation waits until the writes of that file have ended that are in the table now, and only then is entered. It does not wait
 //!    for later ones.
@@ -102,7 +102,7 @@ impl Drop for Unwritten {
 
 /// Returns the number of the last write that an operation waits for, which begins now. `None` if it waits for none.
 pub(super) fn last_before(command: Command) -> Option<u64> {
-    (COUNT.load(Ordering::Relaxed) > 0 && needs_contents(command)).then(|| LAST.load(Ordering::Relaxed))
+    (COUNT.load(Ordering::Relaxed) > 0 && depends_on_writes(command)).then(|| LAST.load(Ordering::Relaxed))
 }
 
 /// Waits for the writes of a file up to this number.
@@ -123,25 +123,27 @@ impl Job for FindInode {
     fn settle(&mut self, _: Result<&Option<Inode>, &Fault>) {}
 }
 
-fn needs_contents(command: Command) -> bool {
-    use Command::{Copy, Fstat, Lstat, Open, ReadFile, WriteFile};
-    matches!(command, Open | Fstat | Lstat | ReadFile | WriteFile | Copy)
+/// Whether a write to the file changes what the operation finds, or undoes what it does: it clears a set-user-ID bit, for example.
+fn depends_on_writes(command: Command) -> bool {
+    use Command::{Copy, Fstat, Lstat, Open, ReadFile, WriteFile, WriteInfo};
+    matches!(command, Open | Fstat | Lstat | ReadFile | WriteFile | WriteInfo | Copy)
 }
 
 /// Ready once none of them is in the table.
 fn poll_written(inode: Inode, last: u64, cx: &mut Context<'_>) -> Poll<()> {
+    // A waker is foreign code, which may come back here: nothing is locked while it is cloned or dropped.
+    let waker = cx.waker().clone();
     let mut writes = lock();
     let Some((_, Write { waiting, .. })) = writes.range_mut(Key::of(inode, 0)..=Key::of(inode, last)).next() else {
         return Poll::Ready(());
     };
-    let old = match waiting.iter_mut().find(|waker| waker.will_wake(cx.waker())) {
-        Some(same) => mem::replace(same, cx.waker().clone()),
+    let old = match waiting.iter_mut().find(|known| known.will_wake(&waker)) {
+        Some(known) => Some(mem::replace(known, waker)),
         None => {
-            waiting.push(cx.waker().clone());
-            return Poll::Pending;
+            waiting.push(waker);
+            None
         }
     };
-    // Foreign code, which may come back here.
     drop(writes);
     drop(old);
     Poll::Pending
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn only_operations_that_need_contents_wait() {
+    fn only_operations_that_depend_on_writes_wait() {
         let _write = Unwritten::accept(inode(4));
         assert!(last_before(Command::ReadFile).is_some() && last_before(Command::Fstat).is_some());
         assert!(last_before(Command::Rename).is_none() && last_before(Command::Delete).is_none());

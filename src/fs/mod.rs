@@ -38,7 +38,7 @@
 //! - The unwritten bytes of a failed write are kept and [retried](File#writing): a flush, sync or close returns Ok only when everything
 //!   is written. tokio drops them, and returns the error once, without its errno; [`File::sync_all`], [`File::sync_data`] and a seek do
 //!   not return it.
-//! - An operation by name that needs the contents of a file waits for [writes](File#writing) that were accepted before the file was
+//! - An operation by name that depends on the contents of a file waits for [writes](File#writing) that were accepted before the file was
 //!   dropped, if it was not flushed. In tokio it may overtake them.
 //! - In a file that cannot seek, bytes that were read ahead stay readable, and a write after them succeeds. In tokio they are lost, and
 //!   that write and all later ones fail with ESPIPE.

@@ -27,8 +27,8 @@ use crate::tag::{self, Tag};
 /// An open file with its driver, its port and the flags it was opened with.
 ///
 /// The drop of the last reference, which may be on an I/O thread, closes a file that was only read, and whose close does not wait; for
-/// others it submits a detached CLOSE. The CLOSE carries the user tag of the task
-/// that dropped the [`Owner`] or, if there never was one, of the task that opened the file.
+/// others it submits a detached CLOSE. The CLOSE carries the user tag of the task that dropped the [`Owner`] or, if there never was one, of
+/// the task that opened the file.
 #[derive(Debug)]
 pub(crate) struct Descriptor {
     driver: Driver,
@@ -66,15 +66,16 @@ enum ReleaseAction {
 #[derive(Debug)]
 pub(crate) struct Owner(Arc<Descriptor>);
 
+/// Returns whether these flags let a file be changed.
+fn may_write(flags: i32) -> bool {
+    OFlags::from_bits_retain(flags as _).intersects(OFlags::WRONLY | OFlags::RDWR)
+}
+
 impl Descriptor {
     /// With `inline`, reads are attempted on the caller's thread.
     pub(crate) fn new(driver: Driver, port: Port, flags: i32, inline: Inline, file: File) -> Descriptor {
         let attempts = Attempts::new(&file, flags, inline, None);
-        let may_write = OFlags::from_bits_retain(flags as _).intersects(OFlags::WRONLY | OFlags::RDWR);
-        let written = if may_write { inode_of(&file) } else { None };
-        let mut descriptor = Descriptor::with(driver, port, flags, attempts, file);
-        descriptor.written = written;
-        descriptor
+        Descriptor::with(driver, port, flags, attempts, file)
     }
 
     /// As [`new`](Descriptor::new), for a file that was opened inline, at a known place.
@@ -91,8 +92,9 @@ impl Descriptor {
     }
 
     fn with(driver: Driver, port: Port, flags: i32, attempts: Attempts, file: File) -> Descriptor {
+        let written = if may_write(flags) { inode_of(&file) } else { None };
         let (syncs, release) = (ProcessLocal::new(Group::new()), OnceLock::new());
-        Descriptor { driver, port, flags, attempts, written: None, syncs, file: Some(file), opened_for: None, release }
+        Descriptor { driver, port, flags, attempts, written, syncs, file: Some(file), opened_for: None, release }
     }
 
     /// Sets the user tag of the task that opened the file.
@@ -261,7 +263,8 @@ impl Drop for Descriptor {
             }
         };
         let (driver, port) = (&self.driver, self.port);
-        match self.attempts.closes(&file) {
+        let permit = if may_write(self.flags) { None } else { self.attempts.closes(&file) };
+        match permit {
             Some(permit) => closed(driver.run_here(permit, port, user_tag, &request, || close(file))),
             None => driver.detach(port, user_tag, request, (), move |_, ()| close(file), |result, _| closed(result)),
         }

@@ -45,9 +45,9 @@ impl Driver {
     /// On Linux it tries reads of a [`File`](crate::fs::File) (which has a switch of its own,
     /// [`set_inline`](crate::fs::File::set_inline)), its [`metadata`](crate::fs::File::metadata), [`read`](crate::fs::read) of a small
     /// file, [`metadata`](crate::fs::metadata), [`symlink_metadata`](crate::fs::symlink_metadata) and functions built on these, opening a
-    /// file for reading, and closing it on the thread that uses it last. Operations that the caches cannot answer, and those of more than 64 KiB, go to the pool; so do all
-    /// operations on a file system that cannot tell whether data is cached, or that asks a server. On other systems this setting has no
-    /// effect.
+    /// file for reading, and closing it on the thread that uses it last. Operations that the caches cannot answer, and those of more than
+    /// 64 KiB, go to the pool; so do all operations on a file system that cannot tell whether data is cached, or that asks a server. On
+    /// other systems this setting has no effect.
     ///
     /// A hit costs less than a tenth of a trip to the pool, and the task does not wait. It spends a unit of the task's cooperative budget,
     /// as every operation of tokio does, so that other tasks get their turn. A miss costs about a microsecond. The copy of the bytes, 5 to

@@ -82,11 +82,6 @@ impl Place {
     }
 }
 
-/// Returns whether these flags do not let a file be changed.
-pub(super) fn only_reads(flags: i32) -> bool {
-    OFlags::from_bits_retain(flags as _) & OFlags::RWMODE == OFlags::RDONLY
-}
-
 /// Returns whether the file has a name. The close of one that has none may remove it.
 pub(super) fn is_linked(file: &File) -> bool {
     known(file).is_ok_and(|stat| stat.stx_nlink > 0)

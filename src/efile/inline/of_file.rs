@@ -77,10 +77,10 @@ impl Attempts {
         Permit::on(mode, Some(self.place.get()?.fstats()?))
     }
 
-    /// Returns the permit for CLOSE.
+    /// Returns the permit for CLOSE of a file that was only read.
     pub(in crate::efile) fn closes(&self, file: &File) -> Option<Permit> {
         let mode = self.mode.get();
-        if !mode.is_on() || !system::only_reads(self.flags) {
+        if !mode.is_on() {
             return None;
         }
         let permit = Permit::on(mode, Some(self.place.get()?.closes()?));

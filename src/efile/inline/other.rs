@@ -41,10 +41,6 @@ impl Place {
     }
 }
 
-pub(super) fn only_reads(_: i32) -> bool {
-    false
-}
-
 pub(super) fn is_linked(_: &File) -> bool {
     false
 }

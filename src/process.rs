@@ -113,14 +113,21 @@ fn sequence_of_thread() -> *const RefCell<Sequence> {
     SEQUENCE_OF_THREAD.try_with(ptr::from_ref).unwrap_or(ptr::null())
 }
 
-pub(crate) static PROCESS: Slot<Option<Process>> = Slot::new(&OWN);
+pub(crate) static PROCESS: Slot<Option<Process>> = Slot::new();
 
 /// The slot of the host, for guests.
 #[cfg(feature = "code")]
-pub(crate) static SLOT_DOOR: scope::Door<Option<Process>> =
-    scope::Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
+pub(crate) static SLOT_DOOR: scope::Door<Option<Process>> = scope::Door::new();
 
 impl Own for Option<Process> {
+    const SLOT: &'static Slot<Self> = &PROCESS;
+
+    #[inline(always)]
+    fn place() -> *const RefCell<Seat<Self>> {
+        OWN.try_with(ptr::from_ref).unwrap_or(ptr::null())
+    }
+
+    #[inline(always)]
     fn in_force(&self) {
         let pid = self.as_ref().map(|process| process.pid);
         match HOST.get() {
@@ -131,6 +138,7 @@ impl Own for Option<Process> {
 }
 
 /// Notes that the current thread runs this process, or itself.
+#[inline(always)]
 fn runs(process: Option<Pid>) {
     sieve::runs(THREAD.get(), process);
 }
@@ -262,7 +270,7 @@ where
 fn blocking<F: FnOnce() -> R, R>(pid: Pid, closure: F) -> impl FnOnce() -> R {
     let tagged = tag::of_current(closure);
     let life = Life::begin::<F>(pid, Kind::Blocking, || tagged.tag());
-    let closure = Scoped::new(&PROCESS, Some(Process::begin(pid)), tagged);
+    let closure = Scoped::new(Some(Process::begin(pid)), tagged);
     let process = BlockingProcess { closure, turn: Turn::begin::<F>(pid), life };
     move || process.run()
 }
@@ -301,7 +309,7 @@ pin_project_lite::pin_project! {
 fn process<F>(pid: Pid, kind: Kind, future: F) -> OwnProcess<F> {
     let tagged = tag::of_new_process(future);
     let life = Life::begin::<F>(pid, kind, || tagged.tag());
-    OwnProcess { future: Scoped::new(&PROCESS, Some(Process::begin(pid)), tagged), told: None, life }
+    OwnProcess { future: Scoped::new(Some(Process::begin(pid)), tagged), told: None, life }
 }
 
 impl<F: Future> Future for OwnProcess<F> {

@@ -12,6 +12,7 @@ mod seat;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+use std::cell::RefCell;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -34,7 +35,13 @@ pub(crate) struct Place {
 }
 
 /// A kind of task-local value.
-pub(crate) trait Own: 'static {
+pub(crate) trait Own: Sized + 'static {
+    const SLOT: &'static Slot<Self>;
+
+    /// The current thread's slot in this copy of the crate; null once it is destroyed.
+    // By a function, not by a value that refers to it: so it is inlined, which halves what a poll pays.
+    fn place() -> *const RefCell<Seat<Self>>;
+
     /// Called when the value is put into the slot of this thread.
     #[inline(always)]
     fn in_force(&self) {}
@@ -48,7 +55,7 @@ pub(crate) enum Refusal {
     Unreachable,
 }
 
-impl<T> Scope<T> {
+impl<T: Own> Scope<T> {
     fn is_of_the_running_task(&self, slot: &Slot<T>) -> bool {
         self.place.task == slot.task()
     }
@@ -59,13 +66,13 @@ impl Place {
 }
 
 /// Returns where the current thread runs: in the running task, and in the innermost poll, be it of that task or of one around it.
-pub(crate) fn place<T>(slot: &'static Slot<T>) -> Option<Place> {
+pub(crate) fn place<T: Own>(slot: &'static Slot<T>) -> Option<Place> {
     let poll = slot.with(|seat| seat.try_borrow().ok().map(|seat| seat.scope().place.poll))??;
     Some(Place { task: slot.task(), poll })
 }
 
 /// Returns the part of the current value that `part` selects. Asks for the task only if there is a part.
-pub(crate) fn read<T, R: Clone>(slot: &'static Slot<T>, part: impl FnOnce(&T) -> Option<&R>) -> Option<R> {
+pub(crate) fn read<T: Own, R: Clone>(slot: &'static Slot<T>, part: impl FnOnce(&T) -> Option<&R>) -> Option<R> {
     slot.with(|seat| {
         let seat = seat.try_borrow().ok()?;
         let scope = seat.scope();
@@ -75,19 +82,19 @@ pub(crate) fn read<T, R: Clone>(slot: &'static Slot<T>, part: impl FnOnce(&T) ->
 }
 
 /// Reads the slot, whether or not its value belongs to the running task.
-pub(crate) fn look<T>(slot: &'static Slot<T>, look: impl FnOnce(&T)) {
+pub(crate) fn look<T: Own>(slot: &'static Slot<T>, look: impl FnOnce(&T)) {
     slot.with(|seat| seat.try_borrow().map(|seat| look(&seat.scope().value)));
 }
 
 /// Changes the value in the slot, whether or not it belongs to the running task. `None` if it cannot be reached. `change` must not drop
 /// anything: a destructor may read the slot.
-pub(crate) fn change_any<T, R>(slot: &'static Slot<T>, change: impl FnOnce(&mut T) -> R) -> Option<R> {
+pub(crate) fn change_any<T: Own, R>(slot: &'static Slot<T>, change: impl FnOnce(&mut T) -> R) -> Option<R> {
     slot.with(|seat| seat.try_borrow_mut().ok().map(|mut seat| change(&mut seat.scope_mut().value)))?
 }
 
 /// Changes the current value. `change` must not drop anything: a destructor may read the slot.
 #[inline]
-pub(crate) fn change<T, R>(slot: &'static Slot<T>, change: impl FnOnce(&mut T) -> R) -> Result<R, Refusal> {
+pub(crate) fn change<T: Own, R>(slot: &'static Slot<T>, change: impl FnOnce(&mut T) -> R) -> Result<R, Refusal> {
     slot.with(|seat| {
         let mut seat = seat.try_borrow_mut().map_err(|_| Refusal::Unreachable)?;
         let scope = seat.scope_mut();
@@ -99,7 +106,6 @@ pub(crate) fn change<T, R>(slot: &'static Slot<T>, change: impl FnOnce(&mut T) -
 pin_project_lite::pin_project! {
     /// A future, or another thing of type `F`, with a value of its own.
     pub(crate) struct Scoped<T: Own, F> {
-        slot: &'static Slot<T>,
         scope: Scope<T>,
         // Empty only while this is dropped, and in `run`.
         #[pin]
@@ -109,21 +115,21 @@ pin_project_lite::pin_project! {
     impl<T: Own, F> PinnedDrop for Scoped<T, F> {
         fn drop(this: Pin<&mut Self>) {
             let mut this = this.project();
-            let _entered = this.slot.put(this.scope, this.slot.task());
+            let _entered = T::SLOT.put(this.scope, T::SLOT.task());
             this.future.set(None);
         }
     }
 }
 
 impl<T: Own, F> Scoped<T, F> {
-    pub(crate) fn new(slot: &'static Slot<T>, value: T, future: F) -> Self {
-        Scoped { slot, scope: Scope { place: Place::OF_THREAD, value }, future: Some(future) }
+    pub(crate) fn new(value: T, future: F) -> Self {
+        Scoped { scope: Scope { place: Place::OF_THREAD, value }, future: Some(future) }
     }
 
     /// Calls `act` with the future while the value is in force.
     #[inline(always)]
     pub(crate) fn within<'a, R>(self: Pin<&'a mut Self>, act: impl FnOnce(Pin<&'a mut F>) -> R) -> R {
-        let task = self.slot.task();
+        let task = T::SLOT.task();
         self.within_task(task, act)
     }
 
@@ -137,13 +143,13 @@ impl<T: Own, F> Scoped<T, F> {
         act: impl FnOnce(Pin<&'a mut F>) -> R,
     ) -> R {
         let this = self.project();
-        let _entered = this.slot.put(this.scope, task);
+        let _entered = T::SLOT.put(this.scope, task);
         act(this.future.as_pin_mut().expect(THERE))
     }
 
     /// Consumes the future by `act` while the value is in force.
     pub(crate) fn run<R>(mut self, act: impl FnOnce(F) -> R) -> R {
-        let _entered = self.slot.put(&mut self.scope, self.slot.task());
+        let _entered = T::SLOT.put(&mut self.scope, T::SLOT.task());
         act(self.future.take().expect(THERE))
     }
 
@@ -153,10 +159,10 @@ impl<T: Own, F> Scoped<T, F> {
         T: Clone,
     {
         let future = {
-            let _entered = self.slot.put(&mut self.scope, self.slot.task());
+            let _entered = T::SLOT.put(&mut self.scope, T::SLOT.task());
             act(self.future.take().expect(THERE))
         };
-        Scoped::new(self.slot, self.scope.value.clone(), future)
+        Scoped::new(self.scope.value.clone(), future)
     }
 
     /// The value, seen from outside of the scope.

@@ -77,13 +77,20 @@ thread_local! {
     static OWN: RefCell<Seat<TagState>> = const { RefCell::new(Seat::of_thread(TagState::NONE)) };
 }
 
-pub(crate) static TAGS: Slot<TagState> = Slot::new(&OWN);
+pub(crate) static TAGS: Slot<TagState> = Slot::new();
 
-impl Own for TagState {}
+impl Own for TagState {
+    const SLOT: &'static Slot<Self> = &TAGS;
+
+    #[inline(always)]
+    fn place() -> *const RefCell<Seat<Self>> {
+        OWN.try_with(ptr::from_ref).unwrap_or(ptr::null())
+    }
+}
 
 /// For guests.
 #[cfg(feature = "code")]
-pub(crate) static DOOR: Door<TagState> = Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
+pub(crate) static DOOR: Door<TagState> = Door::new();
 
 /// Whether this program ever had a spreading tag; until then operations skip the look-up.
 pub(crate) static ANY_SPREADS: ProgramWide<AtomicBool> = ProgramWide::new(AtomicBool::new(false));
@@ -261,11 +268,11 @@ pub(crate) fn of_new_process<F>(future: F) -> OwnTags<F> {
     let own = if of_operation { get_tag_data() } else { None };
     let mut tags = TagState { of_operation: own.is_some(), own, ..TagState::NONE };
     tags.receive(sent());
-    Scoped::new(&TAGS, tags, future)
+    Scoped::new(tags, future)
 }
 
 /// Wraps what the current process does in another task or thread.
 pub(crate) fn of_current<T>(value: T) -> OwnTags<T> {
     let spreads = scope::read(&TAGS, |tags| Some(&tags.spreads)).unwrap_or(false);
-    Scoped::new(&TAGS, TagState { own: get_tag_data(), received: None, spreads, of_operation: true }, value)
+    Scoped::new(TagState { own: get_tag_data(), received: None, spreads, of_operation: true }, value)
 }

@@ -44,6 +44,7 @@ impl<T: Into<Sieve>> FromIterator<T> for Sieve {
 }
 
 /// Remembers the processes that the current thread may run from now on: all, while the thread has no pid.
+#[inline(always)]
 pub(super) fn runs(thread: Option<Pid>, process: Option<Pid>) {
     if TELLS_OF_OTHERS && HAS_OTHERS.get() {
         return;

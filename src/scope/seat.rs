@@ -8,7 +8,6 @@ use std::marker::PhantomData;
 use std::mem;
 use std::process;
 use std::ptr;
-use std::thread::LocalKey;
 
 use tokio::task;
 
@@ -43,10 +42,7 @@ impl<T> Seat<T> {
 }
 
 /// The slots of all threads for one kind of value. With several copies of this crate, those of the program's copy.
-pub(crate) struct Slot<T: 'static> {
-    own: &'static LocalKey<RefCell<Seat<T>>>,
-    host: OfHost<Door<T>>,
-}
+pub(crate) struct Slot<T: 'static>(OfHost<Door<T>>);
 
 /// The functions of the host's slot for guests.
 pub(crate) struct Door<T: 'static> {
@@ -59,28 +55,27 @@ pub(crate) struct Door<T: 'static> {
 // A guest may have been compiled with another version of tokio.
 const _: () = assert!(size_of::<Option<task::Id>>() == size_of::<u64>());
 
-impl<T> Door<T> {
-    /// `place` returns the host's own slot.
-    pub(crate) const fn new(place: fn() -> *const RefCell<Seat<T>>) -> Door<T> {
-        Door { place, task: task::try_id }
+impl<T: Own> Door<T> {
+    pub(crate) const fn new() -> Door<T> {
+        Door { place: T::place, task: task::try_id }
     }
 }
 
-impl<T> Slot<T> {
-    pub(crate) const fn new(own: &'static LocalKey<RefCell<Seat<T>>>) -> Slot<T> {
-        Slot { own, host: OfHost::new() }
+impl<T: Own> Slot<T> {
+    pub(crate) const fn new() -> Slot<T> {
+        Slot(OfHost::new())
     }
 
     /// Makes this copy of the crate a guest.
     pub(crate) fn enter(&self, door: &'static Door<T>) {
-        self.host.install(door);
+        self.0.install(door);
     }
 
     /// Null once the thread's slot is destroyed.
     #[inline(always)]
     fn place(&self) -> *const RefCell<Seat<T>> {
-        match self.host.get() {
-            None => self.own.try_with(ptr::from_ref).unwrap_or(ptr::null()),
+        match self.0.get() {
+            None => T::place(),
             Some(host) => (host.place)(),
         }
     }
@@ -96,16 +91,13 @@ impl<T> Slot<T> {
     /// The running tokio task.
     #[inline]
     pub(crate) fn task(&self) -> Option<task::Id> {
-        self.host.get().map_or_else(task::try_id, |host| (host.task)())
+        self.0.get().map_or_else(task::try_id, |host| (host.task)())
     }
 
     /// Puts `scope`, which belongs to `task` for now, into the slot until the result is dropped. `None` if the thread's slot is
     /// destroyed, or a signal handler interrupted a change.
     #[inline(always)]
-    pub(super) fn put<'a>(&self, scope: &'a mut Scope<T>, task: Option<task::Id>) -> Option<Entered<'a, T>>
-    where
-        T: Own,
-    {
+    pub(super) fn put<'a>(&self, scope: &'a mut Scope<T>, task: Option<task::Id>) -> Option<Entered<'a, T>> {
         let slot = self.place();
         // SAFETY: as in `with`.
         let mut seat = unsafe { slot.as_ref() }?.try_borrow_mut().ok()?;

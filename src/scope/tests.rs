@@ -1,6 +1,7 @@
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 use std::pin::{Pin, pin};
+use std::ptr;
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
@@ -10,9 +11,15 @@ thread_local! {
     static OWN: RefCell<Seat<Vec<u32>>> = const { RefCell::new(Seat::of_thread(Vec::new())) };
 }
 
-static NUMBERS: Slot<Vec<u32>> = Slot::new(&OWN);
+static NUMBERS: Slot<Vec<u32>> = Slot::new();
 
-impl Own for Vec<u32> {}
+impl Own for Vec<u32> {
+    const SLOT: &'static Slot<Self> = &NUMBERS;
+
+    fn place() -> *const RefCell<Seat<Self>> {
+        OWN.try_with(ptr::from_ref).unwrap_or(ptr::null())
+    }
+}
 
 fn numbers() -> Vec<u32> {
     read(&NUMBERS, |numbers| Some(numbers)).expect("the thread's slot is there, and no other task runs")
@@ -24,7 +31,7 @@ fn add(number: u32) {
 }
 
 fn scoped<F>(number: u32, future: F) -> Scoped<Vec<u32>, F> {
-    Scoped::new(&NUMBERS, vec![number], future)
+    Scoped::new(vec![number], future)
 }
 
 /// Adds a number in each of so many polls, and another one when it is dropped.

@@ -8,7 +8,6 @@
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::mem;
-#[cfg(feature = "code")]
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -16,7 +15,7 @@ use std::time::Instant;
 use super::span::EnteredSpan;
 use super::{TAGS, Tag};
 use crate::host::ProgramWide;
-use crate::scope::{self, Place, Seat, Slot};
+use crate::scope::{self, Own, Place, Seat, Slot};
 
 #[cfg(feature = "code")]
 use crate::scope::Door;
@@ -43,11 +42,20 @@ thread_local! {
         const { RefCell::new(Seat::of_thread(EnteredTags { tags: Vec::new(), spans: Vec::new(), last: 0 })) };
 }
 
-pub(crate) static ENTERED: Slot<EnteredTags> = Slot::new(&OWN);
+pub(crate) static ENTERED: Slot<EnteredTags> = Slot::new();
+
+impl Own for EnteredTags {
+    const SLOT: &'static Slot<Self> = &ENTERED;
+
+    #[inline(always)]
+    fn place() -> *const RefCell<Seat<Self>> {
+        OWN.try_with(ptr::from_ref).unwrap_or(ptr::null())
+    }
+}
 
 /// For guests.
 #[cfg(feature = "code")]
-pub(crate) static DOOR: Door<EnteredTags> = Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
+pub(crate) static DOOR: Door<EnteredTags> = Door::new();
 
 /// Whether this program ever entered a tag; until then operations skip the look-up.
 pub(crate) static ANY_ENTERED: ProgramWide<AtomicBool> = ProgramWide::new(AtomicBool::new(false));

@@ -42,7 +42,7 @@ use super::{OwnTags, TAGS, Tag, TagState, of_current};
 pub fn with_tag<T>(tag: impl Into<Tag>, future: T) -> WithTag<T> {
     let spreads = scope::read(&TAGS, |tags| Some(&tags.spreads)).unwrap_or(false);
     let tags = TagState { own: Some(tag.into()), received: None, spreads, of_operation: true };
-    WithTag { tagged: Scoped::new(&TAGS, tags, future) }
+    WithTag { tagged: Scoped::new(tags, future) }
 }
 
 /// [`with_tag`] as a method, and one that takes the current tag along.

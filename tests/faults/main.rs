@@ -3,6 +3,7 @@
 
 mod damage;
 mod disk;
+mod ends;
 #[path = "../common/forked.rs"]
 mod forked;
 mod forks;

@@ -105,6 +105,8 @@ pub(crate) struct Findings {
     pub(crate) overwritten: u64,
     /// Whether the file was read to its end.
     pub(crate) is_read: bool,
+    /// Whether it has neither events nor discarded ones.
+    pub(crate) is_unused: bool,
     /// The checksum word of its last packet; `None` without any packet.
     pub(crate) last: Option<Checksum>,
     /// The ring number of its packets, if they have one.

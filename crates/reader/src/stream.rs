@@ -1,5 +1,6 @@
 //! The events of one file, in the order they were written.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -41,16 +42,38 @@ impl StreamFile {
         opened.and_then(|file| MappedFile::of(file, process.metadata.format)).map_err(Error::io("open", &self.path))
     }
 
-    /// Whether its recorder has ended it by now, possibly after it was opened.
-    pub(crate) fn is_ended_now(&self, process: &Process) -> bool {
-        self.map_again(process).is_ok_and(|map| {
-            let checker = PacketChecker::new(&map, &self.path, process);
-            let mut last: Option<Packet> = None;
-            while let Some(next) = checker.next(last.map_or(0, |last| last.end), last.as_ref()).packet {
-                last = Some(next);
+    /// Returns whether its recorder has ended it by now, possibly after it was read.
+    /// `found`: what was read.
+    pub(crate) fn is_ended_now(&self, process: &Process, found: &Findings) -> bool {
+        match self.map_again(process) {
+            Ok(map) => {
+                let checker = PacketChecker::new(&map, &self.path, process);
+                let mut last: Option<Packet> = None;
+                while let Some(next) = checker.next(last.map_or(0, |last| last.end), last.as_ref()).packet {
+                    last = Some(next);
+                }
+                last.is_some_and(|last| last.checksum.is_last())
             }
-            last.is_some_and(|last| last.checksum.is_last())
-        })
+            // The recorder removes files that it has not used.
+            Err(Error::Io { error, .. }) => error.kind() == io::ErrorKind::NotFound && found.is_unused,
+            Err(_) => false,
+        }
+    }
+
+    /// Returns whether the recorder has written its last event into the file by now, possibly after it was read.
+    pub(crate) fn has_end_now(&self, process: &Process) -> bool {
+        let Ok(map) = self.map_again(process) else { return false };
+        let now = StreamFile {
+            place: Arc::clone(&self.place),
+            path: self.path.clone(),
+            map,
+            process: self.process,
+            is_circular: self.is_circular,
+            found: Mutex::default(),
+        };
+        let mut stream = Stream::new(&now, process);
+        while stream.read().is_some() {}
+        stream.found.has_end
     }
 }
 
@@ -358,6 +381,7 @@ impl<'t> Stream<'t> {
     fn finish(&mut self) {
         (self.ended, self.rest_end, self.rest) = (true, self.offset(), &[]);
         (self.found.is_read, self.found.ring) = (true, self.checker.ring());
+        self.found.is_unused = self.last.event == 0 && self.found.discarded == 0;
         *self.file.found.lock().unwrap_or_else(PoisonError::into_inner) = self.found.clone();
     }
 }

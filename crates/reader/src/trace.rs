@@ -191,25 +191,23 @@ impl Trace {
             damaged.push(Damage { file: file.path.clone(), offset: file.map.length(), bytes: 0, reason });
         };
         let is_ended = |found: &Findings| found.last.is_some_and(Checksum::is_last);
+        let not_ended = "the recording was ended, but this file was not: packets at its end are missing";
         let (channel, rings): (Vec<_>, Vec<_>) =
             files.iter().partition(|(file, _)| file.path.file_name().is_some_and(|name| name == CHANNEL));
-        // The recorder ends the rings first, then the channel.
+        // The recorder writes its last event into the channel, then ends the rings, and last the channel. It may do so while the files
+        // are read one after the other: so one that seems not to be ended is looked at again.
+        let process = &self.processes[process];
         if let Some((channel, found)) = channel.first() {
             if is_ended(found) {
-                for (ring, _) in rings.iter().filter(|(_, found)| !is_ended(found)) {
-                    damage(
-                        ring,
-                        "the recording was ended, but this file was not: packets at its end are missing".to_owned(),
-                    );
-                }
+                let not_ended_rings =
+                    rings.iter().filter(|(ring, found)| !is_ended(found) && !ring.is_ended_now(process, found));
+                not_ended_rings.for_each(|(ring, _)| damage(ring, not_ended.to_owned()));
             } else if rings.iter().any(|(_, found)| is_ended(found))
                 && !found.has_end
-                && !channel.is_ended_now(&self.processes[process])
+                && !channel.is_ended_now(process, found)
+                && !channel.has_end_now(process)
             {
-                damage(
-                    channel,
-                    "the recording was ended, but this file was not: packets at its end are missing".to_owned(),
-                );
+                damage(channel, not_ended.to_owned());
             }
         }
         let mut of_ring = HashMap::new();

@@ -181,7 +181,7 @@ async fn memory_that_a_constructor_takes_is_the_programs() {
 async fn lifetimes_are_part_of_a_signature() {
     let _turn = Turn::take().await;
     load([&module("victim")]).await.unwrap();
-    // A caller with a short-lived reference finds no export that keeps it. (A reference to a local does not compile: see tests/ui.)
+    // A caller with a short-lived reference finds no export that keeps it. (A reference to a local does not compile: see tests/misuse.)
     for export in ["keep", "keep_alias"] {
         let refused = code::lookup::<fn(&str)>("victim", export);
         assert!(matches!(refused, Err(Error::Signature { .. })), "{export}: {refused:?}");

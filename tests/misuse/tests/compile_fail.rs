@@ -4,9 +4,17 @@
 //! there is one that differs only in that point and compiles (`*_right.rs`). After a change of the compiler's messages,
 //! `TRYBUILD=overwrite` updates the errors.
 
+use trybuild::TestCases;
+
 #[test]
 fn arguments_are_checked() {
-    let tests = trybuild::TestCases::new();
+    let tests = TestCases::new();
     tests.pass("tests/ui/*_right.rs");
     tests.compile_fail("tests/ui/*_wrong.rs");
+}
+
+/// Compiler errors of a wrong `p!`.
+#[test]
+fn p_refuses() {
+    TestCases::new().compile_fail("tests/p_refuses/*.rs");
 }

@@ -26,4 +26,4 @@ figures AS (
 )
 SELECT *, new_p99_ms / nullif(old_p99_ms, 0) AS p99_ratio
 FROM figures
-ORDER BY p99_ratio DESC, command_name
+ORDER BY p99_ratio DESC NULLS LAST, command_name

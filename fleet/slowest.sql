@@ -17,5 +17,5 @@ SELECT
 FROM operations
 WHERE user_tag IS NOT NULL
 GROUP BY hostname, process, user_tag
-ORDER BY took_ms DESC, hostname, process, user_tag
+ORDER BY took_ms DESC NULLS LAST, hostname, process, user_tag
 LIMIT 20

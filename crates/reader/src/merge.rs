@@ -46,9 +46,10 @@ impl<'t> Events<'t> {
         self.sort();
     }
 
-    /// Returns for each stream the number of bytes read.
+    /// Returns for each stream the offset behind the events that were taken.
     pub(crate) fn offsets(&self) -> impl Iterator<Item = u64> {
-        self.streams.iter().map(Stream::offset)
+        let streams = self.streams.iter().zip(&self.first);
+        streams.map(|(stream, next)| if next.is_some() { stream.last_offset() } else { stream.offset() })
     }
 
     /// Returns the next event without advancing.

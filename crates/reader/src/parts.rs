@@ -46,7 +46,7 @@ impl<'t> Parts<'t> {
         &mut self.events
     }
 
-    /// Returns for each file the offset behind the events read so far.
+    /// Returns for each file the offset behind the events that were taken so far.
     pub fn ends(&self) -> impl Iterator<Item = (&'t Path, u64)> {
         self.files.iter().map(|file| file.path.as_path()).zip(self.events.offsets())
     }

@@ -195,6 +195,11 @@ impl<'t> Stream<'t> {
         self.rest_end - self.rest.len() as u64
     }
 
+    /// Returns the offset of the event that was read last.
+    pub(crate) fn last_offset(&self) -> u64 {
+        self.last.event
+    }
+
     /// Returns the number of bytes to read in total.
     pub(crate) fn limit(&self) -> u64 {
         self.file.map.written()

@@ -78,6 +78,25 @@ fn a_part_that_was_not_read_to_its_end_goes_on() {
 }
 
 #[test]
+fn a_part_may_end_at_each_event() {
+    let folder = tempfile::tempdir().unwrap();
+    let writer = Writer::new(folder.path());
+    // Several packets each.
+    writer.ring("ring-1", 1, &events(4_000, 0, 2));
+    writer.ring("ring-2", 2, &events(4_000, 1, 3));
+    let trace = Trace::open(folder.path()).unwrap();
+    let all: Vec<_> = trace.events().map(|event| format!("{event:?}")).collect();
+    for taken in (0..all.len()).step_by(97).chain([1, 2, all.len() - 1, all.len()]) {
+        let mut parts = trace.parts(&trace.processes()[0]);
+        assert_eq!(parts.part(|_| u64::MAX).take(taken).count(), taken);
+        let ends = ends(&parts);
+        let mut again = trace.parts(&trace.processes()[0]);
+        assert!(part(&mut again, &ends) == all[..taken], "{taken}");
+        assert!(rest(&mut again) == all[taken..], "{taken}");
+    }
+}
+
+#[test]
 fn damage_lies_in_the_same_part() {
     let folder = tempfile::tempdir().unwrap();
     let writer = Writer::new(folder.path());

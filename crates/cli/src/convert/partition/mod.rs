@@ -17,13 +17,13 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-use dyntrace_fleet::{Error, Ledger, Range};
+use dyntrace_fleet::{Error, Ledger};
 use dyntrace_reader::{Damage, Process, Trace};
 
 use crate::clocks::table as clocks;
 use crate::exit::{self, Failure, Outcome};
 use crate::{escape, losses as told, private};
-use source::Converted;
+use source::{Converted, Known, Look};
 use tables::Schemas;
 
 /// The pause between two rounds without another one.
@@ -69,9 +69,6 @@ pub fn convert(traces: &[PathBuf], output: &Path, arguments: &Partition) -> Outc
     }
 }
 
-/// The ranges of each process, by its uuid, that are planned or written.
-type Known = HashMap<[u8; 16], Vec<Range>>;
-
 /// One look at all traces.
 struct Round<'r> {
     is_final: bool,
@@ -105,7 +102,7 @@ impl Round<'_> {
     /// Adds a trace. One that cannot be read is noted, and the others go on.
     fn add(&mut self, path: &Path) -> Result<(), Failure> {
         loop {
-            let (known, mut trace) = match self.open(path) {
+            let (mut known, mut trace) = match self.open(path) {
                 Ok(opened) => opened,
                 Err(error) => {
                     self.seen.fail(error);
@@ -126,8 +123,8 @@ impl Round<'_> {
             let mut converted = Vec::new();
             for &(uuid, index) in &sources {
                 let ledger = Ledger::of(self.output, uuid, mode);
-                let ranges = known.get(&uuid).cloned().unwrap_or_default();
-                match source::convert(&mut trace, index, &ledger, ranges, self.schemas, self.is_final) {
+                let known = known.remove(&uuid).unwrap_or_default();
+                match source::convert(&mut trace, index, &ledger, known, self.schemas, self.is_final) {
                     Ok(Some(source)) => converted.push((index, Ok(source))),
                     // Another converter was faster: its plan may have more than this look at the trace.
                     Ok(None) => break,
@@ -154,12 +151,16 @@ impl Round<'_> {
         }
     }
 
-    /// Opens the trace after reading the plans of its sources, so that it has all that the plans name.
-    fn open(&self, path: &Path) -> anyhow::Result<(Known, Trace)> {
+    /// Opens the trace after reading the plans of its sources and looking at their events, so that it has all that the plans name. Returns
+    /// what is known of each source, by its uuid.
+    fn open(&self, path: &Path) -> anyhow::Result<(HashMap<[u8; 16], Known>, Trace)> {
         let mut known = HashMap::new();
-        for process in Trace::open(path)?.processes() {
+        let trace = Trace::open(path)?;
+        for process in trace.processes() {
             let ranges = Ledger::of(self.output, process.uuid(), 0).ranges()?;
-            known.insert(process.uuid(), ranges);
+            let follows = !ranges.last().is_some_and(|last| last.plan.is_last);
+            let look = follows.then(|| Look::at(&trace, process));
+            known.insert(process.uuid(), Known { ranges, look });
         }
         Ok((known, Trace::open(path)?))
     }

@@ -21,26 +21,64 @@ pub struct Converted {
     pub losses: Vec<Loss>,
 }
 
-/// Converts the source with this index, whose plans had these `ranges` before the trace was opened. `None` if another converter has proposed
+/// What is known of a source before its trace is opened to be converted.
+#[derive(Default)]
+pub struct Known {
+    /// The ranges that are planned or written.
+    pub ranges: Vec<Range>,
+    /// An earlier look at its events, unless nothing follows its ranges.
+    pub look: Option<Look>,
+}
+
+/// A look at the events of a source.
+///
+/// While a program runs, the files of a trace are not read at one time. A range up to the ends of all files could have an event without the
+/// earlier event of another thread that caused it. So a look finds the latest time, and then the trace is opened again: now the events up to
+/// that time are there with all that caused them.
+pub struct Look {
+    /// The clock of `until`.
+    clock: Clock,
+    /// The time of the latest event.
+    until: Option<i64>,
+    /// Whether the recording has ended.
+    is_ended: bool,
+}
+
+impl Look {
+    pub fn at(trace: &Trace, process: &Process) -> Look {
+        let mut look = Look { clock: process.clock.clone(), until: None, is_ended: false };
+        for event in trace.parts(process).part(|_file| u64::MAX) {
+            look.until = look.until.max(Some(event.time));
+            look.is_ended |= event.class.name == "recorder:end";
+        }
+        look
+    }
+}
+
+/// Converts the source with this index, of which this was `known` before the trace was opened. `None` if another converter has proposed
 /// a range meanwhile, which may have more than this trace: then the trace must be opened again.
 pub fn convert(
     trace: &mut Trace,
     index: usize,
     ledger: &Ledger,
-    mut ranges: Vec<Range>,
+    known: Known,
     schemas: &Schemas,
     is_final: bool,
 ) -> Result<Option<Converted>, Error> {
-    if !ranges.last().is_some_and(|last| last.plan.is_last)
-        && let Some(plan) = next(trace, &trace.processes()[index], ranges.last().map(|range| &range.plan), is_final)
-    {
-        let number = ranges.len();
-        if !ledger.propose(number, &plan)? {
-            return Ok(None);
+    let Known { mut ranges, look } = known;
+    if let Some(look) = look {
+        // `look.until` is a time of this clock.
+        trace.set_clock(index, look.clock.clone());
+        let last = ranges.last().map(|range| &range.plan);
+        if let Some(plan) = next(trace, &trace.processes()[index], last, &look, is_final) {
+            let number = ranges.len();
+            if !ledger.propose(number, &plan)? {
+                return Ok(None);
+            }
+            ranges = ledger.ranges()?;
+            // Another converter may have proposed further ones.
+            ranges.truncate(number + 1);
         }
-        ranges = ledger.ranges()?;
-        // Another converter may have proposed further ones.
-        ranges.truncate(number + 1);
     }
     let mut converted = Converted {
         new: ranges.iter().filter(|range| !range.is_done).count(),
@@ -89,19 +127,23 @@ fn write(
     Ok(rows.in_flight())
 }
 
-/// Plans the range after `last`; `None` if there is nothing new.
-fn next(trace: &Trace, process: &Process, last: Option<&Plan>, is_final: bool) -> Option<Plan> {
+/// Plans the range after `last`, up to the time that the `look` has seen; `None` if there is nothing new.
+fn next(trace: &Trace, process: &Process, last: Option<&Plan>, look: &Look, is_final: bool) -> Option<Plan> {
     let mut parts = trace.parts(process);
-    let (mut until, mut is_ended) = (last.map(|last| last.until), false);
-    for event in parts.part(|_file| u64::MAX) {
-        until = until.max(Some(event.time));
-        is_ended |= event.class.name == "recorder:end";
+    let is_last = is_final || look.is_ended;
+    let mut until = last.map(|last| last.until);
+    let events = parts.part(|_file| u64::MAX);
+    while let Some(time) = events.peek().map(|event| event.time).filter(|time| is_last || Some(*time) <= look.until) {
+        until = until.max(Some(time));
+        events.next();
     }
     let mut ends = last.map(|last| last.ends.clone()).unwrap_or_default();
     for (file, end) in parts.ends().filter(|(_, end)| *end > 0) {
         let known = ends.entry(key(process, file)).or_insert(0);
         *known = end.max(*known);
     }
+    // The losses are known at the ends of the files.
+    parts.part(|_file| u64::MAX).for_each(drop);
     let plan = Plan {
         layout: LAYOUT,
         hostname: process.hostname.clone(),
@@ -110,7 +152,7 @@ fn next(trace: &Trace, process: &Process, last: Option<&Plan>, is_final: bool) -
         frequency: process.clock.frequency,
         offset_seconds: process.clock.offset_seconds,
         offset_cycles: process.clock.offset_cycles,
-        is_last: is_final || is_ended,
+        is_last,
         until: until.unwrap_or_else(|| process.clock.time(0)),
         ends,
         losses: losses::of(trace, process),

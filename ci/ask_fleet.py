@@ -1,41 +1,53 @@
-"""Asks the questions of fleet/ with DuckDB, and compares the answers with the programs' own accounts. Called by ci/fleet with its folder
-and the command `dyntrace`."""
+"""Asks the questions of fleet/ with several engines, and compares the answers with the programs' own accounts, which DuckDB reads. Called by
+ci/fleet with its folder, the command `dyntrace` and the names of the engines."""
 
 import collections
 import json
+import math
 import os
 import pathlib
 import re
 import statistics
 import subprocess
 import sys
+import time
 
 import duckdb
 
-work = pathlib.Path(sys.argv[1])
+import fleet_engines
+
+work = pathlib.Path(sys.argv[1]).resolve()
 command = pathlib.Path(sys.argv[2]).resolve()
-questions = pathlib.Path("fleet").resolve()
+names = sys.argv[3:]
 storms = ("old-1", "old-2", "new-1", "new-2", "small-1")
 said = {host: json.loads((work / f"{host}.json").read_text()) for host in storms}
 sound = [host for host in storms if host != "small-1"]
 
-# The data set is the folder `fleet` here, as in duckdb.sql.
-os.chdir(work / "data")
-base = duckdb.connect()
-base.execute((questions / "duckdb.sql").read_text())
+truth = fleet_engines.DuckDB(work / "data")
+answers = {}
 
 
-def ask(question, of=base, **replaced):
-    text = (questions / f"{question}.sql").read_text()
+def ask(engine, question, **replaced):
+    """The rows that answer a question. They are the same, in the same order, from each engine."""
+    text = (fleet_engines.questions / f"{question}.sql").read_text()
     for old, new in replaced.items():
         assert old in text, (question, old)
         text = text.replace(old, new)
-    answer = of.sql(text)
-    return [dict(zip(answer.columns, row)) for row in answer.fetchall()]
+    answer = engine.ask(text)
+    first = answers.setdefault((question, engine.folder), answer)
+    assert len(answer) == len(first) and all(map(same, answer, first)), (question, answer, first)
+    return answer
+
+
+def same(row, other):
+    return row.keys() == other.keys() and all(
+        math.isclose(row[column], other[column]) if isinstance(row[column], float) and other[column] is not None
+        else row[column] == other[column]
+        for column in row)
 
 
 def rows(text):
-    return base.sql(text).fetchall()
+    return truth.base.sql(text).fetchall()
 
 
 def whole():
@@ -48,36 +60,38 @@ def whole():
         assert missing == more == 0, (table, missing, more)
     by_probe = "select hostname, process, probe, count(*) from {} group by all order by all"
     assert rows(by_probe.format("events")) == rows(by_probe.format(f"'{work}/tables/events.parquet'"))
+    # The ends of ranges, which lie anywhere in the recordings, tear no operation apart.
+    assert {host for (host,) in rows("select hostname from losses where kind = 'unmatched'")} <= {"small-1"}
     [(hosts, count)] = rows("select count(distinct hostname), count(*) from operations")
     print(f"{count} operations of {hosts} hosts, each once")
 
 
-def counted():
+def counted(engine):
     """The operations of each program are those that it counted."""
     seen = collections.defaultdict(dict)
-    for host, command, ok, failed in rows("""
-            select hostname, command_name, count(*) filter (success), count(*) filter (not success)
-            from operations group by all"""):
-        seen[host][command] = {"ok": ok, "failed": failed}
+    for row in engine.ask("""
+            select hostname, command_name, count(*) filter (where success) as ok, count(*) filter (where not success) as failed
+            from operations group by hostname, command_name"""):
+        seen[row["hostname"]][row["command_name"]] = {"ok": row["ok"], "failed": row["failed"]}
     for host in sound:
         assert seen[host] == said[host]["commands"], (host, seen[host], said[host])
     assert sum(sum(counts.values()) for counts in seen["killed-1"].values()) > 100
 
 
-def slowest():
+def slowest(engine):
     requests = collections.defaultdict(list)
     for host, process, tag, entered, returned in rows(
             "select hostname, process, user_tag, entry_ns, return_ns from operations where user_tag is not null"):
         requests[host, process, tag].append((entered, returned))
     took = {key: (max(end or 0 for _, end in times) - min(begin for begin, _ in times)) / 1e6 for key, times in requests.items()}
     expected = sorted(took.items(), key=lambda item: (-item[1], item[0]))[:20]
-    answer = ask("slowest")
+    answer = ask(engine, "slowest")
     assert [((row["hostname"], row["process"], row["user_tag"]), row["took_ms"]) for row in answer] == expected, answer
     print(f"slowest: {answer[0]['user_tag']} on {answer[0]['hostname']}, {answer[0]['took_ms']:.1f} ms")
 
 
-def hops():
-    answer = ask("hops", **{"req-1": "req-2"})
+def hops(engine):
+    answer = ask(engine, "hops", **{"req-1": "req-2"})
     by_host = {row["hostname"]: row for row in answer}
     assert set(storms) <= set(by_host), by_host.keys()
     for host in sound:
@@ -88,12 +102,12 @@ def hops():
     assert begins == sorted(begins) and answer[0]["since_last_ms"] is None
 
 
-def unlike():
-    answer = ask("unlike")
+def unlike(engine):
+    answer = ask(engine, "unlike")
     assert answer and all(0 <= row["distance"] <= 1 for row in answer), answer
     row = answer[0]
     durations = collections.defaultdict(list)
-    for host, duration in base.execute(
+    for host, duration in truth.base.execute(
             "select hostname = ?, duration_ns from operations where command_name = ? and duration_ns >= 0",
             [row["hostname"], row["command_name"]]).fetchall():
         durations[host].append(duration)
@@ -105,8 +119,8 @@ def unlike():
     print(f"unlike: {row['hostname']} in {row['command_name']}, distance {row['distance']:.2f}")
 
 
-def errors():
-    answer = ask("errors")
+def errors(engine):
+    answer = ask(engine, "errors")
     failed = collections.Counter()
     for row in answer:
         failed[row["command_name"]] += row["failed"]
@@ -121,8 +135,8 @@ def errors():
     assert all(row["hosts"] == 1 and row["prefix"].count("/") == 2 for row in missing), answer
 
 
-def losses():
-    answer = {row["hostname"]: row for row in ask("losses")}
+def losses(engine):
+    answer = {row["hostname"]: row for row in ask(engine, "losses")}
     told = collections.Counter()
     for line in (work / "losses.txt").open():
         found = re.search(r"(\d+) events? lost: \S*/traces/([^/]*)/", line)
@@ -131,11 +145,12 @@ def losses():
     assert told["small-1"] > 0, told
     assert {host: row["lost"] for host, row in answer.items() if row["lost"]} == dict(told), (answer, told)
     assert all(answer[host]["lost"] == 0 for host in sound)
+    assert {host: row["events"] for host, row in answer.items()} == dict(rows("select hostname, count(*) from events group by all"))
     print(f"losses: {dict(told)}")
 
 
-def changed():
-    answer = {row["command_name"]: row for row in ask("changed")}
+def changed(engine):
+    answer = {row["command_name"]: row for row in ask(engine, "changed")}
     counts = collections.Counter()
     for host in ("new-1", "new-2"):
         counts.update({command: sum(number.values()) for command, number in said[host]["commands"].items()})
@@ -145,8 +160,8 @@ def changed():
     assert all(row["new_p50_ms"] <= row["new_p99_ms"] for row in answer.values() if row["new_operations"])
 
 
-def messages():
-    answer = ask("messages")
+def messages(engine):
+    answer = ask(engine, "messages")
     [(sent, received)] = rows("""select count(*) filter (step = 'send'), count(*) filter (step = 'receive')
         from messages where hostname = 'talks-1'""")
     # Three files go through two stages each, with a token.
@@ -157,48 +172,57 @@ def messages():
     assert (answer[0]["aligned"], answer[0]["error_ms"]) == (sent, 0), answer
 
 
-def clocks():
-    """The messages of talks-1 as those of two hosts, every second one in the other direction; the clock of `far` is ahead, and gains."""
+def set_apart():
+    """Makes a data set of the messages of talks-1 as those of two hosts, every second one in the other direction. The clock of `far` is
+    ahead, and gains. Returns how long the messages took, in ms, for each direction."""
     ahead, drift = 2_500_000_000, 60e-6
     known = rows("""select sent.time_ns, received.time_ns, sent.token_label, sent.token_previous, sent.token_current
         from messages as sent join messages as received using (hostname, process, token_label, token_previous, token_current)
         where sent.step = 'send' and received.step = 'receive' and hostname = 'talks-1' order by all""")
     first = known[0][0]
-    shown = {"near": lambda time: time, "far": lambda time: time + ahead + int((time - first) * drift)}
+    shown = {"near": lambda at: at, "far": lambda at: at + ahead + int((at - first) * drift)}
     took = collections.defaultdict(list)
-    apart = duckdb.connect()
-    apart.execute("""create table steps (time_ns bigint, hostname text, process text, step text, token_label bigint,
+    base = duckdb.connect()
+    base.execute("""create table steps (time_ns bigint, hostname text, process text, step text, token_label bigint,
         token_previous bigint, token_current bigint)""")
     for number, (sent, received, *token) in enumerate(known):
         hosts = ("near", "far") if number % 2 == 0 else ("far", "near")
         took[hosts].append((received - sent) / 1e6)
-        for host, time, step in zip(hosts, (sent, received), ("send_remote", "receive")):
-            apart.execute("insert into steps values (?, ?, 'shop-1', ?, ?, ?, ?)", [shown[host](time), host, step, *token])
-    os.makedirs(work / "apart")
-    os.chdir(work / "apart")
+        for host, at, step in zip(hosts, (sent, received), ("send_remote", "receive")):
+            base.execute("insert into steps values (?, ?, 'shop-1', ?, ?, ?, ?)", [shown[host](at), host, step, *token])
     for host in shown:
-        folder = f"fleet/messages/host={host}/date=2026-11-26/hour=02"
+        folder = work / f"apart/fleet/messages/host={host}/date=2026-11-26/hour=02"
         os.makedirs(folder)
-        apart.execute(f"copy (select * from steps where hostname = '{host}') to '{folder}/part.parquet' (format parquet)")
-    print(subprocess.run([command, "clocks", "fleet", "--reference", "near"], check=True, capture_output=True, text=True).stdout, end="")
-    for view in (questions / "duckdb.sql").read_text().split(";"):
-        if re.search(r"VIEW (messages|clocks) AS", view):
-            apart.execute(view)
-    answer = ask("messages", of=apart)
-    assert {(row["from_host"], row["to_host"]) for row in answer} == set(took), answer
+        base.execute(f"copy (select * from steps where hostname = '{host}') to '{folder}/part.parquet' (format parquet)")
+    align = [command, "clocks", work / "apart/fleet", "--reference", "near"]
+    print(subprocess.run(align, check=True, capture_output=True, text=True).stdout, end="")
+    print(f"clocks: {len(known)} messages by two clocks, {ahead / 1e9} s apart")
+    return took
+
+
+def clocks(engine):
+    """Times of messages between hosts are wrong by at most their error."""
+    answer = ask(engine, "messages")
+    assert {(row["from_host"], row["to_host"]) for row in answer} == set(took_apart), answer
     for row in answer:
-        truth = took[row["from_host"], row["to_host"]]
-        assert row["messages"] == row["aligned"] == len(truth), (row, truth)
+        took = took_apart[row["from_host"], row["to_host"]]
+        assert row["messages"] == row["aligned"] == len(took), (row, took)
         least, median, most, error = (row[column] for column in ("least_ms", "median_ms", "most_ms", "error_ms"))
         assert 0 <= least <= median <= most and 0 < error < 1e3, row
-        differences = (least - min(truth), median - statistics.median(truth), most - max(truth))
+        differences = (least - min(took), median - statistics.median(took), most - max(took))
         assert max(map(abs, differences)) <= error, (row, differences)
-    os.chdir(work / "data")
-    print(f"clocks: {len(known)} messages by two clocks, {ahead / 1e9} s apart: wrong by at most {error:.3f} ms")
+    print(f"clocks: wrong by at most {error:.3f} ms")
 
 
-for check in (whole, counted, slowest, hops, unlike, errors, losses, changed, messages, clocks):
-    check()
-asked = {path.stem for path in questions.glob("*.sql")} - {"duckdb"}
-assert asked == {"slowest", "hops", "unlike", "errors", "losses", "changed", "messages"}, asked
-print("all questions answered")
+whole()
+took_apart = set_apart()
+checks = (counted, slowest, hops, unlike, errors, losses, changed, messages)
+asked = {path.stem for path in fleet_engines.questions.glob("*.sql")} - {"duckdb", "spark"}
+assert asked == {check.__name__ for check in checks} - {"counted"}, asked
+for name in names:
+    begun = time.monotonic()
+    engine = fleet_engines.by_name[name](work / "data")
+    for check in checks:
+        check(engine)
+    clocks(fleet_engines.by_name[name](work / "apart"))
+    print(f"{name}: all questions answered ({time.monotonic() - begun:.1f} s)")

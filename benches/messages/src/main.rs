@@ -1,15 +1,22 @@
 //! `messages [--messages N] [--rounds N]`: prints medians in nanoseconds of alternating samples, and the medians of their ratios, as
 //! JSON.
 
+mod compare;
+mod contests;
 mod figures;
+#[cfg(test)]
+mod guarantees;
 mod peers;
 
 use clap::Parser;
 use dyntrace::recorder::{Mode, Options, Session};
 use serde_json::{Map, Value, json};
 
+use compare::{compare, median};
+use contests::Load;
 use figures::{Threads, ping_pong, throughput};
-use peers::{Plain, Processes, Tokio, WithToken};
+use peers::channels::Tokio;
+use peers::mailboxes::{Plain, Processes, WithToken};
 
 #[derive(Parser)]
 struct Arguments {
@@ -22,23 +29,6 @@ struct Arguments {
     /// Only figures whose names begin with this
     #[arg(long, default_value = "")]
     only: String,
-}
-
-fn median(mut samples: Vec<f64>) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    samples[samples.len() / 2]
-}
-
-/// Measures both in turns. Returns the medians of both, and of the ratio of the first to the second.
-fn compare(rounds: usize, ours: impl Fn() -> f64, theirs: impl Fn() -> f64) -> Value {
-    ours();
-    theirs();
-    let pairs: Vec<(f64, f64)> = (0..rounds).map(|_| (ours(), theirs())).collect();
-    json!({
-        "ns": median(pairs.iter().map(|(ours, _)| *ours).collect()),
-        "peer_ns": median(pairs.iter().map(|(_, theirs)| *theirs).collect()),
-        "ratio": median(pairs.iter().map(|(ours, theirs)| ours / theirs).collect()),
-    })
 }
 
 /// Measures the nanoseconds that recording all three probes adds to a message, in files that were written before.
@@ -82,6 +72,15 @@ fn main() {
             figure(format!("processes, {senders} senders, {on}"), &|| {
                 compare(rounds, || throughput::<Processes>(threads, senders, messages), tokio)
             });
+        }
+    }
+    for (threads, on) in places {
+        let loads = [1, 8].map(|senders| (Load::Messages { senders, messages }, format!("{senders} senders, {on}")));
+        let round_trips = (Load::RoundTrips(round_trips), format!("round trip, {on}"));
+        for (load, arrangement) in loads.into_iter().chain([round_trips]) {
+            for (kind, beside) in contests::ALL {
+                figure(format!("{kind}, {arrangement}"), &|| beside(rounds, load, threads));
+            }
         }
     }
     figure("recorded".to_owned(), &|| json!(recorded(rounds, messages)));

@@ -6,6 +6,7 @@ use tokio::sync::oneshot;
 
 use super::Threads;
 use crate::peers::actors::{Actors, Counter};
+use crate::peers::pause_after;
 
 /// Measures nanoseconds a message, from `senders` tasks to one actor that counts them.
 pub fn tells<A: Actors>(threads: Threads, senders: u64, messages: u64) -> f64 {
@@ -18,6 +19,7 @@ pub fn tells<A: Actors>(threads: Threads, senders: u64, messages: u64) -> f64 {
             let address = address.clone();
             A::spawn(async move {
                 for number in 0..of_each {
+                    pause_after([number, 0]).await;
                     assert!(A::tell(&address, [number, 0]).await);
                 }
             });

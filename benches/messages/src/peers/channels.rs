@@ -14,7 +14,7 @@ use crossfire::mpsc::{Array, List};
 use crossfire::{AsyncRx, MAsyncTx, MTx};
 use tokio::sync::mpsc;
 
-use super::{Message, Peer};
+use super::{Message, Peer, pause_after};
 
 pub struct Tokio;
 
@@ -46,6 +46,7 @@ impl Peer for TokioUnbounded {
     }
 
     async fn send(sender: &Self::Sender, message: Message) -> bool {
+        pause_after(message).await;
         sender.send(message).is_ok()
     }
 
@@ -65,7 +66,11 @@ impl<const BOUNDED: bool> Peer for Flume<BOUNDED> {
     }
 
     async fn send(sender: &Self::Sender, message: Message) -> bool {
-        if BOUNDED { sender.send_async(message).await.is_ok() } else { sender.send(message).is_ok() }
+        if BOUNDED {
+            return sender.send_async(message).await.is_ok();
+        }
+        pause_after(message).await;
+        sender.send(message).is_ok()
     }
 
     async fn receive(receiver: &mut Self::Receiver) -> Option<Message> {
@@ -84,7 +89,11 @@ impl<const BOUNDED: bool> Peer for Kanal<BOUNDED> {
     }
 
     async fn send(sender: &Self::Sender, message: Message) -> bool {
-        if BOUNDED { sender.send(message).await.is_ok() } else { sender.try_send(message).is_ok_and(|sent| sent) }
+        if BOUNDED {
+            return sender.send(message).await.is_ok();
+        }
+        pause_after(message).await;
+        sender.try_send(message).is_ok_and(|sent| sent)
     }
 
     async fn receive(receiver: &mut Self::Receiver) -> Option<Message> {
@@ -122,6 +131,7 @@ impl Peer for CrossfireUnbounded {
     }
 
     async fn send(sender: &Self::Sender, message: Message) -> bool {
+        pause_after(message).await;
         sender.send(message).is_ok()
     }
 

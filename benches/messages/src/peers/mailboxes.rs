@@ -4,7 +4,7 @@ use dyntrace::mailbox;
 use dyntrace::seq_trace::{self, Flags};
 use tokio::task::JoinHandle;
 
-use super::{Message, Peer};
+use super::{Message, Peer, pause_after};
 
 /// A mailbox with a bound, in tokio's tasks, or in processes, each of which may have a token.
 pub struct Ours<const PROCESSES: bool, const TOKEN: bool>;
@@ -55,6 +55,7 @@ impl Peer for Unbounded {
     }
 
     async fn send(sender: &Self::Sender, message: Message) -> bool {
+        pause_after(message).await;
         sender.send(message).is_ok()
     }
 

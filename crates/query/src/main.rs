@@ -1,0 +1,121 @@
+//! `dyntrace query`: answers questions in SQL about a data set of traces.
+//!
+//! The command `dyntrace` runs this program for its subcommand `query`. It is a package of its own because of the engine, DataFusion, with
+//! its hundreds of crates.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+mod answer;
+mod clocks;
+mod columns;
+mod counted;
+mod data_set;
+mod engine;
+mod escape;
+mod exit;
+mod print;
+mod regexp_extract;
+mod tables;
+
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Parser;
+
+use data_set::DataSet;
+use exit::Failure;
+use print::Format;
+
+const HELP: &str = "\
+Examples:
+  dyntrace query fleet 'SELECT hostname, count(*) FROM operations GROUP BY hostname'
+  dyntrace query fleet -f slowest.sql --json
+  dyntrace query fleet --stats \"SELECT * FROM operations WHERE user_tag = 'req-1'\"
+  dyntrace query fleet 'DESCRIBE operations'
+  dyntrace query fleet 'EXPLAIN ANALYZE SELECT max(duration_ns) FROM operations'
+
+The tables are events, operations, tasks, waits, messages, losses and clocks. Columns that a file does not have are null. The SQL is
+DataFusion's, with regexp_extract(text, pattern, group) as in DuckDB and Spark; nulls are sorted last.
+
+Exit status:
+   0  the query was answered
+   1  the query cannot be finished, or standard output cannot be written
+   2  wrong use, or wrong SQL
+  66  there is no such data set, or it cannot be read";
+
+/// Ask a data set of traces in SQL
+#[derive(Parser)]
+#[command(name = "dyntrace-query", bin_name = "dyntrace query", version, after_long_help = HELP, max_term_width = 100)]
+struct Arguments {
+    /// The folder of the data set, as dyntrace convert --partition makes it
+    folder: PathBuf,
+    /// The query
+    #[arg(value_name = "SQL", required_unless_present = "file", conflicts_with = "file")]
+    query: Option<String>,
+    /// Read the query from this file; - is standard input
+    #[arg(short, long, value_name = "FILE.sql")]
+    file: Option<PathBuf>,
+    /// Print a JSON array with an object for each row
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+    /// Print CSV with a line of names
+    #[arg(long)]
+    csv: bool,
+    /// Tell on standard error how many bytes of the tables' files were read
+    #[arg(long)]
+    stats: bool,
+}
+
+fn main() -> ExitCode {
+    match perform(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader of the pipe wants no more lines.
+        Err(Failure { error, .. }) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(Failure { status, error }) => {
+            say(&format!("dyntrace: {}", escape::lines(&format!("{error:#}"))));
+            status.into()
+        }
+    }
+}
+
+fn perform(arguments: &Arguments) -> Result<(), Failure> {
+    let query = match (&arguments.query, &arguments.file) {
+        (Some(query), _) => query.clone(),
+        (None, file) => {
+            read(file.as_deref().unwrap_or(Path::new("-"))).map_err(|error| Failure::new(exit::USAGE, error))?
+        }
+    };
+    let set = DataSet::open(&arguments.folder)?;
+    let format = match arguments {
+        Arguments { json: true, .. } => Format::Json,
+        Arguments { csv: true, .. } => Format::Csv,
+        _ => Format::Table,
+    };
+    let runtime = tokio::runtime::Runtime::new().context("cannot start threads")?;
+    let usage = runtime.block_on(answer::answer(set, &query, format))?;
+    if arguments.stats {
+        say(&usage.to_string());
+    }
+    Ok(())
+}
+
+fn read(file: &Path) -> anyhow::Result<String> {
+    let mut text = String::new();
+    let read = match file.to_str() {
+        Some("-") => io::stdin().read_to_string(&mut text).map(|_| text),
+        _ => std::fs::read_to_string(file),
+    };
+    read.with_context(|| format!("cannot read the query from {}", escape::path(file)))
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .any(|error| error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe))
+}
+
+fn say(line: &str) {
+    // There is no other place to report a failure.
+    let _ = writeln!(io::stderr(), "{line}");
+}

@@ -1,0 +1,91 @@
+//! The tables of a data set in the engine. A table's files are looked at when a query names it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::catalog::{SchemaProvider, TableProvider};
+use datafusion::common::{Result, exec_datafusion_err};
+use datafusion::datasource::file_format::FileFormat as _;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::execution::context::SessionState;
+use datafusion::object_store::{ObjectStore, ObjectStoreExt as _};
+
+use crate::data_set::{DataSet, File, newest_of_hosts};
+use crate::engine::ROOT;
+use crate::{clocks, columns, data_set};
+
+/// The tables of a data set.
+#[derive(Debug)]
+pub struct Tables {
+    set: DataSet,
+    /// An engine without these tables, but with the same files and caches.
+    engine: SessionState,
+    used: Mutex<BTreeMap<String, Vec<File>>>,
+}
+
+impl Tables {
+    pub fn new(set: DataSet, engine: SessionState) -> Tables {
+        Tables { set, engine, used: Mutex::default() }
+    }
+
+    /// Returns the number and the bytes of all files of the tables that queries have named.
+    pub fn size(&self) -> (usize, u64) {
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = || used.values().flatten();
+        (files().count(), files().map(|file| file.size).sum())
+    }
+
+    async fn open(&self, name: &str, known: Schema) -> Result<Arc<dyn TableProvider>> {
+        let files =
+            self.set.files(name).map_err(|error| exec_datafusion_err!("cannot read the folder of {name}: {error}"))?;
+        let url = ListingTableUrl::parse(format!("{ROOT}{name}/"))?;
+        let store = self.engine.runtime_env().object_store(&url)?;
+        let table = match name {
+            data_set::CLOCKS => clocks::table(&*store, &files, known).await?,
+            _ => {
+                let schema = self.columns(&store, &files, known).await?;
+                let options =
+                    ListingOptions::new(Arc::new(self.format())).with_table_partition_cols(columns::partitions());
+                let config = ListingTableConfig::new(url).with_listing_options(options).with_schema(schema);
+                Arc::new(ListingTable::try_new(config)?)
+            }
+        };
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), files);
+        Ok(table)
+    }
+
+    /// Returns the known columns of a table, and behind them those that later versions have added.
+    async fn columns(&self, store: &Arc<dyn ObjectStore>, files: &[File], known: Schema) -> Result<SchemaRef> {
+        let mut newest = Vec::new();
+        for file in newest_of_hosts(files) {
+            newest.push(store.head(&file.location()?).await?);
+        }
+        let found = self.format().infer_schema(&self.engine, store, &newest).await?;
+        Ok(Arc::new(Schema::try_merge([known, found.as_ref().clone()])?))
+    }
+
+    fn format(&self) -> ParquetFormat {
+        ParquetFormat::new().with_options(self.engine.table_options().parquet.clone())
+    }
+}
+
+#[async_trait]
+impl SchemaProvider for Tables {
+    fn table_names(&self) -> Vec<String> {
+        columns::tables().map(str::to_owned).collect()
+    }
+
+    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        match columns::of(name) {
+            Some(known) => self.open(name, known).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        columns::of(name).is_some()
+    }
+}

@@ -40,6 +40,7 @@ mod page;
 mod private;
 mod process;
 mod provider;
+mod query;
 #[cfg(target_os = "linux")]
 mod record;
 mod recorded_tasks;
@@ -226,6 +227,9 @@ enum Command {
     #[command(after_long_help = clocks::HELP)]
     /// Align the clocks of the hosts of a data set by the messages between them
     Clocks(clocks::Arguments),
+    #[command(after_long_help = query::HELP, disable_help_flag = true)]
+    /// Ask a data set of traces in SQL, by the program dyntrace-query
+    Query(query::Arguments),
     #[command(after_long_help = view::HELP)]
     /// Show the events of a recorded trace
     ///
@@ -388,6 +392,7 @@ fn perform(command: Command) -> Outcome {
         Command::Diff(arguments) => diff::diff(&arguments),
         Command::Convert(arguments) => convert::convert(&arguments),
         Command::Clocks(arguments) => clocks::clocks(&arguments),
+        Command::Query(arguments) => query::query(&arguments),
         Command::View(arguments) => view::view(&arguments),
         #[cfg(target_os = "linux")]
         Command::Trace(arguments) => trace::trace(&arguments),

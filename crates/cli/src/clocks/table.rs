@@ -22,7 +22,8 @@ const COLUMNS: [(&str, Kind); 7] = [
     ("error_ns", Kind::Signed),
 ];
 
-fn schema() -> Schema {
+/// The columns of the table.
+pub fn schema() -> Schema {
     let columns = COLUMNS.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect();
     let metadata = vec![("dyntrace.schema", VERSION.to_owned()), ("dyntrace.table", NAME.to_owned())];
     Schema { columns, looked_up: &[], metadata }

@@ -86,3 +86,30 @@ pub fn text<'c>(text: impl Into<dyntrace_reader::Text<'c>>) -> Option<Cell<'c>> 
     let text = text.into();
     (!text.is_empty()).then_some(Cell::Text(text))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::clocks::table as clocks;
+
+    /// With UPDATE_GOLDEN set, it writes the file.
+    #[test]
+    fn the_program_of_query_knows_the_columns() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../query/src/columns.txt");
+        let tables = schemas().into_iter().chain([("clocks", clocks::schema())]);
+        let lines = tables.flat_map(|(table, schema)| {
+            schema.columns.into_iter().map(move |(name, kind)| format!("{table} {name} {}\n", kind.name()))
+        });
+        let columns: String = lines.collect();
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            fs::write(&path, &columns).unwrap();
+        }
+        assert!(
+            fs::read_to_string(&path).unwrap() == columns,
+            "crates/query/src/columns.txt has not the columns that convert writes: UPDATE_GOLDEN=1 writes it anew"
+        );
+    }
+}

@@ -51,7 +51,8 @@ struct Arguments {
     /// The folder of the data set, as dyntrace convert --partition makes it
     folder: PathBuf,
     /// The query
-    #[arg(value_name = "SQL", required_unless_present = "file", conflicts_with = "file")]
+    // It may begin with a comment.
+    #[arg(value_name = "SQL", allow_hyphen_values = true, required_unless_present = "file", conflicts_with = "file")]
     query: Option<String>,
     /// Read the query from this file; - is standard input
     #[arg(short, long, value_name = "FILE.sql")]

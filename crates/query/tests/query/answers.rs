@@ -97,6 +97,12 @@ fn a_query_comes_from_a_file() {
 }
 
 #[test]
+fn a_query_may_begin_with_a_comment() {
+    let set = two_hosts();
+    assert_eq!(rows(set.path(), "-- How many?\nSELECT count(*) AS n FROM operations"), json!([{"n": 4}]));
+}
+
+#[test]
 fn a_look_up_reads_the_row_groups_that_may_have_the_tag() {
     let set = tempfile::tempdir().unwrap();
     let tags: Vec<String> = (0..20_000).map(|number| format!("req-{}", number / 10)).collect();

@@ -9,7 +9,7 @@ use crate::peers::actors::{self, Actors, Kameo, Ractor};
 use crate::peers::channels::{Crossfire, CrossfireUnbounded, Flume, Kanal, Tokio, TokioUnbounded};
 use crate::peers::mailboxes::{Plain, Unbounded};
 
-/// What a sample does.
+/// The work of a sample.
 #[derive(Clone, Copy)]
 pub enum Load {
     Messages { senders: u64, messages: u64 },

@@ -1,4 +1,4 @@
-//! What the program says when it cannot answer.
+//! Errors: each says what is wrong with the data set, the query or the arguments.
 
 use std::fs;
 use std::io::Read as _;
@@ -62,7 +62,7 @@ fn a_damaged_file() {
     let set = two_hosts();
     fs::write(set.path().join("operations/host=web-1/date=2026-11-26/hour=02/damaged.parquet"), "no table").unwrap();
     assert_fails(set.path(), &["SELECT max(duration_ns) FROM operations"], 66, &["dyntrace: "]);
-    // What a converter is writing is no file of the table yet.
+    // A file is none of the table while a converter writes it.
     let set = two_hosts();
     fs::write(set.path().join("operations/host=web-1/date=2026-11-26/hour=02/.one.parquet.1-0.partial"), "no table")
         .unwrap();

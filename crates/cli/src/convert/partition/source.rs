@@ -21,7 +21,7 @@ pub struct Converted {
     pub losses: Vec<Loss>,
 }
 
-/// What is known of a source before its trace is opened to be converted.
+/// The state of a source before its trace is opened to be converted.
 #[derive(Default)]
 pub struct Known {
     /// The ranges that are planned or written.
@@ -55,7 +55,7 @@ impl Look {
     }
 }
 
-/// Converts the source with this index, of which this was `known` before the trace was opened. `None` if another converter has proposed
+/// Converts the source with this index, whose state `known` was read before the trace was opened. `None` if another converter has proposed
 /// a range meanwhile, which may have more than this trace: then the trace must be opened again.
 pub fn convert(
     trace: &mut Trace,

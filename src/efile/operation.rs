@@ -264,6 +264,7 @@ pub(super) fn fault_error(fault: &Fault) -> io::Error {
 /// Records the probes that fire, for tests without a tracer.
 #[cfg(test)]
 pub(crate) mod observe {
+    use std::cell::Cell;
     use std::sync::Mutex;
 
     use crate::aio_pool::Port;
@@ -282,7 +283,19 @@ pub(crate) mod observe {
     /// An operation id is never used twice in one test run.
     static SEEN: Mutex<Vec<(OperationId, Stage)>> = Mutex::new(Vec::new());
 
+    std::thread_local! {
+        static ENTERED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// Returns how many operations this thread has entered.
+    pub(crate) fn entered() -> usize {
+        ENTERED.get()
+    }
+
     pub(super) fn note(id: OperationId, stage: Stage) {
+        if matches!(stage, Stage::Entry(..)) {
+            ENTERED.set(ENTERED.get() + 1);
+        }
         SEEN.lock().unwrap().push((id, stage));
     }
 

@@ -15,7 +15,7 @@ use super::{File, OpenOptions};
 use crate::aio_pool::Pool;
 use crate::efile::observe::Stage::{InternalEntry, Return};
 use crate::efile::observe::operations;
-use crate::efile::tests::{CANCELLED, DONE, finish, poll, stepped};
+use crate::efile::tests::{CANCELLED, DONE, enter, finish, poll, stepped};
 use crate::efile::{Command as Asked, Driver};
 
 /// More than a FIFO holds: a write of this size lasts until the other end reads.
@@ -54,13 +54,13 @@ fn an_open_is_dropped_at_every_stage() {
     drop(options.open_with(&driver, &path));
     assert!(!pool.run_one(), "nothing happens before the first poll");
 
-    assert!(poll(pin!(options.open_with(&driver, &path))).is_pending());
+    enter(&pool, pin!(options.open_with(&driver, &path)));
     while pool.run_one() {}
     assert!(!path.exists(), "it was cancelled in the queue");
 
     {
         let mut answered = pin!(options.open_with(&driver, &path));
-        assert!(poll(answered.as_mut()).is_pending());
+        enter(&pool, answered.as_mut());
         assert!(pool.run_one());
     }
     assert!(path.exists());
@@ -74,7 +74,7 @@ fn an_open_is_dropped_at_every_stage() {
     let worker = {
         let reader = OpenOptions::new().read(true).clone();
         let mut running = pin!(reader.open_with(&driver, &fifo));
-        assert!(poll(running.as_mut()).is_pending());
+        enter(&pool, running.as_mut());
         let worker = {
             let pool = pool.clone();
             thread::spawn(move || pool.run_one())

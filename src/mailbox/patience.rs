@@ -3,17 +3,24 @@
 //! Waking a thread takes microseconds, which is more than most answers take. So a receiver that finds its mailbox empty may poll
 //! for the next message first. Its thread does nothing else meanwhile.
 //!
+//! That pays where the sender waits for an answer before it sends more. Of a sender that does not wait, a receiver that sleeps gets many
+//! messages at once; if it polled, it would take each one by itself, and the channel's memory would go from processor to processor and
+//! back for each.
+//!
 //! 1. After 16 sleeps the receiver asks where the next message comes from ([`Source::ask`]). The sender answers: from this thread or
 //!    from another.
 //! 2. If it came from another thread, the receiver makes a trial the next time: it polls for [`TRIAL`] at most. If it came from this
 //!    thread, or if the trial fails, step 1 is due again after twice as many sleeps, up to 65,536.
 //! 3. If the trial succeeds, the receiver polls each time, for [`READY`] at most, until that fails once. Each success halves the number
 //!    of sleeps before the next step 1.
+//! 4. If in step 3 the receiver finds more than [`FEW`] messages without polling, before it has polled [`PERIOD`] times, a sender does not
+//!    wait: step 1 is due after 16 sleeps, and each time that this happens again after twice as many, up to 65,536.
 //!
 //! So failed trials are rare. While messages keep coming, the other tasks of the thread wait for [`READY`] at most for each, and
 //! tokio runs them after 128 messages at the latest.
 
 use std::hint;
+use std::mem;
 use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -30,6 +37,11 @@ const READY: Duration = Duration::from_micros(3);
 const FIRST: u32 = 16;
 /// The most sleeps before a step 1.
 const LAST: u32 = 1 << 16;
+
+/// How often the receiver polls until it counts anew the messages that it finds without.
+const PERIOD: u32 = 64;
+/// The most of those messages in such a period.
+const FEW: u32 = PERIOD / 4;
 
 /// The question and its answer: 0, the address of [`HERE`] on the asking thread, or one of the constants below.
 ///
@@ -68,15 +80,38 @@ impl Source {
 pub(super) struct Patience {
     /// Sleeps until step 1.
     sleeps: u32,
-    /// Sleeps until step 1 after the next failure.
-    pause: u32,
+    /// Sleeps until step 1 after the next failure, and after the next step 4.
+    after_failure: Pause,
+    after_stream: Pause,
     /// The last polling succeeded.
     is_ready: bool,
+    /// In the present period of step 4.
+    polled: u32,
+    found: u32,
+}
+
+/// How many sleeps it takes until step 1.
+struct Pause(u32);
+
+impl Pause {
+    /// Returns the number, and doubles it for the next time.
+    fn take(&mut self) -> u32 {
+        let sleeps = self.0;
+        self.0 = (2 * sleeps).min(LAST);
+        sleeps
+    }
 }
 
 impl Patience {
     pub(super) fn new() -> Patience {
-        Patience { sleeps: FIRST, pause: 2 * FIRST, is_ready: false }
+        Patience {
+            sleeps: FIRST,
+            after_failure: Pause(2 * FIRST),
+            after_stream: Pause(FIRST),
+            is_ready: false,
+            polled: 0,
+            found: 0,
+        }
     }
 
     /// Counts a sleep.
@@ -85,13 +120,23 @@ impl Patience {
         self.sleeps = self.sleeps.saturating_sub(1);
     }
 
-    /// Whether an empty mailbox may have to be polled.
+    /// Whether to call [`look`](Patience::look) with an empty mailbox, and [`finds`](Patience::finds) with messages.
     #[inline]
     pub(super) fn is_due(&self) -> bool {
         self.sleeps == 0
     }
 
-    /// Polls until `comes` returns true or the limit is reached, or asks whether to poll the next time.
+    /// Step 4: counts a message that is there without polling.
+    #[cold]
+    pub(super) fn finds(&mut self) {
+        self.found += 1;
+        if self.is_ready && self.found > FEW {
+            self.is_ready = false;
+            self.sleeps = self.after_stream.take();
+        }
+    }
+
+    /// With an empty mailbox: polls until `comes` returns true or the limit is reached, or asks whether to poll the next time.
     #[cold]
     pub(super) fn look(&mut self, source: &Source, comes: impl Fn() -> bool) {
         let succeeds = if self.is_ready {
@@ -104,12 +149,19 @@ impl Patience {
             }
         };
         source.0.store(0, Relaxed);
-        self.is_ready = succeeds;
-        if succeeds {
-            self.pause = (self.pause / 2).max(1);
-        } else {
-            self.sleeps = self.pause;
-            self.pause = (2 * self.pause).min(LAST);
+        if !succeeds {
+            self.is_ready = false;
+            self.sleeps = self.after_failure.take();
+            return;
+        }
+        self.after_failure.0 = (self.after_failure.0 / 2).max(1);
+        if !mem::replace(&mut self.is_ready, true) {
+            (self.polled, self.found) = (0, 0);
+        }
+        self.polled += 1;
+        if self.polled == PERIOD {
+            (self.polled, self.found) = (0, 0);
+            self.after_stream = Pause(FIRST);
         }
     }
 }
@@ -200,5 +252,38 @@ mod tests {
         }
         patience.look(&source, || false);
         assert_eq!(until_due(&mut patience, &source, true), 1);
+    }
+
+    #[test]
+    fn a_receiver_of_a_stream_no_longer_polls() {
+        if !is_worth_it() {
+            return;
+        }
+        let (mut patience, source) = (Patience::new(), Source::default());
+        let streams = |patience: &mut Patience| {
+            patience.look(&source, || true);
+            let found = (1..).find(|_| {
+                patience.finds();
+                !patience.is_due()
+            });
+            assert_eq!(found, Some(FEW + 1));
+        };
+        let mut pauses = vec![until_due(&mut patience, &source, true)];
+        for _ in 0..14 {
+            streams(&mut patience);
+            pauses.push(until_due(&mut patience, &source, true));
+        }
+        assert_eq!(pauses[..4], [16, 16, 32, 64]);
+        assert_eq!(pauses[13..], [65536; 2]);
+        // The few of each period do not add up, and such a period ends the pauses.
+        for _ in 0..4 * PERIOD {
+            patience.look(&source, || true);
+            if patience.polled % 4 == 1 {
+                patience.finds();
+            }
+            assert!(patience.is_due());
+        }
+        streams(&mut patience);
+        assert_eq!(until_due(&mut patience, &source, true), 16);
     }
 }

@@ -218,9 +218,12 @@ impl<T> Receiver<T> {
 
     #[inline]
     fn poll_channel(&mut self, context: &mut Context<'_>) -> Poll<Option<Envelope<T>>> {
-        if self.patience.is_due() && self.receiver.is_empty() {
-            // Before the channel has the waker: senders do not wake a thread that polls.
-            self.patience.look(&self.shared.source, || !self.receiver.is_empty());
+        if self.patience.is_due() {
+            match self.receiver.is_empty() {
+                // Before the channel has the waker: senders do not wake a thread that polls.
+                true => self.patience.look(&self.shared.source, || !self.receiver.is_empty()),
+                false => self.patience.finds(),
+            }
         }
         let polled = self.receiver.poll_recv(context);
         if polled.is_pending() {

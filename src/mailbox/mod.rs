@@ -27,8 +27,8 @@
 //!
 //! A receiver polls for up to 3 us before it sleeps if its last message came from another thread within that time. It finds out
 //! by trials of up to 200 us: the first after 16 sleeps, then after twice as many each time, up to 65,536. Its thread does nothing
-//! else meanwhile. So two threads that answer each other need no wake-ups, but keep two processors busy. On a machine with one
-//! processor there are no trials.
+//! else meanwhile. So two threads that answer each other need no wake-ups, but keep two processors busy. A receiver does not poll for
+//! the messages of a sender that does not wait for answers. On a machine with one processor there are no trials.
 //!
 //! # Contents of a message
 //!

@@ -129,10 +129,12 @@ impl Patience {
     /// Step 4: counts a message that is there without polling.
     #[cold]
     pub(super) fn finds(&mut self) {
-        self.found += 1;
-        if self.is_ready && self.found > FEW {
-            self.is_ready = false;
-            self.sleeps = self.after_stream.take();
+        if self.is_ready {
+            self.found += 1;
+            if self.found > FEW {
+                self.is_ready = false;
+                self.sleeps = self.after_stream.take();
+            }
         }
     }
 

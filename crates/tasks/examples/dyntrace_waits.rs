@@ -110,10 +110,11 @@ async fn rwlocks() {
 
 async fn semaphores() {
     let semaphore: &'static Arc<Semaphore> = Box::leak(Box::new(Arc::new(Semaphore::new(3))));
+    // Both before a task waits, which takes the permits that are left.
     let permit = semaphore.acquire().await;
+    let owned = semaphore.clone().acquire_owned().await;
     pair("SemaphorePermit", None, permit, semaphore.acquire_many(3));
-    let permit = semaphore.clone().acquire_owned().await;
-    pair("OwnedSemaphorePermit", None, permit, semaphore.clone().acquire_many_owned(3));
+    pair("OwnedSemaphorePermit", None, owned, semaphore.clone().acquire_many_owned(3));
 }
 
 fn pipe(folder: &Path, name: &str) -> PathBuf {

@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::Pid;
-use super::function::function;
+use super::function::path;
 use crate::probes::blocking as probes;
+use crate::sdt::Text;
 
 /// The number of blocking closures that wait for a thread.
 static WAITING: AtomicU32 = AtomicU32::new(0);
@@ -18,8 +19,8 @@ pub(crate) fn waiting() -> u32 {
 /// A blocking closure, from the call that gives it to a runtime to its end. Fires `blocking-done` when it is dropped.
 pub(super) struct Turn {
     pid: Pid,
-    /// The type of the closure.
-    of: &'static str,
+    /// The path of the closure.
+    function: &'static str,
     stage: Stage,
 }
 
@@ -34,18 +35,18 @@ enum Stage {
 impl Turn {
     /// Fires `blocking-add`.
     pub(super) fn begin<T>(pid: Pid) -> Turn {
-        let of = std::any::type_name::<T>();
+        let function = path::<T>();
         // Relaxed, here and below: only the number counts.
         let before = WAITING.fetch_add(1, Ordering::Relaxed);
-        probes::add(|| (pid, function(of), before + 1));
-        Turn { pid, of, stage: Stage::Queued }
+        probes::add(|| (pid, Text::plain(function), before + 1));
+        Turn { pid, function, stage: Stage::Queued }
     }
 
     /// Calls the closure, after `blocking-get`.
     pub(super) fn call<R>(mut self, call: impl FnOnce() -> R) -> R {
         let before = WAITING.fetch_sub(1, Ordering::Relaxed);
         self.stage = Stage::Runs;
-        probes::get(|| (self.pid, function(self.of), before - 1));
+        probes::get(|| (self.pid, Text::plain(self.function), before - 1));
         let answer = call();
         self.stage = Stage::Returned;
         answer
@@ -59,6 +60,6 @@ impl Drop for Turn {
             Stage::Runs => (WAITING.load(Ordering::Relaxed), "panic"),
             Stage::Returned => (WAITING.load(Ordering::Relaxed), "normal"),
         };
-        probes::done(|| (self.pid, function(self.of), waiting, reason));
+        probes::done(|| (self.pid, Text::plain(self.function), waiting, reason));
     }
 }

@@ -1,13 +1,10 @@
 //! Names of functions, made of the types of their futures.
 
-use crate::sdt::Text;
+use std::any::type_name;
 
-/// [`path`], for tracers.
-pub(super) fn function(of: &'static str) -> Text<'static> {
-    Text::from(path(of))
-}
-
-/// The path of the function whose future a type is: without the compiler's name for the body of an `async fn`.
-pub(super) fn path(of: &'static str) -> &'static str {
+/// The path of the function whose future, or closure, a `T` is: without the compiler's name for the body of an `async fn`.
+#[inline(always)]
+pub(super) fn path<T>() -> &'static str {
+    let of = type_name::<T>();
     of.strip_suffix("::{{closure}}").unwrap_or(of)
 }

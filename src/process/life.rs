@@ -1,11 +1,10 @@
 //! The probes of a process: spawn, scheduled, unscheduled, exit. [`waker`](super::waker) has the one of its wakes.
 
-use std::any::type_name;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe, Location};
 use std::task::{Context, Poll};
 
-use super::function::{function, path};
+use super::function::path;
 use super::scheduling::{fire_scheduled, fire_unscheduled};
 use super::waker::{Told, is_told};
 use super::waking::Waking;
@@ -14,7 +13,7 @@ use crate::clock;
 use crate::panic_text::panic_text;
 use crate::probes::process as probes;
 use crate::scope;
-use crate::sdt::{if_any_enabled, is_only_kept};
+use crate::sdt::{Text, if_any_enabled, is_only_kept};
 use crate::tag::Tag;
 use crate::task_table::{Counting, Seat, Spawned};
 use crate::text::Place;
@@ -22,8 +21,8 @@ use crate::text::Place;
 /// A process from its spawn to its exit. Fires `process-exit` when it is dropped, so it is dropped after the future.
 pub(super) struct Life {
     pid: Pid,
-    /// The type of the process's future or closure.
-    of: &'static str,
+    /// The path of its function.
+    function: &'static str,
     end: End,
     /// Whether a runtime keeps the future until it has ended, whether or not anything can wake it.
     is_owned: bool,
@@ -56,13 +55,13 @@ impl Life {
     #[track_caller]
     #[inline]
     pub(super) fn begin<T>(pid: Pid, kind: Kind, user_tag: impl FnOnce() -> Option<Tag>) -> Life {
-        let of = type_name::<T>();
+        let function = path::<T>();
         let seat = match probes::spawn::is_enabled() {
-            true => tell_spawn(pid, of, kind, Location::caller(), user_tag()),
+            true => tell_spawn(pid, function, kind, Location::caller(), user_tag()),
             false if kind == Kind::Blocking => Seat::NONE_OF_CLOSURE,
             false => Seat::NONE,
         };
-        Life { pid, of, end: End::Cancelled, is_owned: kind == Kind::Task, seat }
+        Life { pid, function, end: End::Cancelled, is_owned: kind == Kind::Task, seat }
     }
 
     /// Polls the process, with the probes around, with the context from outside or with one of another waker. `told`: the latter, if wakes
@@ -149,7 +148,7 @@ impl Life {
         // The table, the monitor and both probes share two readings of the clock.
         let now = clock::now();
         let running = self.seat.run(self.pid.number(), woken_by, || now);
-        let began = fire_scheduled(self.pid, path(self.of), now);
+        let began = fire_scheduled(self.pid, self.function, now);
         // The panic resumes below, so no code sees a value that it left half changed.
         let answer = panic::catch_unwind(AssertUnwindSafe(run));
         let now = clock::now();
@@ -255,11 +254,17 @@ fn tell_wake(woken: Pid) {
 
 #[cold]
 #[inline(never)]
-fn tell_spawn(pid: Pid, of: &'static str, kind: Kind, at: &'static Location<'static>, user_tag: Option<Tag>) -> Seat {
+fn tell_spawn(
+    pid: Pid,
+    function: &'static str,
+    kind: Kind,
+    at: &'static Location<'static>,
+    user_tag: Option<Tag>,
+) -> Seat {
     let parent = current();
     if !is_only_kept!(probes::spawn) {
         let place = Place::new(at);
-        probes::spawn(|| (pid, function(of), parent, place.text(), user_tag.as_ref()));
+        probes::spawn(|| (pid, Text::plain(function), parent, place.text(), user_tag.as_ref()));
     }
     let counting = if kind == Kind::Task { Counting::current() } else { None };
     let seat = Seat::take(&Spawned {
@@ -268,7 +273,7 @@ fn tell_spawn(pid: Pid, of: &'static str, kind: Kind, at: &'static Location<'sta
         is_counted: counting.is_some(),
         task: None,
         parent: parent.number(),
-        function: path(of),
+        function,
         place: at,
         tag: user_tag.as_deref(),
     });

@@ -4,7 +4,7 @@
 use super::Pid;
 use crate::clock;
 use crate::probes::process as probes;
-use crate::sdt;
+use crate::sdt::{self, Text};
 
 /// Fires `process-scheduled` for a poll that begins at `now`. Returns the time from which the poll lasts: a tracer's stop at the site is no
 /// part of it.
@@ -13,7 +13,7 @@ use crate::sdt;
 #[cfg_attr(dyntrace_without_probes, allow(unused_assignments))]
 pub(super) fn fire_scheduled(pid: Pid, function: &'static str, now: u64) -> u64 {
     let mut began = now;
-    sdt::fire_here!("process__scheduled", probes::scheduled, Some(now), (process pid) (str function));
+    sdt::fire_here!("process__scheduled", probes::scheduled, Some(now), (process pid) (str Text::plain(function)));
     sdt::if_traced!("dyntrace", "process__scheduled", { began = clock::now() });
     began
 }
@@ -23,5 +23,5 @@ pub(super) fn fire_scheduled(pid: Pid, function: &'static str, now: u64) -> u64 
 #[allow(named_asm_labels)]
 pub(super) fn fire_unscheduled(pid: Pid, began: u64, now: u64, outcome: &'static str) {
     let polled = clock::took_nanoseconds(now.wrapping_sub(began));
-    sdt::fire_here!("process__unscheduled", probes::unscheduled, Some(now), (process pid) (u64 polled) (str outcome));
+    sdt::fire_here!("process__unscheduled", probes::unscheduled, Some(now), (process pid) (u64 polled) (str Text::plain(outcome)));
 }

@@ -38,39 +38,39 @@ impl Channel {
 
     /// Reports that a thread has a ring.
     pub fn thread(&self, thread: u64, name: &str) {
-        self.ring.record(process_event::THREAD, &(thread, name.as_bytes()));
+        self.ring.record(process_event::THREAD, (thread, name.as_bytes()));
     }
 
     /// Reports an uncountable loss.
     pub fn lost(&self, reason: &str) {
-        self.ring.record(process_event::LOST, &(0_u64, reason.as_bytes()));
+        self.ring.record(process_event::LOST, (0_u64, reason.as_bytes()));
     }
 
     /// Reports the time.
     pub fn clock(&self, realtime: u64) {
-        self.ring.record(process_event::CLOCK, &(realtime,));
+        self.ring.record(process_event::CLOCK, (realtime,));
     }
 
     /// Reports a snapshot.
     pub fn snapshot(&self, cause: &str, folder: &Path) {
-        self.ring.record(process_event::SNAPSHOT, &(cause.as_bytes(), cut(folder)));
+        self.ring.record(process_event::SNAPSHOT, (cause.as_bytes(), cut(folder)));
     }
 
     /// Reports a loaded module.
     pub fn module(&self, module: &Module) {
         let Module { name, version, file, mapped, start, size } = module;
         let payload = (cut(name), cut(version), cut(file), cut(mapped), *start, *size);
-        self.ring.record(process_event::MODULE, &payload);
+        self.ring.record(process_event::MODULE, payload);
     }
 
     /// Reports more requests that got no snapshot.
     pub fn suppressed(&self, count: u64) {
-        self.ring.record(process_event::SUPPRESSED, &(count,));
+        self.ring.record(process_event::SUPPRESSED, (count,));
     }
 
     /// Reports the regular end of the session, and how many events were lost.
     pub fn end(&self, discarded: u64) {
-        self.ring.record(process_event::END, &(discarded,));
+        self.ring.record(process_event::END, (discarded,));
     }
 }
 

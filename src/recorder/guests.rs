@@ -16,6 +16,7 @@ pub(crate) static HOST_RECORDER: HostRecorder = HostRecorder {
 };
 
 /// Arguments of a guest's firing.
+#[derive(Clone, Copy)]
 struct GuestPayload<'a>(&'a dyn DynPayload);
 
 impl Payload for GuestPayload<'_> {

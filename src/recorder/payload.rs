@@ -202,7 +202,7 @@ impl Value for Named<'_> {
 }
 
 /// All arguments of one firing: a tuple of [`Value`]s.
-pub trait Payload {
+pub trait Payload: Copy {
     /// The tightest form that has their values.
     fn form(&self) -> Form;
 
@@ -228,6 +228,7 @@ pub trait Payload {
 
 /// Arguments, and the clock's time of their firing if the caller has read it.
 #[cfg(recorded)]
+#[derive(Clone, Copy)]
 pub(super) struct Timed<P> {
     pub arguments: P,
     pub time: Option<u64>,

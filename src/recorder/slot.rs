@@ -93,15 +93,18 @@ impl Descriptor {
         // No memory for the thread's record: drop the event. The bits stay set, so later firings try again.
         let Some(_pin) = thread_progress::pin() else { return };
         // Acquire: with `set_session`'s Release. After the pin: a session seen now stays until the thread is unpinned.
-        let mut sessions = self.sessions_acquired();
-        while sessions != 0 {
-            let number = sessions.trailing_zeros() as usize;
-            sessions &= sessions - 1;
-            match SLOTS[number].ready(number) {
+        let sessions = self.sessions_acquired();
+        if sessions == 0 {
+            return;
+        }
+        let first = sessions.trailing_zeros() as usize;
+        match SLOTS[first].ready(first) {
+            Some(ring) if sessions.is_power_of_two() => match ring.space().is_at_end() {
                 // The event will be dropped: its arguments are not made.
-                Some(ring) if ring.space().is_at_end() => ring.discard_at_end(),
-                ready => return self.record_in(ready, number, sessions, &payload()),
-            }
+                true => ring.discard_at_end(),
+                false => ring.record(self.id(), payload()),
+            },
+            _ => self.record_in_each(sessions, payload()),
         }
     }
 
@@ -135,17 +138,14 @@ impl Descriptor {
         }
     }
 
-    /// Records in the session's ring, if that is ready, and in the remaining sessions.
-    #[inline(always)]
-    fn record_in(&self, ready: Option<&ThreadRing>, number: usize, mut sessions: u32, payload: &impl Payload) {
-        match ready {
-            Some(ring) => ring.record(self.id(), payload),
-            None => SLOTS[number].record(number, self.id(), payload),
-        }
+    /// Records in several sessions, or in one whose ring is not ready. By value: so the payload need not be in memory for other firings.
+    #[cold]
+    #[inline(never)]
+    fn record_in_each(&self, mut sessions: u32, payload: impl Payload) {
         while sessions != 0 {
             let number = sessions.trailing_zeros() as usize;
             sessions &= sessions - 1;
-            SLOTS[number].record(number, self.id(), payload);
+            SLOTS[number].record(number, self.id(), &payload);
         }
     }
 }
@@ -177,7 +177,6 @@ impl Slot {
         unsafe { own.ring.as_ref() }
     }
 
-    #[inline(never)]
     pub(super) fn record(&self, number: usize, id: u16, payload: &impl Payload) {
         // Acquire: with the Release of the session's start.
         let generation = self.generation.load(Acquire);
@@ -189,7 +188,7 @@ impl Slot {
         // SAFETY: null, or a ring of this generation's session, which frees it after it has cleared its bits and waited for
         // pinned threads. This thread is pinned, and has seen the bit.
         match unsafe { ring.as_ref() } {
-            Some(ring) => ring.record(id, payload),
+            Some(ring) => ring.record(id, *payload),
             None => self.record_without(number, id, payload),
         }
     }

@@ -26,9 +26,14 @@ pub struct Text<'a>(pub(super) Kind<'a>);
 pub(super) enum Kind<'a> {
     Null,
     Utf8(&'a str),
+    /// Without NUL.
+    Plain(&'static str),
     Bytes(&'a [u8]),
     Terminated(&'a CStr),
-    Numbered { shape: &'static Shape, number: u64 },
+    Numbered {
+        shape: &'static Shape,
+        number: u64,
+    },
     Place(&'a Location<'a>),
 }
 
@@ -38,6 +43,13 @@ impl Text<'_> {
 }
 
 impl Text<'static> {
+    /// A text that the program's source gives, or the compiler, without NUL. Rings need not search it for one: such a byte would end the text
+    /// for their readers, and damage the event's other arguments.
+    #[inline(always)]
+    pub(crate) const fn plain(text: &'static str) -> Self {
+        Text(Kind::Plain(text))
+    }
+
     /// A name that contains a number, formatted only when the probe fires.
     #[inline]
     pub const fn numbered(shape: &'static Shape, number: u64) -> Self {
@@ -97,7 +109,7 @@ impl fmt::Debug for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Kind::Null => f.write_str("NULL"),
-            Kind::Utf8(text) => fmt::Debug::fmt(text, f),
+            Kind::Utf8(text) | Kind::Plain(text) => fmt::Debug::fmt(text, f),
             Kind::Bytes(bytes) => fmt::Debug::fmt(&String::from_utf8_lossy(bytes), f),
             Kind::Terminated(text) => fmt::Debug::fmt(text, f),
             Kind::Numbered { shape, number } => {

@@ -57,16 +57,27 @@ impl Buffer {
         match text.0 {
             Kind::Null => b"",
             Kind::Utf8(text) if text.len() <= Self::LIMIT && !has_nul(text.as_bytes()) => text.as_bytes(),
+            // A new value for the call, so that the one from outside need not be in memory.
+            Kind::Plain(text) => {
+                if text.len() <= Self::LIMIT {
+                    text.as_bytes()
+                } else {
+                    self.filled(Kind::Plain(text))
+                }
+            }
             Kind::Terminated(text) => {
                 let bytes = text.to_bytes();
                 &bytes[..bytes.len().min(Self::LIMIT)]
             }
-            other => {
-                let length = self.fill(other);
-                // SAFETY: `fill` has written `length` bytes.
-                unsafe { self.bytes[..length].assume_init_ref() }
-            }
+            other => self.filled(other),
         }
+    }
+
+    #[inline(never)]
+    fn filled(&mut self, text: Kind<'_>) -> &[u8] {
+        let length = self.fill(text);
+        // SAFETY: `fill` has written `length` bytes.
+        unsafe { self.bytes[..length].assume_init_ref() }
     }
 
     /// The text as rings take it, see [`bytes`](Self::bytes).
@@ -88,7 +99,7 @@ impl Buffer {
         match text {
             Kind::Null => {}
             Kind::Terminated(text) => filling.text(text.to_bytes()),
-            Kind::Utf8(text) => filling.text(text.as_bytes()),
+            Kind::Utf8(text) | Kind::Plain(text) => filling.text(text.as_bytes()),
             Kind::Bytes(bytes) => filling.text(bytes),
             Kind::Numbered { shape, number } => filling.name(shape, number),
             Kind::Place(place) => filling.place(place.file(), place.line()),

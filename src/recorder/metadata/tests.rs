@@ -169,6 +169,7 @@ fn our_reader_reads(format: Format) {
 }
 
 /// An event of class 0 at a time.
+#[derive(Clone, Copy)]
 struct At(u64, (i32, u32, i64, u64, &'static [u8]));
 
 impl Payload for At {
@@ -227,7 +228,7 @@ fn both_headers_and_both_forms(format: Format) {
     for turn in 0..5000 {
         time += pauses[turn % pauses.len()];
         let (small, count, large, bits) = numbers[turn % numbers.len()];
-        ring.record(0, &At(time, (small, count, large, bits, b"caf\xc3\xa9")));
+        ring.record(0, At(time, (small, count, large, bits, b"caf\xc3\xa9")));
         expected.push((time - start, format!("{small}, count = {count}, large = {large}, bits = {bits}, event")));
         if turn % 300 == 0 {
             assert!(follower.poll(|event| followed.push(format!("{event:?}"))).unwrap());

@@ -229,12 +229,11 @@ impl<S: Space> Ring<S> {
     }
 
     /// Records one firing of the owner. `class`: the number of the event's class, of which each form has an id.
-    #[inline]
-    pub fn record(&self, class: u16, payload: &impl Payload) {
-        let form = payload.form();
-        let is_done = form == Form::Tight && self.record_as_most(class, payload);
+    #[inline(always)]
+    pub fn record(&self, class: u16, payload: impl Payload) {
+        let is_done = payload.form() == Form::Tight && self.record_as_most(class, &payload);
         if !is_done {
-            self.record_any(class, payload, form);
+            self.record_any(class, payload);
         }
     }
 
@@ -281,9 +280,11 @@ impl<S: Space> Ring<S> {
         self.commit(0, packet);
     }
 
+    /// Records any firing. By value: so the payload need not be in memory for those that are as most.
     #[cold]
     #[inline(never)]
-    fn record_any(&self, class: u16, payload: &impl Payload, form: Form) {
+    fn record_any(&self, class: u16, payload: impl Payload) {
+        let form = payload.form();
         let (id, size) = (form.event_id(class), payload.size(form));
         let most = (WHOLE_SIZE + size) as u64;
         loop {
@@ -299,7 +300,7 @@ impl<S: Space> Ring<S> {
             // 2.
             self.hold(state.level, state.packet());
             self.space.interrupted();
-            let time = self.time(payload);
+            let time = self.time(&payload);
             let header = match state.is_at_first() {
                 true => EventHeader::first(id, time),
                 false => EventHeader::following(id, time, self.last.load(Relaxed)),
@@ -312,7 +313,7 @@ impl<S: Space> Ring<S> {
             self.space.interrupted();
             // 3.
             self.last.store(time, Relaxed);
-            self.space.put(state.position, header, payload, form);
+            self.space.put(state.position, header, &payload, form);
             self.space.interrupted();
             self.commit(state.level, state.packet());
             return;

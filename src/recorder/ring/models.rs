@@ -60,8 +60,8 @@ fn loom_ring_a_reader_finds_whole_events_only() {
                 }
             })
         };
-        ring.record(111, &(0u64,));
-        ring.record(112, &(0u64,));
+        ring.record(111, (0u64,));
+        ring.record(112, (0u64,));
         reader.join().unwrap();
         assert_eq!(ring.space().header(0, Word::ContentSize).load(Relaxed) / 8, HEADER + 2 * SIZE);
     });
@@ -114,7 +114,7 @@ fn loom_ring_a_copy_of_a_packet_that_is_taken_again_is_left_out() {
         let words = words.into_iter().chain([0; FIRST + 2]).map(AtomicU64::new).collect();
         let ring = Arc::new(Ring::new(Circle(words), 1));
         assert!(ring.adopt(1));
-        ring.record(1, &(0u64,));
+        ring.record(1, (0u64,));
         let copier = {
             let ring = Arc::clone(&ring);
             thread::spawn(move || {
@@ -131,7 +131,7 @@ fn loom_ring_a_copy_of_a_packet_that_is_taken_again_is_left_out() {
         // Another thread's turn, and another packet.
         ring.abandon(1);
         assert!(ring.adopt(2));
-        ring.record(2, &(0u64,));
+        ring.record(2, (0u64,));
         copier.join().unwrap();
     });
 }

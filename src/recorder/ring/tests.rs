@@ -132,15 +132,16 @@ fn ring(packets: u64, circular: bool) -> &'static Ring<Memory> {
 /// Leaves `room` bytes in the current packet.
 fn fill(ring: &Ring<Memory>, room: u64) {
     let text = [b'x'; 500];
-    ring.record(WHOLE, &());
+    ring.record(WHOLE, ());
     while let left @ 1.. = Cursor::of(ring.word.load(Relaxed)).room() - room {
         // The rest must be exactly one more event, or nothing.
         let size = if left <= 500 { left } else { (left / 2).min(500) };
-        ring.record(WHOLE, &(&text[..(size - SMALLEST) as usize],));
+        ring.record(WHOLE, (&text[..(size - SMALLEST) as usize],));
     }
 }
 
 /// A string, and when its event happened.
+#[derive(Clone, Copy)]
 struct Timed(Option<u64>, &'static [u8]);
 
 impl Payload for Timed {
@@ -195,14 +196,14 @@ fn interrupt_everywhere(packets: u64, circular: bool, room: u64, burst: u16) {
                     next.set(next.get() + 1);
                     // Odd ones have whole headers.
                     let id = next.get();
-                    ring.record(if id.is_multiple_of(2) { id % (WHOLE / 3) } else { id }, &Timed(time(id % 2), text));
+                    ring.record(if id.is_multiple_of(2) { id % (WHOLE / 3) } else { id }, Timed(time(id % 2), text));
                 }
                 // A reader that looks now finds whole events only.
                 committed(ring);
             })));
             ring.space().step.set(0);
             *ring.space().fire_at.borrow_mut() = vec![first, second];
-            ring.record(2, &Timed(time(second % 3), b"1234567"));
+            ring.record(2, Timed(time(second % 3), b"1234567"));
             ring.space().fire_at.borrow_mut().clear();
             interrupted = next.get() > 100;
             let lost = ring.discarded() as usize;
@@ -250,7 +251,7 @@ fn what_finds_no_room_is_counted_in_the_packet() {
     let ring = ring(1, false);
     fill(ring, 0);
     for _ in 0..10 {
-        ring.record(9, &(1u64,));
+        ring.record(9, (1u64,));
     }
     assert_eq!(ring.discarded(), 10);
     assert_eq!(ring.space().header(0, Word::Discarded).load(Relaxed), 10);
@@ -261,7 +262,7 @@ fn a_circle_keeps_the_newest() {
     let ring = ring(3, true);
     let text = [b'x'; 400];
     for event in 0..1000u16 {
-        ring.record(event, &(&text[..],));
+        ring.record(event, (&text[..],));
     }
     let ids = ids(ring);
     assert!(ids.ends_with(&[998, 999]));
@@ -281,11 +282,11 @@ fn a_circle_never_overwrites_what_is_being_written() {
 #[test]
 fn an_event_has_the_time_when_it_happened_unless_it_is_too_old() {
     let ring = ring(2, false);
-    ring.record(1, &(0u64,));
+    ring.record(1, (0u64,));
     CLOCK.set(7);
-    ring.record(2, &Timed(Some(2), b""));
-    ring.record(3, &Timed(None, b""));
-    ring.record(4, &Timed(Some(7), b""));
+    ring.record(2, Timed(Some(2), b""));
+    ring.record(3, Timed(None, b""));
+    ring.record(4, Timed(Some(7), b""));
     let times: Vec<_> = committed(ring).into_iter().map(|(_, _, time)| time).collect();
     assert_eq!(times, [1, 2, 8, 9]);
 }
@@ -293,11 +294,11 @@ fn an_event_has_the_time_when_it_happened_unless_it_is_too_old() {
 #[test]
 fn a_ring_goes_to_another_thread_with_a_new_packet() {
     let ring = ring(3, false);
-    ring.record(1, &(0u64,));
+    ring.record(1, (0u64,));
     assert!(!ring.adopt(8) && !ring.abandon(8));
     assert!(ring.abandon(7));
     assert!(ring.adopt(8));
-    ring.record(2, &(0u64,));
+    ring.record(2, (0u64,));
     let threads = [0, 1].map(|packet| ring.space().header(packet, Word::Thread).load(Relaxed));
     assert_eq!(threads, [7, 8]);
     assert_eq!(committed(ring).iter().map(|(packet, id, _)| (*packet, *id)).collect::<Vec<_>>(), [(0, 1), (1, 2)]);
@@ -306,10 +307,10 @@ fn a_ring_goes_to_another_thread_with_a_new_packet() {
 #[test]
 fn a_ring_is_taken_once_from_a_thread_that_has_ended() {
     let ring = ring(3, false);
-    ring.record(1, &(0u64,));
+    ring.record(1, (0u64,));
     assert!(ring.adopt_from(7, 8));
     assert!(!ring.adopt_from(7, 9) && !ring.abandon(7), "it is 8's now");
-    ring.record(2, &(0u64,));
+    ring.record(2, (0u64,));
     let threads = [0, 1].map(|packet| ring.space().header(packet, Word::Thread).load(Relaxed));
     assert_eq!(threads, [7, 8]);
 }
@@ -329,11 +330,11 @@ fn counts_never_go_down_in_a_file() {
     let counts = || -> Vec<u64> {
         packets(&std::fs::read(&path).unwrap()).unwrap().iter().map(|packet| packet.discarded).collect()
     };
-    ring.record(0, &(0u64,));
+    ring.record(0, (0u64,));
     let word = ring.word.load(Relaxed);
     ring.word.store(Cursor { level: DEPTH, ..Cursor::of(word) }.word(), Relaxed);
-    ring.record(0, &(0u64,));
-    ring.record(0, &(0u64,));
+    ring.record(0, (0u64,));
+    ring.record(0, (0u64,));
     ring.word.store(word, Relaxed);
     assert_eq!(ring.discarded(), 2);
     assert!(counts().iter().all(|&count| count == 2), "{:?}", counts());

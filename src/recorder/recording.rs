@@ -42,6 +42,10 @@ const CIRCULAR: &str = ".rings";
 
 /// How many rings wait for new threads.
 const WAITING: usize = 16;
+/// At the start, how many wait for the threads that are there, whatever their size,
+const AT_START: usize = 32;
+/// and the bytes that more of them may take: each of those threads may fire at once, and may never.
+const SPACE_AT_START: u64 = 64 << 20;
 
 /// How far ahead of its writer a file is prepared, at least, in bytes.
 const AHEAD: u64 = 128 << 10;
@@ -135,7 +139,7 @@ impl Recording {
         if recording.options.mode == Mode::Overwrite {
             recording.circular = Some(folder::make_private(&recording.folder, CIRCULAR)?);
         }
-        recording.offer_rings((WAITING + os::threads()).min(PREPARED))?;
+        recording.offer_rings(recording.rings_at_start())?;
         recording.flight.prepare(&recording.options)?;
         recording.set_filter();
         recording.set_slower();
@@ -310,6 +314,12 @@ impl Recording {
             }
         }
         busy
+    }
+
+    fn rings_at_start(&self) -> usize {
+        let first_size = RingFile::first_size(self.options.mode, self.options.file_size());
+        let most = (SPACE_AT_START / first_size) as usize;
+        (WAITING + os::threads()).min(AT_START.max(most)).min(PREPARED)
     }
 
     /// Creates rings until `wanted` of them wait.

@@ -58,8 +58,7 @@ impl RingFile {
         mode: Mode,
         size: u64,
     ) -> io::Result<RingFile> {
-        let at_first = if mode == Mode::Stream { AT_FIRST } else { size };
-        let file = StreamFile::create(folder, name, uuid, stream, size, at_first)?;
+        let file = StreamFile::create(folder, name, uuid, stream, size, Self::first_size(mode, size))?;
         file.populate(0, file.prepared());
         let size = file.limit() / SUB_BUFFER as u64 * SUB_BUFFER as u64;
         if size == 0 {
@@ -77,6 +76,11 @@ impl RingFile {
             Mode::Stream | Mode::Discard => (size, u64::MAX),
         };
         Ok(RingFile { file, mode, size, mask, full: AtomicBool::new(false), at_end: AtomicBool::new(false) })
+    }
+
+    /// The bytes that a new file of at most `size` bytes takes.
+    pub fn first_size(mode: Mode, size: u64) -> u64 {
+        if mode == Mode::Stream { AT_FIRST.min(size) } else { size }
     }
 
     pub fn file(&self) -> &StreamFile {

@@ -37,7 +37,7 @@ use crate::thread_progress;
 pub(super) const SESSIONS: usize = 32;
 
 /// The most rings that wait for threads.
-pub(super) const PREPARED: usize = 32;
+pub(super) const PREPARED: usize = 256;
 
 /// With fewer waiting rings than this, the maintenance thread is woken.
 pub(super) const FEW: usize = 8;

@@ -1,6 +1,7 @@
 //! Threads that come and go.
 
 use std::collections::BTreeSet;
+use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -38,4 +39,32 @@ fn threads_come_and_go_at_1_khz() {
     }
     assert!(summary.status.rings < 200, "{} rings for 8 threads at once", summary.status.rings);
     assert!(summary.status.discarded as usize <= threads * EVENTS / 100, "{} lost", summary.status.discarded);
+}
+
+#[test]
+#[cfg_attr(dyntrace_portable, ignore = "the recorder does not know there how many threads there are")]
+fn threads_that_were_there_before_lose_nothing() {
+    const THREADS: usize = 200;
+    let _alone = alone();
+    let directory = tempfile::tempdir().unwrap();
+    let all = Barrier::new(THREADS + 1);
+    let summary = thread::scope(|scope| {
+        for number in 1..=THREADS as i32 {
+            let all = &all;
+            scope.spawn(move || {
+                all.wait();
+                all.wait();
+                (1..=EVENTS as i32).for_each(|event| fire(number, event));
+                all.wait();
+            });
+        }
+        all.wait();
+        let session = Session::start(options(directory.path(), ",size=1M")).unwrap();
+        all.wait();
+        all.wait();
+        stop(session)
+    });
+    assert_eq!(summary.status.discarded, 0);
+    let lines = read(directory.path());
+    assert_eq!((lines.len(), lines.values().map(Vec::len).sum()), (THREADS, THREADS * EVENTS));
 }

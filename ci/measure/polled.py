@@ -27,9 +27,9 @@ class Cost(NamedTuple):
 def polled():
     program = build("polls-bench", package=PACKAGE, unstable=True)
     with_console = build("polls-bench", "console", package=PACKAGE, unstable=True)
-    added = against_bare(program, "idle", "stream", "overwrite", "hooks", "dial9", "dial9-wakes", "monitor")
+    added = against_bare(program, "clock", "idle", "stream", "overwrite", "hooks", "dial9", "dial9-wakes", "monitor")
     if not is_met(added):
-        more = against_bare(program, "idle", "stream", "overwrite", "hooks", "dial9", "dial9-wakes", "monitor")
+        more = against_bare(program, *added)
         added = {peer: taken + more[peer] for peer, taken in added.items()}
     added |= against_bare(program, "spans", polls=LINES)
     added |= against_bare(with_console, "console", polls=LINES)
@@ -38,6 +38,7 @@ def polled():
         print(f"  ns of CPU added to a poll, {peer}: {told(process)}; of its thread {told(thread)}", flush=True)
     for mode in "stream", "overwrite":
         say(f"ns that recording adds to a poll, {mode}", round(median(added[mode]), 2), 25)
+        print(f"  of which two readings of the clock alone add {told([cost.process for cost in added['clock']])}", flush=True)
         say(f"the same against dial9, {mode}", against_dial9(added, mode), 0.5, " x")
 
 

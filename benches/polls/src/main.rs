@@ -19,6 +19,8 @@ use tokio::task::JoinHandle;
 enum Peer {
     /// `tokio::spawn`.
     Bare,
+    /// `tokio::spawn`, with a reading of the clock before and after each poll: what all pay that tell both times.
+    Clock,
     /// `dyntrace::spawn`, nobody looking.
     Idle,
     /// `dyntrace::spawn`, its polls recorded in files that grow.
@@ -61,6 +63,7 @@ fn main() {
     let options = Options::parse();
     match options.peer {
         Peer::Bare => measure(&options, peers::runtime(), |yields| tokio::spawn(task(yields)), || {}),
+        Peer::Clock => measure(&options, peers::runtime(), |yields| tokio::spawn(peers::timed(task(yields))), || {}),
         Peer::Idle => measure(&options, peers::runtime(), |yields| dyntrace::spawn(task(yields)).into_inner(), || {}),
         Peer::Stream => peers::stream(&options, peers::runtime(), |yields| dyntrace::spawn(task(yields)).into_inner()),
         Peer::Overwrite => peers::overwrite(&options),

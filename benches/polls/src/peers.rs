@@ -1,7 +1,11 @@
 //! The ways to watch polls, each set up as its documentation has it.
 
 use std::fs::{self, File};
+use std::future::poll_fn;
+use std::hint::black_box;
 use std::time::Duration;
+#[cfg(not(target_arch = "x86_64"))]
+use std::time::Instant;
 
 use dial9_tokio_telemetry::telemetry::{Dial9HandleTokioExt as _, DiskBuffer, TokioAttachOptions, recorder};
 use dial9_trace_format::decoder::Decoder;
@@ -22,6 +26,32 @@ pub fn runtime() -> Runtime {
 
 pub fn with_hooks() -> Runtime {
     dyntrace::runtime::Builder::new_current_thread().build().expect("a runtime")
+}
+
+/// Reads the clock around each poll, and does nothing with the times.
+pub fn timed(task: impl Future<Output = ()>) -> impl Future<Output = ()> {
+    let mut task = Box::pin(task);
+    poll_fn(move |context| {
+        black_box(now());
+        let answer = task.as_mut().poll(context);
+        black_box(now());
+        answer
+    })
+}
+
+/// The clock that the recorder reads.
+#[cfg(target_arch = "x86_64")]
+fn now() -> u64 {
+    #[allow(unused_unsafe, reason = "a safe function in newer Rust than the oldest supported one")]
+    // SAFETY: every such processor has this instruction; it touches no memory.
+    unsafe {
+        std::arch::x86_64::_rdtsc()
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn now() -> Instant {
+    Instant::now()
 }
 
 fn session(options: &Options, mode: Mode) -> Session {

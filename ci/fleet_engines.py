@@ -1,5 +1,5 @@
-"""The engines that answer the questions of fleet/. Each is made for the folder that holds the data set `fleet`, and has one method:
-`ask` takes SQL and returns the rows, as dictionaries of column names and values of Python."""
+"""The engines that answer the questions of fleet/. Each is made for the folder that holds the data set `fleet`. Its method `ask` takes SQL
+and returns the rows, as dictionaries of column names and values of Python. DuckDB and DataFusion then tell the bytes `read` for them."""
 
 import decimal
 import json
@@ -16,12 +16,16 @@ class DuckDB:
 
         self.folder = folder
         self.base = duckdb.connect()
+        self.read = 0
         for view in views("duckdb.sql", folder):
             self.base.execute(view)
 
     def ask(self, text):
+        before = bytes_read()
         answer = self.base.sql(text)
-        return dictionaries(answer.columns, answer.fetchall())
+        rows = answer.fetchall()
+        self.read = bytes_read() - before
+        return dictionaries(answer.columns, rows)
 
 
 class Spark:
@@ -45,11 +49,15 @@ class DataFusion:
 
     def __init__(self, folder):
         self.folder = folder
+        self.read = 0
 
     def ask(self, text):
-        command = ["dyntrace", "query", "fleet", "--json", text]
-        said = subprocess.run(command, cwd=self.folder, check=True, stdout=subprocess.PIPE, text=True).stdout
-        return [{column: plain(value) for column, value in row.items()} for row in json.loads(said)]
+        command = ["dyntrace", "query", "fleet", "--json", "--stats", text]
+        run = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
+        if run.returncode:
+            raise RuntimeError(f"{text}\n{run.stderr}")
+        self.read = int(re.search(r"read: (\d+) bytes", run.stderr)[1])
+        return [{column: plain(value) for column, value in row.items()} for row in json.loads(run.stdout)]
 
 
 by_name = {"duckdb": DuckDB, "spark": Spark, "datafusion": DataFusion}
@@ -59,6 +67,11 @@ def views(file, folder):
     """The statements of a file of views, for the tables that are in the folder."""
     statements = (questions / file).read_text().replace("'fleet/", f"'{folder}/fleet/").split(";")
     return [text for text in statements if (table := re.search(r"VIEW (\w+)", text)) and (folder / "fleet" / table[1]).is_dir()]
+
+
+def bytes_read():
+    """The bytes that this process has read by system calls, also from the page cache."""
+    return int(re.search(r"^rchar: (\d+)$", pathlib.Path("/proc/self/io").read_text(), re.MULTILINE)[1])
 
 
 def dictionaries(columns, rows):

@@ -4,14 +4,15 @@ Two programs are recorded and converted. The day is their files, linked under th
 ran on one host, in one hour, and has a tag that no other file has.
 """
 
-import json
-import re
+import os
 import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import NamedTuple
+
+import fleet_engines
 
 from .common import FULL, ROOT, built, median_ratio, room, say, taken_in_turns
 
@@ -25,10 +26,21 @@ TAG = "req-15"
 ONE_TAG = f"select * from operations where user_tag = '{TAG}' and date = '{DATE}'"
 
 
+class Day(NamedTuple):
+    """The folder that holds the data set `fleet`, and its size."""
+
+    folder: Path
+    bytes: int
+
+
 class Answer(NamedTuple):
     seconds: float
     rows: int
     read: int
+    of: int
+
+    def __str__(self):
+        return f"{self.rows} rows in {self.seconds:.2f} s, {self.read / 1e6:.1f} of {self.of / 1e6:.1f} MB read"
 
 
 def day():
@@ -36,28 +48,39 @@ def day():
     storm = built("-p", "dyntrace", "--example", "file_storm") / "examples" / "file_storm"
     with room() as folder:
         folder = Path(folder)
-        engines = {"DuckDB": duckdb(folder / "python")}
+        install_duckdb(folder / "python")
+        engines = [fleet_engines.DuckDB]
         if FULL:
-            engines["dyntrace query"] = datafusion()
+            build_datafusion(command)
+            engines.append(fleet_engines.DataFusion)
 
         files = recorded(folder / "large", command, storm, actions=16_000)
-        data = spread(folder / "of-100", files, hosts=100)
-        for name, ask in engines.items():
-            answer = ask(data, ONE_TAG)
-            print(f"  one tag in a day of 100 hosts, {name}: {told(answer, data)}", flush=True)
-            say(f"bytes of one tag in a day of 100 hosts, {name}", round(100 * answer.read / size(data), 3), 2, " %")
-        shutil.rmtree(data)
+        of_100 = spread(folder / "of-100", files, hosts=100)
+        for engine in engines:
+            answer = ask(engine, of_100, ONE_TAG)
+            print(f"  one tag in a day of 100 hosts, {engine.__name__}: {answer}", flush=True)
+            say(f"bytes of one tag in a day of 100 hosts, {engine.__name__}", round(100 * answer.read / answer.of, 3), 2, " %")
+        shutil.rmtree(of_100.folder)
 
         files = recorded(folder / "small", command, storm, actions=200)
         few, many = (100, 1_000) if FULL else (10, 100)
         of_few, of_many = (spread(folder / f"of-{hosts}", files, hosts) for hosts in (few, many))
-        for name, ask in engines.items():
+        for engine in engines:
             for what, text in ("one tag", ONE_TAG), ("slowest", question("slowest")), ("errors", question("errors")):
-                less, more = taken_in_turns(ROUNDS, lambda: ask(of_few, text), lambda: ask(of_many, text))
-                for hosts, answers, data in (few, less, of_few), (many, more, of_many):
-                    print(f"  {what}, {hosts} hosts, {name}, median of {ROUNDS}: {told(sorted(answers)[ROUNDS // 2], data)}", flush=True)
+                less, more = taken_in_turns(ROUNDS, lambda: ask(engine, of_few, text), lambda: ask(engine, of_many, text))
+                for hosts, answers in (few, less), (many, more):
+                    middle = sorted(answers)[ROUNDS // 2]
+                    print(f"  {what}, {hosts} hosts, {engine.__name__}, median of {ROUNDS}: {middle}", flush=True)
                 growth = median_ratio(*([answer.seconds for answer in answers] for answers in (more, less)))
-                say(f"{what}, {name}: time of {many} hosts, against {few}", round(growth, 2), LINEAR * many / few, " x")
+                say(f"{what}, {engine.__name__}: time of {many} hosts, against {few}", round(growth, 2), LINEAR * many / few, " x")
+
+
+def ask(engine, day, text):
+    """Asks an engine that knows no file yet."""
+    engine = engine(day.folder)
+    begun = time.monotonic()
+    rows = len(engine.ask(text))
+    return Answer(time.monotonic() - begun, rows, engine.read, day.bytes)
 
 
 def recorded(folder, command, storm, actions):
@@ -84,60 +107,29 @@ def run_with_losses(*command):
 def spread(folder, files, hosts):
     """Makes the day."""
     common, needle = files
+    size = 0
     for host in range(hosts):
         for hour in range(HOURS):
-            place = folder / "operations" / f"host=web-{host}" / f"date={DATE}" / f"hour={hour:02}"
+            place = folder / "fleet" / "operations" / f"host=web-{host}" / f"date={DATE}" / f"hour={hour:02}"
             place.mkdir(parents=True)
             for number, file in enumerate(needle if (host, hour) == (hosts // 2, HOURS // 2) else common):
                 (place / f"{number:03}.parquet").hardlink_to(file)
-    return folder
-
-
-def size(data):
-    return sum(file.stat().st_size for file in data.rglob("*.parquet"))
-
-
-def told(answer, data):
-    return f"{answer.rows} rows in {answer.seconds:.2f} s, {answer.read / 1e6:.1f} of {size(data) / 1e6:.1f} MB read"
+                size += file.stat().st_size
+    return Day(folder, size)
 
 
 def question(name):
     return (ROOT / "fleet" / f"{name}.sql").read_text()
 
 
-def duckdb(folder):
-    """Installs DuckDB. It asks with a new connection, which knows no file yet."""
+def install_duckdb(folder):
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     subprocess.run([folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", "duckdb"], check=True)
     sys.path += map(str, folder.glob("lib/python*/site-packages"))
-    import duckdb
-
-    def ask(data, text):
-        base = duckdb.connect()
-        files = f"read_parquet('{data}/operations/*/*/*/*.parquet', hive_partitioning = true, union_by_name = true)"
-        base.execute(f"create view operations as select * from {files}")
-        before, begun = bytes_read(), time.monotonic()
-        rows = len(base.execute(text).fetchall())
-        return Answer(time.monotonic() - begun, rows, bytes_read() - before)
-
-    return ask
 
 
-def bytes_read():
-    """The bytes that this process has read by system calls, also from the page cache."""
-    return int(re.search(r"^rchar: (\d+)$", Path("/proc/self/io").read_text(), re.MULTILINE)[1])
-
-
-def datafusion():
-    """Builds `dyntrace query`."""
-    package = ROOT / "crates" / "query"
-    subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=package, check=True)
-    program = package / "target" / "release" / "dyntrace-query"
-
-    def ask(data, text):
-        begun = time.monotonic()
-        run = subprocess.run([program, data, "--json", "--stats", text], capture_output=True, text=True, check=True)
-        took = time.monotonic() - begun
-        return Answer(took, len(json.loads(run.stdout)), int(re.search(r"read: (\d+) bytes", run.stderr)[1]))
-
-    return ask
+def build_datafusion(command):
+    """Builds the program that `dyntrace query` runs."""
+    package, target = ROOT / "crates" / "query", ROOT / "target" / "query"
+    subprocess.run(["cargo", "build", "--release", "--quiet", "--target-dir", target], cwd=package, check=True)
+    os.environ["PATH"] = os.pathsep.join([str(command.parent), str(target / "release"), os.environ["PATH"]])

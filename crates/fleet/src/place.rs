@@ -11,7 +11,7 @@ const HOUR: i64 = SECONDS_OF_HOUR * 1_000_000_000;
 /// The longest encoded name of a host. A longer one is cut, and gets a hash of the whole name.
 const LONGEST: usize = 200;
 
-/// The value that engines read as null.
+/// The value that stands for no name: Spark and DuckDB 2 read it as null.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// The host and the hour of a row.
@@ -72,6 +72,8 @@ fn encoded(hostname: &str) -> String {
     if hostname.is_empty() {
         return NULL.to_owned();
     }
+    // Engines look for words for null before they decode: one encoded byte keeps the name. DuckDB 1 takes `null` in any case.
+    let is_null = hostname == NULL || hostname.eq_ignore_ascii_case("null");
     let mut out = String::new();
     for byte in hostname.bytes() {
         if out.len() >= LONGEST {
@@ -82,7 +84,9 @@ fn encoded(hostname: &str) -> String {
             break;
         }
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => out.push(char::from(byte)),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' if !is_null || !out.is_empty() => {
+                out.push(char::from(byte));
+            }
             _ => {
                 let _ = write!(out, "%{byte:02X}");
             }
@@ -108,6 +112,22 @@ mod tests {
             ["host=%", "host=%0", "host=%zz", "host=%FF", "hosts=a", &format!("host={one}"), &format!("host={NULL}")]
         {
             assert_eq!(hostname(unknown), None, "{unknown}");
+        }
+    }
+
+    #[test]
+    fn names_that_engines_read_as_null_are_encoded() {
+        for (name, folder) in [
+            (NULL, "%5F_HIVE_DEFAULT_PARTITION__"),
+            ("NULL", "%4EULL"),
+            ("null", "%6Eull"),
+            ("nUlL", "%6EUlL"),
+            // No engine reads these as null.
+            ("null-1", "null-1"),
+            ("__hive_default_partition__", "__hive_default_partition__"),
+        ] {
+            assert_eq!(encoded(name), folder);
+            assert_eq!(hostname(&format!("host={folder}")).as_deref(), Some(name));
         }
     }
 

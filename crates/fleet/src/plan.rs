@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::loss::{self, Loss};
 
 /// Counted up when a range would get other rows, or other files, than before. A range is finished by a converter with its layout.
-pub const LAYOUT: u32 = 1;
+pub const LAYOUT: u32 = 2;
 
 /// The plan of a range of a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use parquet::schema::types::Type;
 use crate::writer::{Arg, Fired, HEADER, SUB_BUFFER, Writer, entry, fired, returned};
 use crate::{dyntrace, storm};
 
-const HOUR: u64 = 3_600_000_000_000;
+pub const HOUR: u64 = 3_600_000_000_000;
 const OPTIONS: [&str; 4] = ["--to", "parquet", "--partition", "host,date,hour"];
 
 type Rows = Vec<BTreeMap<String, Field>>;
@@ -28,7 +28,7 @@ fn convert(traces: &[&Path], options: &[&str], output: &Path, status: i32) -> St
     said
 }
 
-fn arguments(traces: &[&Path], options: &[&str], output: &Path) -> Vec<String> {
+pub fn arguments(traces: &[&Path], options: &[&str], output: &Path) -> Vec<String> {
     let traces = traces.iter().map(|trace| trace.to_str().unwrap().to_owned());
     let options = OPTIONS.iter().chain(options).map(|option| (*option).to_owned());
     let output = ["-o".to_owned(), output.to_str().unwrap().to_owned()];
@@ -65,9 +65,10 @@ fn open(path: &Path) -> SerializedFileReader<File> {
     SerializedFileReader::new(File::open(path).unwrap()).unwrap()
 }
 
-/// The rows of a table without nulls, in the order of its files.
+/// The rows of a table without nulls, in the order of its files. Like engines, it ignores files whose names begin with a dot.
 pub fn rows(output: &Path, table: &str) -> Rows {
-    let of_table = files(output).into_iter().filter(|file| file.starts_with(table));
+    let is_whole = |file: &Path| !file.file_name().unwrap().to_str().unwrap().starts_with('.');
+    let of_table = files(output).into_iter().filter(|file| file.starts_with(table) && is_whole(file));
     let read = |file: PathBuf| -> Rows {
         let columns = |row: parquet::record::Row| {
             let columns = row.get_column_iter().filter(|(_, field)| **field != Field::Null);
@@ -101,7 +102,7 @@ pub fn schemas(trace: &Path, output: &Path) -> BTreeMap<String, Vec<(String, &'s
 }
 
 /// A writer of a source of its own, on this host.
-fn source(folder: PathBuf, number: u8, hostname: &str) -> Writer {
+pub fn source(folder: PathBuf, number: u8, hostname: &str) -> Writer {
     let mut writer = Writer::new(folder);
     writer.uuid[0] = number;
     let escaped = hostname.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
@@ -111,7 +112,7 @@ fn source(folder: PathBuf, number: u8, hostname: &str) -> Writer {
 }
 
 /// Operations of a thread in several hours, one of them in flight at the end; and a message in each hour.
-fn operations(hours: u64, of_hour: u64) -> Vec<Fired> {
+pub fn operations(hours: u64, of_hour: u64) -> Vec<Fired> {
     let mut events = Vec::new();
     let mut tag = 0;
     for (hour, at) in (0..hours).flat_map(|hour| (0..of_hour).map(move |at| (hour, at))) {
@@ -135,7 +136,7 @@ fn ended(writer: &Writer, time: u64) {
 }
 
 /// The tags of operations with a row; each must have one row.
-fn tags(output: &Path) -> BTreeSet<i64> {
+pub fn tags(output: &Path) -> BTreeSet<i64> {
     let rows = rows(output, "operations");
     let tags = rows.iter().map(|row| match row["tag"] {
         Field::Long(tag) => tag,
@@ -291,8 +292,24 @@ fn converters_at_once_write_each_row_once() {
 fn hostile_names_stay_in_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     let (trace, output) = (folder.path().join("trace"), folder.path().join("a/fleet"));
-    let hosts = ["../../../escaped", "a/b=c%\"'\\ \n", "", "ä\u{202e}", "__HIVE_DEFAULT_PARTITION__", "."];
-    for (number, host) in (1..).zip(hosts) {
+    let longest = "x".repeat(64);
+    // Each with the name of its folder.
+    let hosts = [
+        ("../../../escaped", "..%2F..%2F..%2Fescaped"),
+        ("a/b=c%\"'\\ \n", "a%2Fb%3Dc%25%22%27%5C%20%0A"),
+        ("", "__HIVE_DEFAULT_PARTITION__"),
+        ("__HIVE_DEFAULT_PARTITION__", "%5F_HIVE_DEFAULT_PARTITION__"),
+        ("null", "%6Eull"),
+        ("ä\u{202e}", "%C3%A4%E2%80%AE"),
+        (".", "."),
+        ("..", ".."),
+        (".hidden", ".hidden"),
+        ("a=b", "a%3Db"),
+        ("a/b", "a%2Fb"),
+        ("%2F", "%252F"),
+        (&longest, &longest),
+    ];
+    for (number, (host, _)) in (1..).zip(hosts) {
         let writer = source(trace.join(format!("shop-{number}")), number, host);
         writer.ring("ring-1", 7, &[entry(1, 1, 1, "../x/'\u{1}", 12, "/../y"), returned(2, 1, 1, "", 12, 0)]);
         // A name that no recorder makes.
@@ -306,19 +323,17 @@ fn hostile_names_stay_in_the_folder() {
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
-    let expected = [
-        "host=..%2F..%2F..%2Fescaped",
-        "host=a%2Fb%3Dc%25%22%27%5C%20%0A",
-        "host=__HIVE_DEFAULT_PARTITION__",
-        "host=%C3%A4%E2%80%AE",
-        "host=.",
-    ];
-    assert_eq!(folders, expected.map(str::to_owned).into());
-    let rows = rows(&output, "operations");
-    let known: BTreeSet<String> = rows.iter().map(|row| row["hostname"].to_string()).collect();
-    assert_eq!((rows.len(), known.len()), (12, 6), "{known:?}");
+    assert_eq!(folders, hosts.map(|(_, folder)| format!("host={folder}")).into());
+    for (host, folder) in hosts {
+        let of_host = rows(&output, &format!("operations/host={folder}"));
+        let is_of_host = |row: &BTreeMap<String, Field>| match row.get("hostname") {
+            Some(Field::Str(name)) => name == host,
+            _ => host.is_empty(),
+        };
+        assert!(of_host.len() == 2 && of_host.iter().all(is_of_host), "{host}: {of_host:?}");
+    }
     convert(&[&trace], &[], &output, 0);
-    assert_eq!(self::rows(&output, "operations").len(), 12);
+    assert_eq!(rows(&output, "operations").len(), 2 * hosts.len());
 }
 
 #[test]

@@ -53,6 +53,9 @@ With --partition, the folder has a folder for each of the tables events, operati
 clocks, to which dyntrace clocks gives rows. A run adds the rows that are not there yet, each once, also if an earlier run was killed or
 another one runs at the same time. A trace that cannot be read is told, and the others are converted.
 
+With --follow, SIGINT, SIGTERM and SIGHUP end the command as the end of the recordings does: after a last round, with its counts and its exit
+status. The second of them ends it at once; the next run writes what is missing.
+
 Files get the access rights that all files of the trace have. Existing files are replaced, those of a data set never.
 
 Exit status:

@@ -5,7 +5,10 @@ mod collector;
 mod damaged;
 mod diff;
 mod drivers;
+mod follow;
 mod formats;
+#[path = "../common/interrupts.rs"]
+mod interrupts;
 #[path = "../../src/convert/perfetto/message.rs"]
 #[allow(missing_docs, reason = "of the command itself")]
 mod message;

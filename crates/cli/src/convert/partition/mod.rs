@@ -3,6 +3,7 @@
 //! Each process of a trace is a source of the data set; `dyntrace-fleet` says how its rows come there once, also when a converter is killed.
 
 mod events;
+mod interrupts;
 mod losses;
 mod messages;
 mod rows;
@@ -14,7 +15,6 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::thread;
 use std::time::Duration;
 
 use dyntrace_fleet::{Error, Ledger};
@@ -23,6 +23,7 @@ use dyntrace_reader::{Damage, Process, Trace};
 use crate::clocks::table as clocks;
 use crate::exit::{self, Failure, Outcome};
 use crate::{escape, losses as told, private};
+use interrupts::Interrupts;
 use source::{Converted, Known, Look};
 use tables::Schemas;
 
@@ -37,7 +38,7 @@ pub struct Partition {
     /// The programs are gone, also those whose recordings have no end: what is in flight gets its rows now
     #[arg(long = "final", requires = "partition", conflicts_with = "follow")]
     is_final: bool,
-    /// Add what is new until the recordings end
+    /// Add what is new until the recordings end, or an interrupt ends the command after a last round
     #[arg(long, requires = "partition")]
     follow: bool,
     /// The time between two rounds of --follow [default: 60s]
@@ -55,17 +56,21 @@ impl Partition {
 pub fn convert(traces: &[PathBuf], output: &Path, arguments: &Partition) -> Outcome {
     let every = Duration::from_nanos(arguments.every.unwrap_or(EVERY).unsigned_abs());
     let schemas = tables::schemas();
-    let mut first = true;
+    let interrupts = arguments.follow.then(Interrupts::receive).transpose()?;
+    let (mut is_first, mut is_interrupted, mut written) = (true, false, 0);
     loop {
         let mut round = Round { is_final: arguments.is_final, output, schemas: &schemas, seen: Seen::default() };
         for trace in traces {
             round.add(trace)?;
         }
-        if !arguments.follow || round.seen.are_all_last || (first && round.seen.opened == 0) {
-            return round.seen.finish();
-        }
-        first = false;
-        thread::sleep(every);
+        let is_over = round.seen.are_all_last || is_interrupted || (is_first && round.seen.opened == 0);
+        let Some(interrupts) = interrupts.as_ref().filter(|_| !is_over) else {
+            return round.seen.with_earlier(written).finish();
+        };
+        written += round.seen.new;
+        is_first = false;
+        // After an interrupt, a last round takes what was recorded before it.
+        is_interrupted = interrupts.wait(every);
     }
 }
 
@@ -197,6 +202,13 @@ impl Seen {
                  if the program is gone, --final writes them"
             ));
         }
+    }
+
+    /// Counts the ranges that earlier rounds of this run have written as new. They were done before the last round only.
+    fn with_earlier(mut self, written: usize) -> Seen {
+        self.new += written;
+        self.done = self.done.saturating_sub(written);
+        self
     }
 
     /// Tells what was seen. The exit status is for the worst of it.

@@ -1,5 +1,5 @@
 """Asks the questions of fleet/ with several engines, and compares the answers with the programs' own accounts, which DuckDB reads. Called by
-ci/fleet with its folder, the command `dyntrace` and the names of the engines."""
+ci/fleet with its folder, the command `dyntrace`, the names of the hosts and the names of the engines."""
 
 import collections
 import json
@@ -18,10 +18,17 @@ import fleet_engines
 
 work = pathlib.Path(sys.argv[1]).resolve()
 command = pathlib.Path(sys.argv[2]).resolve()
-names = sys.argv[3:]
-storms = ("old-1", "old-2", "new-1", "new-2", "small-1")
+hosts = sys.argv[3].split()
+names = sys.argv[4:]
+of_kind = lambda *kinds: [host for host in hosts if host.split("-")[0] in kinds]
+sound, killed, full = of_kind("old", "new"), of_kind("killed"), of_kind("full")
+lossy = of_kind("small") + full
+storms = sound + lossy
 said = {host: json.loads((work / f"{host}.json").read_text()) for host in storms}
-sound = [host for host in storms if host != "small-1"]
+assert len(sound) == 14 and len(killed) == 2 and all((work / f"{host}.json").read_text() == "" for host in killed), hosts
+
+# What each operation fires, as none is answered in place.
+EVENTS = tuple(f"dyntrace:efile_drv-{step}" for step in ("entry", "int_entry", "int_return", "return"))
 
 truth = fleet_engines.DuckDB(work / "data")
 answers = {}
@@ -62,9 +69,10 @@ def whole():
     by_probe = "select hostname, process, probe, count(*) from {} group by all order by all"
     assert rows(by_probe.format("events")) == rows(by_probe.format(f"'{work}/tables/events.parquet'"))
     # The ends of ranges, which lie anywhere in the recordings, tear no operation apart.
-    assert {host for (host,) in rows("select hostname from losses where kind = 'unmatched'")} <= {"small-1"}
-    [(hosts, count)] = rows("select count(distinct hostname), count(*) from operations")
-    print(f"{count} operations of {hosts} hosts, each once")
+    assert {host for (host,) in rows("select hostname from losses where kind = 'unmatched'")} <= set(lossy)
+    assert {host for (host,) in rows("select distinct hostname from operations")} == set(hosts)
+    [(count,)] = rows("select count(*) from operations")
+    print(f"{count} operations of {len(hosts)} hosts, each once")
 
 
 def counted(engine):
@@ -76,7 +84,41 @@ def counted(engine):
         seen[row["hostname"]][row["command_name"]] = {"ok": row["ok"], "failed": row["failed"]}
     for host in sound:
         assert seen[host] == said[host]["commands"], (host, seen[host], said[host])
-    assert sum(sum(counts.values()) for counts in seen["killed-1"].values()) > 100
+    for host in killed:
+        assert sum(sum(counts.values()) for counts in seen[host].values()) > 100
+    summed = collections.defaultdict(dict)
+    for row in engine.ask("""
+            select hostname, probe, count(*) as events from events
+            where probe like 'dyntrace:efile_drv-%' group by hostname, probe"""):
+        summed[row["hostname"]][row["probe"]] = row["events"]
+    lost = {row["hostname"]: row["lost"] for row in engine.ask(
+        "select hostname, sum(count) as lost from losses where kind in ('discarded', 'lost') group by hostname")}
+    for host in sound:
+        assert summed[host] == dict.fromkeys(EVENTS, said[host]["total"]), (host, summed[host], said[host])
+    # These record no other probes: each event of an operation is there or counted as lost.
+    for host in lossy:
+        fired = len(EVENTS) * said[host]["total"]
+        assert 0 < lost[host] < fired == sum(summed[host].values()) + lost[host], (host, summed[host], lost[host], said[host])
+        assert all(summed[host][probe] <= said[host]["total"] for probe in EVENTS), (host, summed[host], said[host])
+
+
+def full_disks():
+    """The losses of full disks tell their cause, and others have other causes."""
+    told = {host for (host,) in rows("select hostname from losses where reason like '%No space left on device%'")}
+    assert told == set(full), (told, full)
+    if full:
+        print(f"full disks of {', '.join(full)}: told")
+
+
+def in_flight():
+    """Of a killed program every operation is there up to the last one of each of its threads, and its two tasks have at most one each that did
+    not return."""
+    for host in killed:
+        threads = rows(f"select count(*), min(tag), max(tag), count(return_ns) from operations where hostname = '{host}' group by thread_id")
+        assert all(count == last and first == 1 for count, first, last, _ in threads), (host, threads)
+        pending = sum(count - returned for count, _, _, returned in threads)
+        assert pending <= 2, (host, threads)
+        print(f"{host}: {sum(count for count, *_ in threads)} operations, {pending} of them in flight when it was killed")
 
 
 def slowest(engine):
@@ -143,7 +185,7 @@ def losses(engine):
         found = re.search(r"(\d+) events? lost: \S*/traces/([^/]*)/", line)
         if found:
             told[found[2]] += int(found[1])
-    assert told["small-1"] > 0, told
+    assert set(told) == set(lossy), told
     assert {host: row["lost"] for host, row in answer.items() if row["lost"]} == dict(told), (answer, told)
     assert all(answer[host]["lost"] == 0 for host in sound)
     assert {host: row["events"] for host, row in answer.items()} == dict(rows("select hostname, count(*) from events group by all"))
@@ -153,7 +195,7 @@ def losses(engine):
 def changed(engine):
     answer = {row["command_name"]: row for row in ask(engine, "changed")}
     counts = collections.Counter()
-    for host in ("new-1", "new-2"):
+    for host in of_kind("new"):
         counts.update({command: sum(number.values()) for command, number in said[host]["commands"].items()})
     assert {command: row["new_operations"] for command, row in answer.items() if row["new_operations"]} == counts
     [(old,)] = rows("select count(*) from operations where hostname not like 'new-%' and return_ns is not null")
@@ -216,6 +258,8 @@ def clocks(engine):
 
 
 whole()
+full_disks()
+in_flight()
 took_apart = set_apart()
 checks = (counted, slowest, hops, unlike, errors, losses, changed, messages)
 asked = {path.stem for path in fleet_engines.questions.glob("*.sql")} - {"duckdb", "spark"}

@@ -188,14 +188,17 @@ fn signals_end_it_when_all_that_was_recorded_has_rows() {
     }
 }
 
-/// A round may take long. Here it opens a file that nobody writes to.
+/// A round may take long. Here it reads a plan that nobody writes.
 #[test]
 fn a_second_signal_ends_it_within_a_round() {
     let place = Place::new();
     place.begin(1, &operations(1, 10));
-    let held_up = place.folder.path().join("other/shop-2");
-    fs::create_dir_all(&held_up).unwrap();
-    mkfifo(&held_up.join("metadata"), Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
+    let other = source(place.folder.path().join("other/shop-2"), 2, "web-1");
+    let hex: String = other.uuid.iter().map(|byte| format!("{byte:02x}")).collect();
+    let uuid = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-");
+    let plans = place.output.join("_sources").join(uuid);
+    fs::create_dir_all(&plans).unwrap();
+    mkfifo(&plans.join("000000.plan"), Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
     let mut follower = place.follow(&[&place.trace, &place.folder.path().join("other")], "1h");
     place.wait_for(20);
     follower.signal(Signal::SIGINT);

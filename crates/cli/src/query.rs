@@ -21,15 +21,18 @@ Examples:
   dyntrace query fleet 'SELECT hostname, count(*) FROM operations GROUP BY hostname'
   dyntrace query fleet -f slowest.sql --json
   dyntrace query fleet --stats \"SELECT * FROM operations WHERE user_tag = 'req-1'\"
+  dyntrace query fleet --report page.html
   dyntrace query --help
 
 Runs the program dyntrace-query with these arguments: the one beside dyntrace, else the first in PATH.
 `cargo install dyntrace-query` installs it.
 
 Exit status: that of dyntrace-query:
-    0  the query was answered
-    1  the query cannot be finished, or standard output cannot be written
+    0  the query was answered, or the page was written
+    1  the query cannot be finished, or standard output or the page cannot be written
     2  wrong use, or wrong SQL
+    3  the page was written: events of the data set were lost
+    4  the page was written: recordings of the data set are damaged
    66  there is no such data set, or it cannot be read
   126  dyntrace-query cannot be run
   127  dyntrace-query was not found";

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Context as _;
-use datafusion::prelude::SQLOptions;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::prelude::{SQLOptions, SessionContext};
 use futures::StreamExt as _;
 
 use crate::data_set::DataSet;
@@ -31,21 +32,44 @@ impl fmt::Display for Usage {
     }
 }
 
+/// The engine with the tables of a data set.
+pub struct Session {
+    engine: SessionContext,
+    tables: Arc<Tables>,
+    read: Arc<AtomicU64>,
+}
+
+impl Session {
+    pub fn new(set: DataSet) -> Result<Session, Failure> {
+        let read = Arc::new(AtomicU64::new(0));
+        let engine = engine::engine(&set, &read)?;
+        let tables = Arc::new(Tables::new(set, engine.state()));
+        let catalog = engine.catalog("datafusion").context("the engine has no catalog")?;
+        catalog.register_schema("public", Arc::clone(&tables) as _)?;
+        Ok(Session { engine, tables, read })
+    }
+
+    /// Begins to answer a query.
+    pub async fn ask(&self, query: &str) -> Result<SendableRecordBatchStream, Failure> {
+        let only_ask = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+        Ok(self.engine.sql_with_options(query, only_ask).await?.execute_stream().await?)
+    }
+
+    /// Returns what all queries so far have read.
+    pub fn usage(&self) -> Usage {
+        let (files, bytes) = self.tables.size();
+        Usage { read: self.read.load(Ordering::Relaxed), bytes, files }
+    }
+}
+
 /// Prints the answer to the query.
 pub async fn answer(set: DataSet, query: &str, format: Format) -> Result<Usage, Failure> {
-    let read = Arc::new(AtomicU64::new(0));
-    let engine = engine::engine(&set, &read)?;
-    let tables = Arc::new(Tables::new(set, engine.state()));
-    let catalog = engine.catalog("datafusion").context("the engine has no catalog")?;
-    catalog.register_schema("public", Arc::clone(&tables) as _)?;
-    let only_ask = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-    let frame = engine.sql_with_options(query, only_ask).await?;
-    let mut batches = frame.execute_stream().await?;
+    let session = Session::new(set)?;
+    let mut batches = session.ask(query).await?;
     let mut output = print::output(format, &batches.schema(), io::BufWriter::new(io::stdout().lock()))?;
     while let Some(batch) = batches.next().await {
         output.add(&batch?)?;
     }
     output.finish()?;
-    let (files, bytes) = tables.size();
-    Ok(Usage { read: read.load(Ordering::Relaxed), bytes, files })
+    Ok(session.usage())
 }

@@ -8,9 +8,14 @@ pub fn lines(text: &str) -> String {
     escaped(text, |c| c == '\n')
 }
 
+/// Returns the text on one line.
+pub fn line(text: &str) -> String {
+    escaped(text, |_| false)
+}
+
 /// Returns a path on one line.
 pub fn path(path: &Path) -> String {
-    escaped(&path.to_string_lossy(), |_| false)
+    line(&path.to_string_lossy())
 }
 
 fn escaped(text: &str, passes: impl Fn(char) -> bool) -> String {

@@ -5,6 +5,10 @@ use datafusion::error::DataFusionError;
 
 /// Wrong use: unknown options, wrong SQL. (clap's number.)
 pub const USAGE: u8 = 2;
+/// A page was written, and events of its data set were lost.
+pub const LOSSY: u8 = 3;
+/// A page was written, and recordings of its data set are damaged.
+pub const DAMAGED: u8 = 4;
 /// There is no such data set, or it cannot be read.
 pub const NO_TRACE: u8 = 66;
 

@@ -14,6 +14,7 @@ mod escape;
 mod exit;
 mod print;
 mod regexp_extract;
+mod report;
 mod tables;
 
 use std::io::{self, Read as _, Write as _};
@@ -32,16 +33,23 @@ Examples:
   dyntrace query fleet 'SELECT hostname, count(*) FROM operations GROUP BY hostname'
   dyntrace query fleet -f slowest.sql --json
   dyntrace query fleet --stats \"SELECT * FROM operations WHERE user_tag = 'req-1'\"
+  dyntrace query fleet --report page.html
+  dyntrace query fleet --report page.html --tag req-7 --new \"program LIKE '%/server-2'\"
   dyntrace query fleet 'DESCRIBE operations'
   dyntrace query fleet 'EXPLAIN ANALYZE SELECT max(duration_ns) FROM operations'
 
 The tables are events, operations, tasks, waits, messages, losses and clocks. Columns that a file does not have are null. The SQL is
 DataFusion's, with regexp_extract(text, pattern, group) as in DuckDB and Spark; nulls are sorted last.
 
+The page of --report asks dyntrace's questions about a fleet, and has their SQL. It loads nothing and runs nothing. It tells first what is
+missing. It gets the access rights that all files of the data set have. An existing file is replaced when the page is whole.
+
 Exit status:
-   0  the query was answered
-   1  the query cannot be finished, or standard output cannot be written
+   0  the query was answered, or the page was written
+   1  the query cannot be finished, or standard output or the page cannot be written
    2  wrong use, or wrong SQL
+   3  the page was written: events of the data set were lost
+   4  the page was written: recordings of the data set are damaged
   66  there is no such data set, or it cannot be read";
 
 /// Ask a data set of traces in SQL
@@ -52,7 +60,7 @@ struct Arguments {
     folder: PathBuf,
     /// The query
     // It may begin with a comment.
-    #[arg(value_name = "SQL", allow_hyphen_values = true, required_unless_present = "file", conflicts_with = "file")]
+    #[arg(value_name = "SQL", allow_hyphen_values = true, required_unless_present_any = ["file", "report"], conflicts_with = "file")]
     query: Option<String>,
     /// Read the query from this file; - is standard input
     #[arg(short, long, value_name = "FILE.sql")]
@@ -63,6 +71,16 @@ struct Arguments {
     /// Print CSV with a line of names
     #[arg(long)]
     csv: bool,
+    /// Write a page with the answers to the questions about a fleet to this HTML file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "file", "json", "csv"])]
+    report: Option<PathBuf>,
+    /// The user tag of which the page shows the hops, instead of that of the slowest request
+    // clap asks for no --report beside what excludes it.
+    #[arg(long, requires = "report", conflicts_with_all = ["query", "file"])]
+    tag: Option<String>,
+    /// Which operations are of a new version, that the page compares with the others: a condition in SQL
+    #[arg(long, value_name = "CONDITION", requires = "report", conflicts_with_all = ["query", "file"])]
+    new: Option<String>,
     /// Tell on standard error how many bytes of the tables' files were read
     #[arg(long)]
     stats: bool,
@@ -70,7 +88,7 @@ struct Arguments {
 
 fn main() -> ExitCode {
     match perform(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(status) => status.into(),
         // The reader of the pipe wants no more lines.
         Err(Failure { error, .. }) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(Failure { status, error }) => {
@@ -80,25 +98,43 @@ fn main() -> ExitCode {
     }
 }
 
-fn perform(arguments: &Arguments) -> Result<(), Failure> {
-    let query = match (&arguments.query, &arguments.file) {
-        (Some(query), _) => query.clone(),
-        (None, file) => {
-            read(file.as_deref().unwrap_or(Path::new("-"))).map_err(|error| Failure::new(exit::USAGE, error))?
+/// Returns the exit status: a page can be written of a data set with losses.
+fn perform(arguments: &Arguments) -> Result<u8, Failure> {
+    let runtime = || tokio::runtime::Runtime::new().context("cannot start threads");
+    let (usage, status) = match &arguments.report {
+        Some(page) => {
+            let (tag, new) = (arguments.tag.as_deref(), arguments.new.as_deref());
+            let options = report::Options { folder: &arguments.folder, page, tag, new };
+            let set = DataSet::open(&arguments.folder)?;
+            let told = runtime()?.block_on(report::report(set, &options))?;
+            told.lines.iter().for_each(|line| say(&format!("dyntrace: {}", escape::lines(line))));
+            (told.usage, told.status)
+        }
+        None => {
+            let query = query(arguments).map_err(|error| Failure::new(exit::USAGE, error))?;
+            let set = DataSet::open(&arguments.folder)?;
+            (runtime()?.block_on(answer::answer(set, &query, format(arguments)))?, 0)
         }
     };
-    let set = DataSet::open(&arguments.folder)?;
-    let format = match arguments {
-        Arguments { json: true, .. } => Format::Json,
-        Arguments { csv: true, .. } => Format::Csv,
-        _ => Format::Table,
-    };
-    let runtime = tokio::runtime::Runtime::new().context("cannot start threads")?;
-    let usage = runtime.block_on(answer::answer(set, &query, format))?;
     if arguments.stats {
         say(&usage.to_string());
     }
-    Ok(())
+    Ok(status)
+}
+
+fn query(arguments: &Arguments) -> anyhow::Result<String> {
+    match (&arguments.query, &arguments.file) {
+        (Some(query), _) => Ok(query.clone()),
+        (None, file) => read(file.as_deref().unwrap_or(Path::new("-"))),
+    }
+}
+
+fn format(arguments: &Arguments) -> Format {
+    match arguments {
+        Arguments { json: true, .. } => Format::Json,
+        Arguments { csv: true, .. } => Format::Csv,
+        _ => Format::Table,
+    }
 }
 
 fn read(file: &Path) -> anyhow::Result<String> {

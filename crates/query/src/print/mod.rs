@@ -56,7 +56,7 @@ fn failure(error: ArrowError) -> Failure {
 }
 
 /// Returns the texts of a column's values, and this one for null.
-fn texts(column: &ArrayRef, null: &str) -> Result<Vec<String>, ArrowError> {
+pub fn texts(column: &ArrayRef, null: &str) -> Result<Vec<String>, ArrowError> {
     let options = FormatOptions::new().with_null(null).with_display_error(false);
     let formatter = ArrayFormatter::try_new(column, &options)?;
     (0..column.len()).map(|row| formatter.value(row).try_to_string()).collect()

@@ -4,7 +4,9 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
+use datafusion::arrow::array::{
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array,
+};
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::file::properties::WriterProperties;
 use datafusion::parquet::schema::types::ColumnPath;
@@ -12,6 +14,10 @@ use tempfile::TempDir;
 
 pub fn numbers(values: impl IntoIterator<Item = impl Into<Option<i64>>>) -> ArrayRef {
     Arc::new(values.into_iter().map(Into::into).collect::<Int64Array>())
+}
+
+pub fn unsigned(values: impl IntoIterator<Item = impl Into<Option<u64>>>) -> ArrayRef {
+    Arc::new(values.into_iter().map(Into::into).collect::<UInt64Array>())
 }
 
 pub fn texts<'t>(values: impl IntoIterator<Item = impl Into<Option<&'t str>>>) -> ArrayRef {

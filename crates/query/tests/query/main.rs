@@ -4,6 +4,9 @@ mod answers;
 mod data;
 mod errors;
 mod fleet;
+mod hostile;
+mod page_file;
+mod report;
 
 use std::path::Path;
 use std::process::{Command, Output};

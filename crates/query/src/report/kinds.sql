@@ -1,0 +1,9 @@
+-- How much is missing, of each kind of loss? A loss of an unknown number of events has no count.
+SELECT
+    kind,
+    count(*) AS losses,
+    sum(count) AS missing,
+    count(*) FILTER (WHERE count IS NULL) AS of_unknown_number
+FROM losses
+GROUP BY kind
+ORDER BY kind

@@ -1,0 +1,199 @@
+//! The page: one HTML file that loads nothing and runs nothing.
+
+use std::path::Path;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::format::{self, count, duration, moment};
+use super::losses::Losses;
+use super::questions::Question;
+use super::rows::{Cell, Rows};
+use super::totals::Totals;
+use crate::escape;
+use crate::exit::Failure;
+
+/// Asks what is missing for which reason.
+pub const REASONS: &str = include_str!("reasons.sql");
+
+const STYLE: &str = include_str!("page.css");
+
+/// Nothing is loaded or run, even if a name in the data got into the page as markup.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+
+/// The most rows of a table.
+const SHOWN: usize = 50;
+
+/// Columns of which anything above 0 is bad.
+const BAD: [&str; 7] = ["failed", "unanswered", "lost", "damaged", "not_joined", "skipped_bytes", "new_failed"];
+
+/// What a question got.
+pub enum Answer {
+    /// Rows, and the number of all, also of those beyond the limit of the query.
+    Rows(Rows, u64),
+    /// Why there are none.
+    Nothing(String),
+    Failed(Failure),
+}
+
+impl Answer {
+    pub fn of(question: &Question, rows: Rows, all: u64) -> Answer {
+        let lacks = |column| question.id == "changed" && rows.sum(column) == 0;
+        if rows.rows.is_empty() {
+            Answer::Nothing(question.nothing.to_owned())
+        } else if lacks("new_operations") || lacks("old_operations") {
+            let version = if lacks("new_operations") { "new" } else { "old" };
+            Answer::Nothing(format!(
+                "There is nothing to compare: no operation is of the {version} version. --new says which operations are of the new one, \
+                 by a condition such as \"program LIKE '%/server-2'\" or \"date >= '2026-11-26'\"."
+            ))
+        } else {
+            Answer::Rows(rows, all)
+        }
+    }
+}
+
+/// A question, and what it got.
+pub struct Section {
+    pub question: &'static Question,
+    /// The query that was asked.
+    pub sql: String,
+    pub note: Option<String>,
+    pub answer: Answer,
+}
+
+impl Section {
+    /// Returns the user tag of the slowest request, if this is the section that has it.
+    pub fn slowest_tag(&self) -> Option<&str> {
+        match &self.answer {
+            Answer::Rows(rows, _) if self.question.id == "slowest" => rows.text(rows.rows.first()?, "user_tag"),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the whole page.
+pub fn page(folder: &Path, totals: &Totals, losses: &Losses, reasons: &Rows, sections: &[Section]) -> String {
+    let name = escape::line(&folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy());
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { "dyntrace: " (name) @if !losses.are_none() { ", incomplete" } }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    h1 { (name) }
+                    (facts(totals))
+                    (lost(losses, reasons))
+                    (unanswered(sections))
+                    nav aria-label="Questions" {
+                        ul { @for section in sections { li { a href={ "#" (section.question.id) } { (section.question.title) } } } }
+                    }
+                }
+                main { @for section in sections { (whole(section, losses)) } }
+                footer { p { "Made by dyntrace-query " (env!("CARGO_PKG_VERSION")) " of " (escape::path(folder)) ". Times are UTC." } }
+            }
+        }
+    }
+    .into_string()
+}
+
+fn facts(totals: &Totals) -> Markup {
+    let fact = |name: &str, value: String| html! { li { b { (value) } " " (name) } };
+    let rows_of = |table| totals.rows_of(table).unwrap_or(0);
+    let (empty, unreadable) = (totals.with(Some(0)), totals.with(None));
+    html! {
+        ul .facts {
+            (fact(if totals.hosts == 1 { "host" } else { "hosts" }, count(totals.hosts)))
+            @if let Some((first, last)) = totals.span {
+                (fact("begin, UTC", moment(first)))
+                (fact("end, UTC", moment(last)))
+                (fact("length", duration((last - first) as f64)))
+            }
+            (fact("operations", count(rows_of("operations"))))
+            (fact("failed", count(totals.failed)))
+            (fact("unanswered", count(totals.unanswered)))
+            (fact("events", count(rows_of("events"))))
+        }
+        @if !empty.is_empty() { p { "Tables without rows: " (empty.join(", ")) "." } }
+        @if !unreadable.is_empty() { p .bad { "Tables that cannot be read: " b { (unreadable.join(", ")) } "." } }
+    }
+}
+
+/// What is missing, before all answers.
+fn lost(losses: &Losses, reasons: &Rows) -> Markup {
+    html! {
+        section #lost .bad[!losses.are_none()] aria-label="Losses" {
+            @if losses.are_none() { p { "Nothing was lost, as far as the recordings tell." } } @else {
+                h2 { "This page is about a part: events are missing" }
+                ul { @for line in losses.lines() { li { (line) } } }
+                details {
+                    summary { "Why" }
+                    (table("Losses by reason", reasons))
+                }
+            }
+        }
+    }
+}
+
+fn unanswered(sections: &[Section]) -> Markup {
+    let failed = sections.iter().filter(|section| matches!(section.answer, Answer::Failed(_))).count();
+    html! { @if failed > 0 { p .bad { b { (failed) " of " (sections.len()) " questions have no answer." } " Their sections say why." } } }
+}
+
+fn whole(section: &Section, losses: &Losses) -> Markup {
+    let question = section.question;
+    html! {
+        section #(question.id) aria-labelledby={ "title-" (question.id) } {
+            h2 #{ "title-" (question.id) } { (question.title) }
+            p { (question.reading) }
+            @if let Some(note) = &section.note { p { (note) } }
+            @match &section.answer {
+                Answer::Rows(rows, all) => {
+                    @if !losses.are_none() { p .bad { "About a part: " a href="#lost" { "events are missing" } "." } }
+                    ((question.picture)(rows))
+                    (table(question.title, rows))
+                    @let shown = rows.rows.len().min(SHOWN);
+                    p { (count(shown as i128)) " of " (count((*all).into())) " rows." }
+                }
+                Answer::Nothing(why) => {
+                    p .nothing { (why) }
+                    @if !losses.are_none() { p .bad { "About a part: " a href="#lost" { "events are missing" } "." } }
+                }
+                Answer::Failed(failure) => p .bad { b { "No answer: " } (format::text(&format!("{:#}", failure.error))) }
+            }
+            details {
+                summary { "SQL" }
+                // A keyboard scrolls what can have the focus.
+                pre tabindex="0" { code { (escape::lines(&section.sql)) } }
+            }
+        }
+    }
+}
+
+/// The first rows. A page on a phone scrolls the table, not itself.
+fn table(label: &str, rows: &Rows) -> Markup {
+    let is_text = |column: usize| rows.rows.iter().any(|row| matches!(row[column], Cell::Text(_)));
+    let is_text: Vec<bool> = (0..rows.columns.len()).map(is_text).collect();
+    let is_bad = |column: usize, cell: &Cell| {
+        BAD.contains(&&*rows.columns[column]) && matches!(*cell, Cell::Integer(value) if value > 0)
+    };
+    html! {
+        div .wide role="region" tabindex="0" aria-label={ "Table: " (label) } { table {
+            thead { tr { @for (index, column) in rows.columns.iter().enumerate() {
+                th scope="col" .name[is_text[index]] { (format::heading(column)) }
+            } } }
+            tbody { @for row in rows.rows.iter().take(SHOWN) {
+                tr { @for (index, cell) in row.iter().enumerate() {
+                    @let shown = format::cell(&rows.columns[index], cell);
+                    @if index == 0 { th scope="row" { (shown) } }
+                    @else { td .name[is_text[index]] .bad[is_bad(index, cell)] { (shown) } }
+                } }
+            } }
+        } }
+    }
+}

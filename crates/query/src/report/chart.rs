@@ -66,7 +66,7 @@ fn marks(label: &str, rows: &[(&str, [Option<f64>; 2])]) -> Markup {
     let body = html! {
         @for decade in decades(lowest, highest).map(|decade| 10_f64.powi(decade)) {
             line .grid x1=(x(decade)) x2=(x(decade)) y1="0" y2=(height + 4) {}
-            text .axis x=(x(decade)) y=(height + AXIS - 4) text-anchor="middle" { (duration(decade)) }
+            text .axis x=(x(decade)) y=(height + AXIS - 4) text-anchor="middle" { (duration(decade).replace(".00 ", " ").replace(".0 ", " ")) }
         }
         @for (index, &(name, [near, far])) in rows.iter().enumerate() {
             @let y = index * ROW + MIDDLE;
@@ -158,7 +158,7 @@ mod tests {
         let row = |times| Dots { name: "a".to_owned(), times };
         let drawn =
             dots("Times", ["p50", "p99"], &[row([Some(-1.0), Some(0.0)]), row([None, Some(1e6)])]).into_string();
-        assert!(drawn.contains("no time above 0: 1.") && drawn.contains("–, 1 ms"), "{drawn}");
+        assert!(drawn.contains("no time above 0: 1.") && drawn.contains("–, 1.00 ms"), "{drawn}");
         assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
         assert!(!dots("Times", ["p50", "p99"], &[row([None, None])]).into_string().contains("<svg"));
     }

@@ -56,7 +56,10 @@ pub fn duration(nanoseconds: f64) -> String {
     const UNITS: [(f64, &str); 6] = [(86400e9, "d"), (3600e9, "h"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
     // A value that would round up to the next unit uses that unit.
     let (size, unit) = UNITS.into_iter().find(|(size, _)| nanoseconds.abs() >= size * 0.9995).unwrap_or(UNITS[5]);
-    format!("{} {unit}", digits(nanoseconds / size))
+    match unit {
+        "ns" => format!("{nanoseconds:.0} ns"),
+        _ => format!("{} {unit}", digits(nanoseconds / size)),
+    }
 }
 
 /// Returns a number with three digits, or all before the point.
@@ -67,9 +70,7 @@ fn digits(value: f64) -> String {
         ..99.95 => 1,
         _ => 0,
     };
-    let shown = format!("{value:.places$}");
-    // Nanoseconds and counts are whole numbers.
-    shown.strip_suffix(".00").or(shown.strip_suffix(".0")).map_or(shown.clone(), str::to_owned)
+    format!("{value:.places$}")
 }
 
 /// Returns a time, which is in nanoseconds since 1970, as UTC.
@@ -86,12 +87,13 @@ mod tests {
     fn units_come_from_the_names_of_columns() {
         assert_eq!(heading("queue_wait_ms"), "queue wait");
         assert_eq!(cell("took_ms", &Cell::Number(1.234567)), "1.23 ms");
-        assert_eq!(cell("took_ms", &Cell::Number(90_000.0)), "90 s");
+        assert_eq!(cell("took_ms", &Cell::Number(90_000.0)), "90.0 s");
         assert_eq!(cell("since_last_ms", &Cell::Number(-0.0015)), "-1.50 µs");
+        assert_eq!(cell("took_ms", &Cell::Number(0.000012)), "12 ns");
         assert_eq!(cell("begin_ns", &Cell::Integer(1_764_123_456_789_000_000)), "2025-11-26 02:17:36.789");
         assert_eq!(cell("lost", &Cell::Integer(1_234_567)), "1,234,567");
         assert_eq!(cell("lost", &Cell::Integer(-123)), "-123");
-        assert_eq!(cell("p99_ratio", &Cell::Number(2.0)), "× 2");
+        assert_eq!(cell("p99_ratio", &Cell::Number(2.0)), "× 2.00");
         assert_eq!(cell("distance", &Cell::Number(0.875)), "0.88");
         assert_eq!(cell("prefix", &Cell::Null), "–");
     }

@@ -185,13 +185,14 @@ fn table(label: &str, rows: &Rows) -> Markup {
     html! {
         div .wide role="region" tabindex="0" aria-label={ "Table: " (label) } { table {
             thead { tr { @for (index, column) in rows.columns.iter().enumerate() {
-                th scope="col" .name[is_text[index]] { (format::heading(column)) }
+                th scope="col" .name[index == 0 || is_text[index]] { (format::heading(column)) }
             } } }
             tbody { @for row in rows.rows.iter().take(SHOWN) {
                 tr { @for (index, cell) in row.iter().enumerate() {
                     @let shown = format::cell(&rows.columns[index], cell);
-                    @if index == 0 { th scope="row" { (shown) } }
-                    @else { td .name[is_text[index]] .bad[is_bad(index, cell)] { (shown) } }
+                    @if index == 0 { th .name scope="row" { span { (shown) } } }
+                    @else if is_text[index] { td .name { span { (shown) } } }
+                    @else { td .bad[is_bad(index, cell)] { (shown) } }
                 } }
             } }
         } }

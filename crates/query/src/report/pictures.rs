@@ -14,7 +14,7 @@ pub fn errors(rows: &Rows) -> Markup {
         let (failed, hosts) = (rows.integer(row, "failed"), rows.integer(row, "hosts"));
         let hosts = format!("{} {}", count(hosts), if hosts == 1 { "host" } else { "hosts" });
         let parts =
-            [rows.text(row, "prefix").or(Some("no path")), rows.text(row, "command_name"), rows.text(row, "failure")];
+            [rows.text(row, "command_name"), rows.text(row, "failure"), rows.text(row, "prefix").or(Some("no path"))];
         Bar { name: name(&parts), value: failed as f64, shown: format!("{} on {hosts}", count(failed)) }
     };
     bars("Failed operations", rows, bar, None)
@@ -60,7 +60,7 @@ pub fn hops(rows: &Rows) -> Markup {
 pub fn unlike(rows: &Rows) -> Markup {
     let bar = |row: &[Cell]| {
         let distance = rows.number(row, "distance").unwrap_or(0.0);
-        let parts = [rows.text(row, "hostname"), rows.text(row, "command_name")];
+        let parts = [rows.text(row, "command_name"), rows.text(row, "hostname")];
         Bar { name: name(&parts), value: distance, shown: format!("{distance:.2}") }
     };
     bars("Distances from the other hosts, of 1", rows, bar, Some(1.0))

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use datafusion::arrow::array::{Array as _, ArrayRef, AsArray as _, RecordBatch};
 use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type, UInt64Type};
+use datafusion::arrow::datatypes::{DataType, Decimal128Type, Float64Type, Int64Type, UInt64Type};
 use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt as _;
 
@@ -98,6 +98,11 @@ fn cells(column: &ArrayRef) -> anyhow::Result<Vec<Cell>> {
                 .iter()
                 .map(|value| or_null(value, |v| Cell::Integer(v.into())))
                 .collect()
+        }
+        // A sum of unsigned integers and a 0 is one.
+        DataType::Decimal128(_, 0) => {
+            let values = column.as_primitive::<Decimal128Type>().iter();
+            values.map(|value| or_null(value, Cell::Integer)).collect()
         }
         kind if kind.is_numeric() => {
             let values = converted(DataType::Float64)?;

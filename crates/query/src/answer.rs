@@ -1,5 +1,6 @@
 //! Answers a query.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -53,6 +54,11 @@ impl Session {
     pub async fn ask(&self, query: &str) -> Result<SendableRecordBatchStream, Failure> {
         let only_ask = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
         Ok(self.engine.sql_with_options(query, only_ask).await?.execute_stream().await?)
+    }
+
+    /// Returns the hosts of which a table has files, if a query has named the table.
+    pub fn hosts(&self, table: &str) -> BTreeSet<String> {
+        self.tables.hosts(table)
     }
 
     /// Returns what all queries so far have read.

@@ -48,7 +48,7 @@ Exit status:
    0  the query was answered, or the page was written
    1  the query cannot be finished, or standard output or the page cannot be written
    2  wrong use, or wrong SQL
-   3  the page was written: events of the data set were lost
+   3  the page was written: events of the data set were lost, or it is not known whether
    4  the page was written: recordings of the data set are damaged
   66  there is no such data set, or it cannot be read";
 

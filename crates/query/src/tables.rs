@@ -1,6 +1,6 @@
 //! The tables of a data set in the engine. A table's files are looked at when a query names it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -36,6 +36,13 @@ impl Tables {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let files = || used.values().flatten();
         (files().count(), files().map(|file| file.size).sum())
+    }
+
+    /// Returns the hosts of which a table that queries have named has files, by the names of their folders.
+    pub fn hosts(&self, table: &str) -> BTreeSet<String> {
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let folders = used.get(table).into_iter().flatten().filter_map(|file| file.path.iter().nth(1));
+        folders.filter_map(|folder| Some(folder.to_str()?.strip_prefix("host=")?.to_owned())).collect()
     }
 
     async fn open(&self, name: &str, known: Schema) -> Result<Arc<dyn TableProvider>> {

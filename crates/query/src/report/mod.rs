@@ -49,8 +49,9 @@ pub struct Told {
 pub async fn report(set: DataSet, options: &Options<'_>) -> Result<Told, Failure> {
     let place = Place::new(options.page)?;
     let asked = Asked { session: Session::new(set)?, options };
-    let losses = Losses::new(asked.rows(Losses::SQL).await?);
+    let kinds = asked.rows(Losses::SQL).await?;
     let totals = asked.totals().await?;
+    let losses = Losses::new(kinds, asked.hosts_without_losses());
     let sections = asked.sections(&totals).await?;
     let reasons = asked.rows(page::REASONS).await?;
     let name = options.folder.canonicalize().unwrap_or_else(|_| options.folder.to_owned());
@@ -79,6 +80,12 @@ struct Asked<'a> {
 impl Asked<'_> {
     async fn rows(&self, sql: &str) -> Result<Rows, Failure> {
         Rows::read(self.session.ask(sql).await?).await
+    }
+
+    /// Returns the hosts of which the table of losses has no file, not even one without rows.
+    fn hosts_without_losses(&self) -> Vec<String> {
+        let [operations, events, losses] = ["operations", "events", "losses"].map(|table| self.session.hosts(table));
+        operations.union(&events).filter(|host| !losses.contains(*host)).cloned().collect()
     }
 
     async fn totals(&self) -> Result<Totals, Failure> {

@@ -81,7 +81,7 @@ pub fn page(folder: &Path, totals: &Totals, losses: &Losses, reasons: &Rows, sec
                 meta charset="utf-8";
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "dyntrace: " (name) @if !losses.are_none() { ", incomplete" } }
+                title { "dyntrace: " (name) @if losses.heading().is_some() { ", incomplete" } }
                 style { (PreEscaped(STYLE)) }
             }
             body {
@@ -127,17 +127,24 @@ fn facts(totals: &Totals) -> Markup {
 /// What is missing, before all answers.
 fn lost(losses: &Losses, reasons: &Rows) -> Markup {
     html! {
-        section #lost .bad[!losses.are_none()] aria-label="Losses" {
-            @if losses.are_none() { p { "Nothing was lost, as far as the recordings tell." } } @else {
-                h2 { "This page is about a part: events are missing" }
+        section #lost .bad[losses.heading().is_some()] aria-label="Losses" {
+            @if let Some(heading) = losses.heading() {
+                h2 { (heading) }
                 ul { @for line in losses.lines() { li { (line) } } }
-                details {
-                    summary { "Why" }
-                    (table("Losses by reason", reasons))
+                @if reasons.count > 0 {
+                    details {
+                        summary { "Why" }
+                        (table("Losses by reason", reasons))
+                    }
                 }
-            }
+            } @else { p { "Nothing was lost, as far as the recordings tell." } }
         }
     }
+}
+
+/// Told beside each answer, as a link may lead to it.
+fn part(losses: &Losses) -> Markup {
+    html! { @if let Some(heading) = losses.heading() { p .bad { a href="#lost" { (heading) } "." } } }
 }
 
 fn unanswered(sections: &[Section]) -> Markup {
@@ -154,7 +161,7 @@ fn whole(section: &Section, losses: &Losses) -> Markup {
             @if let Some(note) = &section.note { p { (note) } }
             @match &section.answer {
                 Answer::Rows(rows, all) => {
-                    @if !losses.are_none() { p .bad { "About a part: " a href="#lost" { "events are missing" } "." } }
+                    (part(losses))
                     ((question.picture)(rows))
                     (table(question.title, rows))
                     @let shown = rows.rows.len().min(SHOWN);
@@ -162,7 +169,7 @@ fn whole(section: &Section, losses: &Losses) -> Markup {
                 }
                 Answer::Nothing(why) => {
                     p .nothing { (why) }
-                    @if !losses.are_none() { p .bad { "About a part: " a href="#lost" { "events are missing" } "." } }
+                    (part(losses))
                 }
                 Answer::Failed(failure) => p .bad { b { "No answer: " } (format::text(&format!("{:#}", failure.error))) }
             }

@@ -86,8 +86,8 @@ pub const ALL: [Question; 8] = [
     Question {
         id: "unlike",
         title: "Which hosts are unlike the others, and in which command?",
-        reading: "The distance between the times of a host's operations and those of all other hosts: 0 is alike, and 1 is all slower, or \
-                  all faster.",
+        reading: "Distance is how far the times of a host's operations are from those of all other hosts. 0 is alike; 1 is all slower, \
+                  or all faster.",
         sql: include_str!("questions/unlike.sql"),
         table: "operations",
         nothing: "There is nothing to compare: no command has 20 answered operations on a host and 20 on the others.",

@@ -30,6 +30,7 @@ pub fn hostile() -> TempDir {
         operations(folder.path(), host);
         events(folder.path(), host);
         messages(folder.path(), host);
+        lose(folder.path(), host, []);
     }
     folder
 }
@@ -81,14 +82,14 @@ fn messages(folder: &Path, host: usize) {
     write(&file(folder, "messages", host), columns);
 }
 
-/// Adds losses of these kinds and numbers of events to the first host.
-pub fn lose<const N: usize>(folder: &Path, losses: [(&str, Option<u64>); N]) {
+/// Makes these the losses of a host: kinds, and numbers of events.
+pub fn lose<const N: usize>(folder: &Path, host: usize, losses: [(&str, Option<u64>); N]) {
     let columns = vec![
         ("time_ns", numbers([BEGIN; N])),
-        ("hostname", texts([HOSTS[0]; N])),
+        ("hostname", texts([HOSTS[host]; N])),
         ("kind", texts(losses.map(|(kind, _)| kind))),
         ("reason", texts(["<i>full</i>"; N])),
         ("count", unsigned(losses.map(|(_, count)| count))),
     ];
-    write(&file(folder, "losses", 0), columns);
+    write(&file(folder, "losses", host), columns);
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Output;
 
-use super::data::two_hosts;
+use super::hostile::hostile;
 use super::query;
 
 fn write(set: &Path, page: &Path) -> Output {
@@ -21,7 +21,7 @@ fn assert_refused(set: &Path, page: &Path, reason: &str) {
 
 #[test]
 fn a_page_is_written_whole_or_not_at_all() {
-    let (set, place) = (two_hosts(), tempfile::tempdir().unwrap());
+    let (set, place) = (hostile(), tempfile::tempdir().unwrap());
     let (page, link) = (place.path().join("page.html"), place.path().join("link.html"));
     fs::write(&page, "old").unwrap();
     symlink(&page, &link).unwrap();
@@ -35,7 +35,7 @@ fn a_page_is_written_whole_or_not_at_all() {
 
 #[test]
 fn a_page_takes_no_folders_place() {
-    let (set, place) = (two_hosts(), tempfile::tempdir().unwrap());
+    let (set, place) = (hostile(), tempfile::tempdir().unwrap());
     assert_refused(set.path(), place.path(), "is a directory");
     assert_refused(set.path(), &place.path().join("none/page.html"), "os error 2");
     assert!(fs::read_dir(place.path()).unwrap().next().is_none());
@@ -43,14 +43,14 @@ fn a_page_takes_no_folders_place() {
 
 #[test]
 fn a_page_is_as_private_as_the_data() {
-    let (set, place) = (two_hosts(), tempfile::tempdir().unwrap());
+    let (set, place) = (hostile(), tempfile::tempdir().unwrap());
     let page = place.path().join("page.html");
     let mode = || fs::metadata(&page).unwrap().permissions().mode() & 0o777;
     fs::set_permissions(set.path(), fs::Permissions::from_mode(0o700)).unwrap();
     assert!(write(set.path(), &page).status.success());
     assert_eq!(mode(), 0o600);
     fs::set_permissions(set.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let one = set.path().join("operations/host=web-1/date=2026-11-26/hour=02/one.parquet");
+    let one = set.path().join("operations/host=h0/date=2026-11-26/hour=02/one.parquet");
     fs::set_permissions(&one, fs::Permissions::from_mode(0o640)).unwrap();
     assert!(write(set.path(), &page).status.success());
     assert_eq!(mode() & 0o007, 0, "{:o}", mode());
@@ -58,7 +58,7 @@ fn a_page_is_as_private_as_the_data() {
 
 #[test]
 fn a_page_has_options_of_its_own() {
-    let set = two_hosts();
+    let set = hostile();
     for arguments in [&["--report", "x", "SELECT 1"][..], &["--report", "x", "--json"], &["SELECT 1", "--tag", "a"]] {
         assert_eq!(query(set.path(), arguments).status.code(), Some(2), "{arguments:?}");
     }

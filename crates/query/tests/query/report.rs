@@ -95,7 +95,7 @@ fn its_numbers_are_those_of_the_queries() {
 #[test]
 fn names_stay_text() {
     let set = hostile();
-    lose(set.path(), [("<u>other</u>", Some(1))]);
+    lose(set.path(), 0, [("<u>other</u>", Some(1))]);
     let page = page(set.path(), &["--tag", "</code><script>'"], 0);
     for markup in ["<script", "<img", "<b>data", "<i>full", "<u>", "</table> ", "onerror=alert(1)>", "javascript:"] {
         assert!(!page.contains(markup), "{markup}");
@@ -114,9 +114,11 @@ fn losses_come_before_all_answers() {
     let set = hostile();
     let whole = page(set.path(), &[], 0);
     assert!(
-        whole.contains("Nothing was lost") && !whole.contains("incomplete</title>") && !whole.contains("About a part")
+        whole.contains("Nothing was lost")
+            && !whole.contains("incomplete</title>")
+            && !whole.contains("This is a part: events are missing")
     );
-    lose(set.path(), [("discarded", Some(1234)), ("discarded", None), ("unmatched", Some(2))]);
+    lose(set.path(), 0, [("discarded", Some(1234)), ("discarded", None), ("unmatched", Some(2))]);
     let (output, part) = report(set.path(), &[]);
     assert_eq!(output.status.code(), Some(3));
     let told = "1,234 events were lost (discarded), and an unknown number more in 1 place";
@@ -125,8 +127,8 @@ fn losses_come_before_all_answers() {
     for line in [told, "2 events or rows are missing (unmatched)", "incomplete</title>", "&lt;i&gt;full&lt;/i&gt;"] {
         assert!(header.contains(line), "{line}: {header}");
     }
-    assert!(SECTIONS.iter().all(|id| section(&part, id).contains("About a part")));
-    lose(set.path(), [("damaged", None)]);
+    assert!(SECTIONS.iter().all(|id| section(&part, id).contains("This is a part: events are missing")));
+    lose(set.path(), 0, [("damaged", None)]);
     let damaged = page(set.path(), &[], 4);
     assert!(damaged.contains("1 place of a recording is damaged: an unknown number of events is missing there"));
 }
@@ -143,9 +145,21 @@ fn a_data_set_without_rows_has_a_page() {
 }
 
 #[test]
+fn a_host_without_a_file_of_losses_is_told() {
+    let set = hostile();
+    fs::remove_dir_all(set.path().join("losses/host=h1")).unwrap();
+    let page = page(set.path(), &[], 3);
+    let header = page.split("<main").next().unwrap();
+    assert!(header.contains("the table losses has no file of them: h1<"), "{header}");
+    let told = "This may be a part: it is not known whether events are missing";
+    assert!(header.contains("incomplete</title>") && !page.contains("Nothing was lost"));
+    assert!(SECTIONS.iter().all(|id| section(&page, id).contains(told)));
+}
+
+#[test]
 fn a_page_says_why_there_is_nothing() {
     let set = two_hosts();
-    let without = page(set.path(), &[], 0);
+    let without = page(set.path(), &[], 3);
     assert!(section(&without, "messages").contains("The table messages of this data set has no rows."));
     assert!(section(&without, "unlike").contains("There is nothing to compare: no command has 20"));
     assert!(section(&without, "changed").contains("No operation was answered."));

@@ -34,7 +34,7 @@ Examples:
   dyntrace query fleet -f slowest.sql --json
   dyntrace query fleet --stats \"SELECT * FROM operations WHERE user_tag = 'req-1'\"
   dyntrace query fleet --report page.html
-  dyntrace query fleet --report page.html --tag req-7 --new \"program LIKE '%/server-2'\"
+  dyntrace query fleet --report page.html --tag req-7 --new \"program = 'server-2'\"
   dyntrace query fleet 'DESCRIBE operations'
   dyntrace query fleet 'EXPLAIN ANALYZE SELECT max(duration_ns) FROM operations'
 

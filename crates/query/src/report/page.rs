@@ -44,7 +44,7 @@ impl Answer {
             let version = if lacks("new_operations") { "new" } else { "old" };
             Answer::Nothing(format!(
                 "There is nothing to compare: no operation is of the {version} version. --new says which operations are of the new one, \
-                 by a condition such as \"program LIKE '%/server-2'\" or \"date >= '2026-11-26'\"."
+                 by a condition such as \"program = 'server-2'\" or \"date >= '2026-11-26'\"."
             ))
         } else {
             Answer::Rows(rows, all)

@@ -9,6 +9,7 @@ mod pictures;
 mod place;
 mod questions;
 mod rows;
+mod table;
 mod totals;
 
 use std::path::Path;

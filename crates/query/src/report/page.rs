@@ -7,7 +7,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::format::{self, count, duration, moment};
 use super::losses::Losses;
 use super::questions::Question;
-use super::rows::{Cell, Rows};
+use super::rows::Rows;
+use super::table::table;
 use super::totals::Totals;
 use crate::escape;
 use crate::exit::Failure;
@@ -19,12 +20,6 @@ const STYLE: &str = include_str!("page.css");
 
 /// Nothing is loaded or run, even if a name in the data got into the page as markup.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
-
-/// The most rows of a table.
-const SHOWN: usize = 50;
-
-/// Columns of which anything above 0 is bad.
-const BAD: [&str; 7] = ["failed", "unanswered", "lost", "damaged", "not_joined", "skipped_bytes", "new_failed"];
 
 /// What a question got.
 pub enum Answer {
@@ -134,7 +129,7 @@ fn lost(losses: &Losses, reasons: &Rows) -> Markup {
                 @if reasons.count > 0 {
                     details {
                         summary { "Why" }
-                        (table("Losses by reason", reasons))
+                        (table("Losses by reason", reasons, reasons.count))
                     }
                 }
             } @else { p { "Nothing was lost, as far as the recordings tell." } }
@@ -163,9 +158,7 @@ fn whole(section: &Section, losses: &Losses) -> Markup {
                 Answer::Rows(rows, all) => {
                     (part(losses))
                     ((question.picture)(rows))
-                    (table(question.title, rows))
-                    @let shown = rows.rows.len().min(SHOWN);
-                    p { (count(shown as i128)) " of " (count((*all).into())) " rows." }
+                    (table(question.title, rows, *all))
                 }
                 Answer::Nothing(why) => {
                     p .nothing { (why) }
@@ -179,29 +172,5 @@ fn whole(section: &Section, losses: &Losses) -> Markup {
                 pre tabindex="0" { code { (escape::lines(&section.sql)) } }
             }
         }
-    }
-}
-
-/// The first rows. A page on a phone scrolls the table, not itself.
-fn table(label: &str, rows: &Rows) -> Markup {
-    let is_text = |column: usize| rows.rows.iter().any(|row| matches!(row[column], Cell::Text(_)));
-    let is_text: Vec<bool> = (0..rows.columns.len()).map(is_text).collect();
-    let is_bad = |column: usize, cell: &Cell| {
-        BAD.contains(&&*rows.columns[column]) && matches!(*cell, Cell::Integer(value) if value > 0)
-    };
-    html! {
-        div .wide role="region" tabindex="0" aria-label={ "Table: " (label) } { table {
-            thead { tr { @for (index, column) in rows.columns.iter().enumerate() {
-                th scope="col" .name[index == 0 || is_text[index]] { (format::heading(column)) }
-            } } }
-            tbody { @for row in rows.rows.iter().take(SHOWN) {
-                tr { @for (index, cell) in row.iter().enumerate() {
-                    @let shown = format::cell(&rows.columns[index], cell);
-                    @if index == 0 { th .name scope="row" { span { (shown) } } }
-                    @else if is_text[index] { td .name { span { (shown) } } }
-                    @else { td .bad[is_bad(index, cell)] { (shown) } }
-                } }
-            } }
-        } }
     }
 }

@@ -9,4 +9,3 @@ SELECT
 FROM losses
 GROUP BY kind, reason
 ORDER BY kind, losses DESC, reason NULLS LAST
-LIMIT 50

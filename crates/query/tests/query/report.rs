@@ -124,7 +124,13 @@ fn losses_come_before_all_answers() {
     let told = "1,234 events were lost (discarded), and an unknown number more in 1 place";
     assert!(String::from_utf8(output.stderr).unwrap().contains(&format!("dyntrace: {told}\n")));
     let header = part.split("<main").next().unwrap();
-    for line in [told, "2 events or rows are missing (unmatched)", "incomplete</title>", "&lt;i&gt;full&lt;/i&gt;"] {
+    for line in [
+        told,
+        "2 events or rows are missing (unmatched)",
+        "incomplete</title>",
+        "&lt;i&gt;full&lt;/i&gt;",
+        "2 of 2 rows.",
+    ] {
         assert!(header.contains(line), "{line}: {header}");
     }
     assert!(SECTIONS.iter().all(|id| section(&part, id).contains("This is a part: events are missing")));

@@ -4,6 +4,8 @@ mod answers;
 mod data;
 mod errors;
 mod fleet;
+mod s3;
+mod upload;
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -94,7 +94,7 @@ impl Carrier {
         }
         let location = Path::parse(&item.key).map_err(Error::from)?;
         match kind {
-            Kind::Rows if stored == Some(item.size) => Ok(Copied::Present),
+            Kind::Rows if stored == Some(item.version.size) => Ok(Copied::Present),
             Kind::Rows => self.send(item, &location).await,
             Kind::Plan | Kind::Single | Kind::List => self.compare(item, &location, kind, stored.is_some()).await,
         }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::Context as _;
 
@@ -17,7 +18,14 @@ pub struct Item {
     /// Its path below the data set.
     pub key: String,
     pub path: PathBuf,
+    pub version: Version,
+}
+
+/// What tells two files of one name apart without reading them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
     pub size: u64,
+    pub modified: Option<SystemTime>,
 }
 
 /// The files of a data set.
@@ -71,7 +79,10 @@ impl Inventory {
         let found = match (below.to_str(), fs::metadata(&path)) {
             (None, _) => Err("its name is not UTF-8, so it cannot be one in a store".to_owned()),
             (_, Err(error)) => Err(error.to_string()),
-            (Some(key), Ok(metadata)) => Ok(Item { key: key.to_owned(), path: path.clone(), size: metadata.len() }),
+            (Some(key), Ok(metadata)) => {
+                let version = Version { size: metadata.len(), modified: metadata.modified().ok() };
+                Ok(Item { key: key.to_owned(), path: path.clone(), version })
+            }
         };
         found.map_err(|reason| self.left_out.push(format!("left out {}: {reason}", escape::path(&path)))).ok()
     }

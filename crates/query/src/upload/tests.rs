@@ -60,7 +60,7 @@ fn data_set() -> TempDir {
 
 fn uploader(folder: &FilePath, objects: Arc<dyn ObjectStore>) -> Uploader {
     let store = Store { objects, shown: "the store".to_owned(), is_remote: false };
-    Uploader::new(folder.to_owned(), store).with_part(64)
+    Uploader::new(folder.to_owned(), store).with_limits(64, 1000)
 }
 
 async fn content(objects: &dyn ObjectStore) -> BTreeMap<String, Vec<u8>> {
@@ -94,9 +94,12 @@ async fn names_and_content_are_the_same_and_a_second_turn_sends_nothing() {
     assert_eq!(upload.summary, Summary { uploaded: all, present: Files::default() });
     assert!(upload.turn().await.unwrap().is_empty());
     assert_eq!(upload.summary.uploaded, all);
-    let mut again = uploader(set.path(), objects);
-    assert!(again.turn().await.unwrap().is_empty());
-    assert_eq!(again.summary, Summary { uploaded: Files::default(), present: all });
+    // Asks for each, or lists all.
+    for few in [1000, 0] {
+        let mut again = uploader(set.path(), objects.clone()).with_limits(64, few);
+        assert!(again.turn().await.unwrap().is_empty());
+        assert_eq!(again.summary, Summary { uploaded: Files::default(), present: all });
+    }
 }
 
 #[tokio::test]
@@ -194,8 +197,11 @@ async fn another_conversion_of_a_source_is_left_out() {
     add_range(other.path(), 7, "b");
     write(other.path(), &format!("_sources/{SOURCE}/000000.plan"), "plan X");
     write(other.path(), "events/host=b/other-source-000000-000.parquet", "rows");
-    let left_out = uploader(other.path(), objects.clone()).turn().await.unwrap();
-    assert!(left_out.len() == 1 && left_out[0].contains("another conversion"), "{left_out:?}");
+    let mut upload = uploader(other.path(), objects.clone());
+    for _ in 0..2 {
+        let left_out = upload.turn().await.unwrap();
+        assert!(left_out.len() == 1 && left_out[0].contains("another conversion"), "{left_out:?}");
+    }
     let mut expected = before;
     expected.insert("events/host=b/other-source-000000-000.parquet".to_owned(), b"rows".to_vec());
     assert_eq!(content(&*objects).await, expected);
@@ -212,6 +218,21 @@ async fn a_list_of_a_file_that_is_nowhere_is_left_out() {
     let stored = content(&*objects).await;
     assert!(!stored.contains_key(&format!("_sources/{SOURCE}/000000.done")));
     assert!(stored.contains_key(&format!("_sources/{SOURCE}/000001.done")));
+}
+
+#[tokio::test]
+async fn a_source_that_is_converted_again_meanwhile_is_left_out() {
+    let set = data_set();
+    let objects = Arc::new(InMemory::new());
+    let mut upload = uploader(set.path(), objects.clone());
+    upload.turn().await.unwrap();
+    let before = content(&*objects).await;
+    // Of one size.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    write(set.path(), &format!("_sources/{SOURCE}/000001.plan"), "plan Y");
+    add_range(set.path(), 2, "c");
+    assert_eq!(upload.turn().await.unwrap().len(), 1);
+    assert_eq!(content(&*objects).await, before);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::Summary;
 use super::carrier::{Carrier, Copied, Kind, Trouble};
-use super::inventory::{Inventory, Item};
+use super::inventory::{Inventory, Item, Version};
 use crate::escape;
 use crate::store::Store;
 
@@ -30,8 +30,9 @@ pub struct Uploader {
     folder: PathBuf,
     store: Store,
     pub carrier: Carrier,
-    /// The files that the store has, with their sizes. Replaced tables are compared in each turn.
-    known: HashMap<String, u64>,
+    /// The files that the store has, as they were here. Replaced tables are compared in each turn.
+    known: HashMap<String, Version>,
+    few: usize,
     pub summary: Summary,
 }
 
@@ -58,13 +59,12 @@ struct List {
 impl Uploader {
     pub fn new(folder: PathBuf, store: Store) -> Uploader {
         let carrier = Carrier::new(store.objects.clone());
-        Uploader { folder, store, carrier, known: HashMap::new(), summary: Summary::default() }
+        Uploader { folder, store, carrier, known: HashMap::new(), few: FEW, summary: Summary::default() }
     }
 
     #[cfg(test)]
-    pub fn with_part(mut self, part: u64) -> Uploader {
-        self.carrier = self.carrier.with_part(part);
-        self
+    pub fn with_limits(self, part: u64, few: usize) -> Uploader {
+        Uploader { carrier: self.carrier.with_part(part), few, ..self }
     }
 
     /// Copies what the store lacks. Returns the files that were left out, each with the reason.
@@ -110,7 +110,7 @@ impl Uploader {
     }
 
     fn is_known(&self, item: &Item) -> bool {
-        self.known.get(&item.key) == Some(&item.size)
+        self.known.get(&item.key) == Some(&item.version)
     }
 
     /// Returns the sizes of the files in the store, of those whose state is not known.
@@ -122,7 +122,7 @@ impl Uploader {
             // A question about one file has the same answer whether the file is missing or the bucket.
             self.store.objects.list_with_delimiter(None).await.map_err(error)?;
         }
-        if wanted.len() > FEW {
+        if wanted.len() > self.few {
             let names: BTreeSet<&str> = wanted.iter().map(|item| item.key.as_str()).collect();
             let found = self.store.objects.list(None);
             let found = found.try_filter(|file| std::future::ready(names.contains(file.location.as_ref())));
@@ -185,11 +185,11 @@ impl Uploader {
             match copied {
                 Ok(Copied::Uploaded(size)) => {
                     summary.uploaded.add(size);
-                    known.insert(item.key.clone(), size);
+                    known.insert(item.key.clone(), Version { size, ..item.version });
                 }
                 Ok(Copied::Present) => {
-                    if known.insert(item.key.clone(), item.size).is_none() {
-                        summary.present.add(item.size);
+                    if known.insert(item.key.clone(), item.version).is_none() {
+                        summary.present.add(item.version.size);
                     }
                 }
                 Err(Trouble::Stopped) => {}

@@ -78,6 +78,9 @@ impl Inventory {
         let path = folder.join(below);
         let found = match (below.to_str(), fs::metadata(&path)) {
             (None, _) => Err("its name is not UTF-8, so it cannot be one in a store".to_owned()),
+            (Some(key), _) if object_store::path::Path::parse(key).is_err() => {
+                Err("its name has control characters, so it cannot be one in a store".to_owned())
+            }
             (_, Err(error)) => Err(error.to_string()),
             (Some(key), Ok(metadata)) => {
                 let version = Version { size: metadata.len(), modified: metadata.modified().ok() };

@@ -43,7 +43,7 @@ impl Summary {
     fn json(&self) -> String {
         let Summary { uploaded, present } = self;
         format!(
-            r#"{{"uploaded_files":{},"uploaded_bytes":{},"present_files":{},"present_bytes":{}}}"#,
+            r#"{{"version":1,"uploaded_files":{},"uploaded_bytes":{},"present_files":{},"present_bytes":{}}}"#,
             uploaded.files, uploaded.bytes, present.files, present.bytes
         )
     }

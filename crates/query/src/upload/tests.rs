@@ -235,6 +235,17 @@ async fn a_source_that_is_converted_again_meanwhile_is_left_out() {
     assert_eq!(content(&*objects).await, before);
 }
 
+#[tokio::test]
+async fn a_name_that_no_store_takes_is_left_out() {
+    let set = data_set();
+    write(set.path(), "events/a\nb.parquet", "rows");
+    let objects = Arc::new(InMemory::new());
+    let mut upload = uploader(set.path(), objects);
+    let left_out = upload.turn().await.unwrap();
+    assert!(left_out.len() == 1 && left_out[0].contains(r"events/a\x0ab.parquet: its name has"), "{left_out:?}");
+    assert_eq!(upload.summary.uploaded.files, 9);
+}
+
 #[test]
 fn times_have_units() {
     let seconds = |text| super::duration(text).map(|time| time.as_secs_f64());

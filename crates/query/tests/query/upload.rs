@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::data::{doubles, numbers, texts, two_hosts, write};
@@ -81,7 +81,7 @@ fn the_store_has_the_same_names_and_gives_the_same_rows() {
     assert_eq!(local.matches("\"hostname\"").count(), 11, "{local}");
     assert_eq!(asked(&mut server.program(QUERY), URL), local);
     let again = printed(upload(&server, set.path()).arg("--json"));
-    assert!(again.starts_with(r#"{"uploaded_files":0,"uploaded_bytes":0,"present_files":9,"#), "{again}");
+    assert!(again.starts_with(r#"{"version":1,"uploaded_files":0,"uploaded_bytes":0,"present_files":9,"#), "{again}");
 }
 
 #[test]
@@ -139,13 +139,26 @@ fn uploads_that_are_killed_or_meet_leave_one_copy() {
     assert!(stored(&server) == files(set.path()));
 }
 
+/// A program that is killed with a test that fails.
+struct Running(Option<Child>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(program) = &mut self.0 {
+            let _ = program.kill();
+            let _ = program.wait();
+        }
+    }
+}
+
 #[test]
 fn an_upload_follows_until_it_is_interrupted() {
     let (server, set) = (Server::start(), two_hosts());
     let said = tempfile::NamedTempFile::new().unwrap();
     let mut program = upload(&server, set.path());
     program.args(["--follow", "--every", "20ms", "--json"]).stdout(Stdio::piped()).stderr(said.reopen().unwrap());
-    let running = program.spawn().unwrap();
+    let mut running = Running(Some(program.spawn().unwrap()));
+    let id = running.0.as_ref().unwrap().id().to_string();
     let has = |count: usize| {
         let folder = server.bucket().join("all/a%20b ü/operations");
         folder.exists() && files(&folder).len() == count
@@ -161,11 +174,11 @@ fn an_upload_follows_until_it_is_interrupted() {
     fs::remove_file(server.bucket()).unwrap();
     fs::rename(&away, server.bucket()).unwrap();
     wait(|| has(3));
-    let ended = Command::new("kill").args(["-TERM", &running.id().to_string()]).status().unwrap();
+    let ended = Command::new("kill").args(["-TERM", &id]).status().unwrap();
     assert!(ended.success());
-    let ended = running.wait_with_output().unwrap();
+    let ended = running.0.take().unwrap().wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(0), "{ended:?}");
-    assert!(text(&ended.stdout).starts_with(r#"{"uploaded_files":3,"#), "{ended:?}");
+    assert!(text(&ended.stdout).starts_with(r#"{"version":1,"uploaded_files":3,"#), "{ended:?}");
     assert_eq!(stored(&server), files(set.path()));
 }
 

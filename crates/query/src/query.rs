@@ -24,11 +24,11 @@ Examples:
   dyntrace query fleet 'EXPLAIN ANALYZE SELECT max(duration_ns) FROM operations'
   dyntrace query s3://traces/fleet 'SELECT count(*) FROM losses'
 
-The tables are events, operations, tasks, waits, messages, losses and clocks. Columns that a file does not have are null. The SQL is
+The tables are events, operations, tasks, waits, messages, losses and clocks. Columns that a file does not have are null. The SQL is \
 DataFusion's, with regexp_extract(text, pattern, group) as in DuckDB and Spark; nulls are sorted last.
 
-An object store is reached by the variables that other programs for S3 read: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,
-AWS_REGION; AWS_ENDPOINT_URL for servers other than Amazon's, AWS_ALLOW_HTTP=true without TLS, AWS_SKIP_SIGNATURE=true for a public bucket.
+Environment for s3://, as other programs for S3 have it: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_REGION; \
+AWS_ENDPOINT_URL for servers other than Amazon's, AWS_ALLOW_HTTP=true for one without TLS, AWS_SKIP_SIGNATURE=true for a public bucket.
 
 Exit status:
    0  the query was answered

@@ -45,11 +45,11 @@ Examples:
   dyntrace upload fleet file:///mnt/traces/fleet --json
   AWS_ENDPOINT_URL=http://minio:9000 AWS_ALLOW_HTTP=true dyntrace upload fleet s3://traces/fleet
 
-Copies what the store lacks. It can be killed at any time, and started again; several can run at once. Nothing is deleted, neither there nor
-here.
+Copies what the store lacks. The command can be killed at any time, and started again; several can run at once. It deletes nothing, neither \
+in the folder nor in the store.
 
-The store is reached by the variables that other programs for S3 read: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,
-AWS_REGION; AWS_ENDPOINT_URL for servers other than Amazon's, AWS_ALLOW_HTTP=true without TLS.
+Environment, as other programs for S3 have it: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_REGION; AWS_ENDPOINT_URL \
+for servers other than Amazon's, AWS_ALLOW_HTTP=true for one without TLS.
 
 Exit status:
    0  the store has all files; with --follow, an interrupt ended the command

@@ -22,6 +22,7 @@ mod escape;
 mod exit;
 #[cfg(target_os = "linux")]
 mod export;
+mod external;
 mod figures;
 #[cfg(target_os = "linux")]
 mod filter;
@@ -65,6 +66,7 @@ mod top;
 #[cfg(target_os = "linux")]
 mod trace;
 mod tracer;
+mod upload;
 mod view;
 
 use std::ffi::OsString;
@@ -230,6 +232,9 @@ enum Command {
     #[command(after_long_help = query::HELP, disable_help_flag = true)]
     /// Ask a data set of traces in SQL, by the program dyntrace-query
     Query(query::Arguments),
+    #[command(after_long_help = upload::HELP, disable_help_flag = true)]
+    /// Copy a data set of traces into an object store, by the program dyntrace-upload
+    Upload(upload::Arguments),
     #[command(after_long_help = view::HELP)]
     /// Show the events of a recorded trace
     ///
@@ -393,6 +398,7 @@ fn perform(command: Command) -> Outcome {
         Command::Convert(arguments) => convert::convert(&arguments),
         Command::Clocks(arguments) => clocks::clocks(&arguments),
         Command::Query(arguments) => query::query(&arguments),
+        Command::Upload(arguments) => upload::upload(&arguments),
         Command::View(arguments) => view::view(&arguments),
         #[cfg(target_os = "linux")]
         Command::Trace(arguments) => trace::trace(&arguments),

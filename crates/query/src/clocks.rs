@@ -7,17 +7,15 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::common::Result;
-use datafusion::object_store::{ObjectStore, ObjectStoreExt as _};
 use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-
-use crate::data_set::File;
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt as _};
 
 /// Reads the table from its files, of which there is one, or none before the first conversion.
-pub async fn table(store: &dyn ObjectStore, files: &[File], known: Schema) -> Result<Arc<dyn TableProvider>> {
+pub async fn table(store: &dyn ObjectStore, files: &[ObjectMeta], known: Schema) -> Result<Arc<dyn TableProvider>> {
     let mut schema = Arc::new(known);
     let mut batches = Vec::new();
     for file in files {
-        let content = store.get(&file.location()?).await?.bytes().await?;
+        let content = store.get(&file.location).await?.bytes().await?;
         for batch in ParquetRecordBatchReaderBuilder::try_new(content)?.build()? {
             let batch = batch?;
             schema = Arc::new(with_added(&schema, batch.schema_ref()));

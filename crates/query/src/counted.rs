@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use datafusion::object_store::path::Path;
-use datafusion::object_store::{
+use futures::StreamExt as _;
+use futures::stream::BoxStream;
+use object_store::path::Path;
+use object_store::{
     CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
-use futures::StreamExt as _;
-use futures::stream::BoxStream;
 
 /// A store that counts the bytes of the answers, and refuses to write.
 #[derive(Debug)]

@@ -3,21 +3,22 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use anyhow::Context as _;
 use datafusion::error::Result;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
-use datafusion::object_store::local::LocalFileSystem;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
 use crate::counted::Counted;
 use crate::data_set::DataSet;
-use crate::exit::{self, Failure};
+use crate::exit::Failure;
 use crate::regexp_extract::regexp_extract;
 
-/// The address of the data set in the engine. Its files have their paths below the folder, so neither the engine nor its errors depend on
-/// the folder's own name.
+/// The bytes of a file's end that are read at once from behind a network. The end of an hour's file has some 80 KB.
+const END: usize = 1 << 17;
+
+/// The address of the data set in the engine. Its files have their paths below the data set, so neither the engine nor its errors depend
+/// on the name of the folder or bucket.
 pub const ROOT: &str = "fleet://data-set/";
 
 /// Returns the engine without tables, with its bytes counted in `read`.
@@ -25,17 +26,16 @@ pub fn engine(set: &DataSet, read: &Arc<AtomicU64>) -> Result<SessionContext, Fa
     // A query leaves no files behind, however it ends.
     let no_files = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
     let runtime = RuntimeEnvBuilder::new().with_disk_manager_builder(no_files).build_arc()?;
-    let engine = SessionContext::new_with_config_rt(config(), runtime);
-    let files = LocalFileSystem::new_with_prefix(set.folder())
-        .context("cannot read the data set")
-        .map_err(|error| Failure::new(exit::NO_TRACE, error))?;
+    let store = set.store();
+    let engine = SessionContext::new_with_config_rt(config(store.is_remote), runtime);
+    let files = Counted::new(Arc::clone(&store.objects), Arc::clone(read));
     let root = ObjectStoreUrl::parse(ROOT)?;
-    engine.register_object_store(root.as_ref(), Arc::new(Counted::new(files, Arc::clone(read))));
+    engine.register_object_store(root.as_ref(), Arc::new(files));
     engine.register_udf(regexp_extract());
     Ok(engine)
 }
 
-fn config() -> SessionConfig {
+fn config(is_remote: bool) -> SessionConfig {
     let mut config = SessionConfig::new().with_information_schema(true);
     let options = config.options_mut();
     // As DuckDB.
@@ -44,7 +44,8 @@ fn config() -> SessionConfig {
     // Reads other columns only where the condition holds.
     parquet.pushdown_filters = true;
     parquet.reorder_filters = true;
-    // Else each file costs 512 KiB, to save a second read of its end. A local read costs less than that.
-    parquet.metadata_size_hint = None;
+    // Else each file costs 512 KiB, to save a second read of its end. A local read costs less than that. A request to a store costs a
+    // round trip, and money.
+    parquet.metadata_size_hint = is_remote.then_some(END);
     config
 }

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::catalog::{SchemaProvider, TableProvider};
-use datafusion::common::{Result, exec_datafusion_err};
+use datafusion::common::Result;
 use datafusion::datasource::file_format::FileFormat as _;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::execution::context::SessionState;
-use datafusion::object_store::{ObjectStore, ObjectStoreExt as _};
+use object_store::{ObjectMeta, ObjectStore};
 
-use crate::data_set::{DataSet, File, newest_of_hosts};
+use crate::data_set::{DataSet, newest_of_hosts};
 use crate::engine::ROOT;
 use crate::{clocks, columns, data_set};
 
@@ -23,7 +23,7 @@ pub struct Tables {
     set: DataSet,
     /// An engine without these tables, but with the same files and caches.
     engine: SessionState,
-    used: Mutex<BTreeMap<String, Vec<File>>>,
+    used: Mutex<BTreeMap<String, Vec<ObjectMeta>>>,
 }
 
 impl Tables {
@@ -41,13 +41,12 @@ impl Tables {
     /// Returns the hosts of which a table that queries have named has files, by the names of their folders.
     pub fn hosts(&self, table: &str) -> BTreeSet<String> {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let folders = used.get(table).into_iter().flatten().filter_map(|file| file.path.iter().nth(1));
-        folders.filter_map(|folder| Some(folder.to_str()?.strip_prefix("host=")?.to_owned())).collect()
+        let folders = used.get(table).into_iter().flatten().filter_map(|file| file.location.as_ref().split('/').nth(1));
+        folders.filter_map(|folder| Some(folder.strip_prefix("host=")?.to_owned())).collect()
     }
 
     async fn open(&self, name: &str, known: Schema) -> Result<Arc<dyn TableProvider>> {
-        let files =
-            self.set.files(name).map_err(|error| exec_datafusion_err!("cannot read the folder of {name}: {error}"))?;
+        let files = self.set.files(name).await?;
         let url = ListingTableUrl::parse(format!("{ROOT}{name}/"))?;
         let store = self.engine.runtime_env().object_store(&url)?;
         let table = match name {
@@ -65,11 +64,8 @@ impl Tables {
     }
 
     /// Returns the known columns of a table, and behind them those that later versions have added.
-    async fn columns(&self, store: &Arc<dyn ObjectStore>, files: &[File], known: Schema) -> Result<SchemaRef> {
-        let mut newest = Vec::new();
-        for file in newest_of_hosts(files) {
-            newest.push(store.head(&file.location()?).await?);
-        }
+    async fn columns(&self, store: &Arc<dyn ObjectStore>, files: &[ObjectMeta], known: Schema) -> Result<SchemaRef> {
+        let newest: Vec<_> = newest_of_hosts(files).cloned().collect();
         let found = self.format().infer_schema(&self.engine, store, &newest).await?;
         Ok(Arc::new(Schema::try_merge([known, found.as_ref().clone()])?))
     }

@@ -7,6 +7,8 @@ mod fleet;
 mod hostile;
 mod page_file;
 mod report;
+mod s3;
+mod upload;
 
 use std::path::Path;
 use std::process::{Command, Output};

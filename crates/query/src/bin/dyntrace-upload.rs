@@ -1,0 +1,7 @@
+//! The program `dyntrace-upload`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    dyntrace_query::upload()
+}

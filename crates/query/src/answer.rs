@@ -41,9 +41,9 @@ pub struct Session {
 }
 
 impl Session {
-    pub fn new(set: DataSet) -> Result<Session, Failure> {
+    pub fn new(set: DataSet, memory: Option<u64>) -> Result<Session, Failure> {
         let read = Arc::new(AtomicU64::new(0));
-        let engine = engine::engine(&set, &read)?;
+        let engine = engine::engine(&set, memory, &read)?;
         let tables = Arc::new(Tables::new(set, engine.state()));
         let catalog = engine.catalog("datafusion").context("the engine has no catalog")?;
         catalog.register_schema("public", Arc::clone(&tables) as _)?;
@@ -69,8 +69,7 @@ impl Session {
 }
 
 /// Prints the answer to the query.
-pub async fn answer(set: DataSet, query: &str, format: Format) -> Result<Usage, Failure> {
-    let session = Session::new(set)?;
+pub async fn answer(session: &Session, query: &str, format: Format) -> Result<Usage, Failure> {
     let mut batches = session.ask(query).await?;
     let mut output = print::output(format, &batches.schema(), io::BufWriter::new(io::stdout().lock()))?;
     while let Some(batch) = batches.next().await {

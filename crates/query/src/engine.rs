@@ -21,11 +21,15 @@ const END: usize = 1 << 17;
 /// on the name of the folder or bucket.
 pub const ROOT: &str = "fleet://data-set/";
 
-/// Returns the engine without tables, with its bytes counted in `read`.
-pub fn engine(set: &DataSet, read: &Arc<AtomicU64>) -> Result<SessionContext, Failure> {
+/// Returns the engine without tables, with its bytes counted in `read`. It takes at most `memory` bytes for what it sorts, groups and joins.
+pub fn engine(set: &DataSet, memory: Option<u64>, read: &Arc<AtomicU64>) -> Result<SessionContext, Failure> {
     // A query leaves no files behind, however it ends.
     let no_files = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
-    let runtime = RuntimeEnvBuilder::new().with_disk_manager_builder(no_files).build_arc()?;
+    let mut runtime = RuntimeEnvBuilder::new().with_disk_manager_builder(no_files);
+    if let Some(memory) = memory {
+        runtime = runtime.with_memory_limit(usize::try_from(memory).unwrap_or(usize::MAX), 1.0);
+    }
+    let runtime = runtime.build_arc()?;
     let store = set.store();
     let engine = SessionContext::new_with_config_rt(config(store.is_remote), runtime);
     let files = Counted::new(Arc::clone(&store.objects), Arc::clone(read));

@@ -33,7 +33,13 @@ impl From<anyhow::Error> for Failure {
 
 impl From<DataFusionError> for Failure {
     fn from(error: DataFusionError) -> Failure {
-        Failure { status: status(&error), error: anyhow::anyhow!("{}", error.strip_backtrace()) }
+        let way = match error.find_root() {
+            DataFusionError::ResourcesExhausted(_) => {
+                "; allow more by --memory, or ask about fewer hosts, dates or columns"
+            }
+            _ => "",
+        };
+        Failure { status: status(&error), error: anyhow::anyhow!("{}{way}", error.strip_backtrace()) }
     }
 }
 

@@ -13,6 +13,7 @@ mod data_set;
 mod engine;
 mod escape;
 mod exit;
+mod memory;
 mod print;
 mod query;
 mod regexp_extract;

@@ -9,11 +9,12 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Parser;
 
+use crate::answer::Session;
 use crate::data_set::DataSet;
 use crate::exit::{self, Failure};
 use crate::print::Format;
 use crate::store::Place;
-use crate::{answer, escape, report, told};
+use crate::{answer, escape, memory, report, told};
 
 const HELP: &str = "\
 Examples:
@@ -74,6 +75,9 @@ struct Arguments {
     /// Which operations are of a new version, that the page compares with the others: a condition in SQL
     #[arg(long, value_name = "CONDITION", requires = "report", conflicts_with_all = ["query", "file"])]
     new: Option<String>,
+    /// The most memory for what a query sorts, groups and joins, such as 2G [default: half of what is available]
+    #[arg(long, value_name = "SIZE", value_parser = memory::size)]
+    memory: Option<u64>,
     /// Tell on standard error how many bytes of the tables' files were read
     #[arg(long)]
     stats: bool,
@@ -88,19 +92,20 @@ pub fn query() -> ExitCode {
 fn perform(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Runtime::new().context("cannot start threads")?;
     let place = Place::read(&arguments.place)?;
+    let memory = arguments.memory.or_else(memory::half_of_available);
+    let open = || async { Session::new(DataSet::open(place.open()?).await?, memory) };
     let (usage, status) = match &arguments.report {
         Some(page) => {
             let folder = if let Place::Folder(folder) = &place { folder } else { &arguments.place };
             let (tag, new) = (arguments.tag.as_deref(), arguments.new.as_deref());
             let options = report::Options { folder, page, tag, new };
-            let told =
-                runtime.block_on(async { report::report(DataSet::open(place.open()?).await?, &options).await })?;
+            let told = runtime.block_on(async { report::report(open().await?, &options).await })?;
             told.lines.iter().for_each(|line| told::warn(line));
             (told.usage, ExitCode::from(told.status))
         }
         None => {
             let query = text(arguments).map_err(|error| Failure::new(exit::USAGE, error))?;
-            let answer = async { answer::answer(DataSet::open(place.open()?).await?, &query, format(arguments)).await };
+            let answer = async { answer::answer(&open().await?, &query, format(arguments)).await };
             (runtime.block_on(answer)?, ExitCode::SUCCESS)
         }
     };

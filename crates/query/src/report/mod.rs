@@ -18,7 +18,6 @@ use anyhow::{Context as _, anyhow};
 
 use crate::answer::{Session, Usage};
 use crate::columns;
-use crate::data_set::DataSet;
 use crate::exit::{self, Failure};
 
 use losses::Losses;
@@ -47,9 +46,9 @@ pub struct Told {
 }
 
 /// Writes the page.
-pub async fn report(set: DataSet, options: &Options<'_>) -> Result<Told, Failure> {
+pub async fn report(session: Session, options: &Options<'_>) -> Result<Told, Failure> {
     let place = Place::new(options.page)?;
-    let asked = Asked { session: Session::new(set)?, options };
+    let asked = Asked { session, options };
     let kinds = asked.rows(Losses::SQL).await?;
     let totals = asked.totals().await?;
     let losses = Losses::new(kinds, asked.hosts_without_losses());

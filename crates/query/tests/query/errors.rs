@@ -50,6 +50,15 @@ fn queries_only_read() {
 }
 
 #[test]
+fn too_little_memory() {
+    let set = two_hosts();
+    let many = "SELECT count(DISTINCT value) FROM generate_series(1, 100000)";
+    assert_fails(set.path(), &[many, "--memory", "100K"], 1, &["Resources exhausted", "allow more by --memory"]);
+    assert_eq!(query(set.path(), &[many, "--memory", "100M"]).status.code(), Some(0));
+    assert_fails(set.path(), &[many, "--memory", "much"], 2, &["512M or 2G"]);
+}
+
+#[test]
 fn wrong_use() {
     let set = two_hosts();
     assert_fails(set.path(), &[], 2, &["Usage: dyntrace query"]);

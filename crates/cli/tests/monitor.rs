@@ -171,6 +171,15 @@ fn a_monitor_ends_after_its_time() {
     assert!(said.contains("too_many_tasks:100000") && said.contains("no event\n"), "{said}");
 }
 
+/// The time begins when debug information has been read.
+#[test]
+fn a_monitor_that_shows_stacks_has_its_time() {
+    let program = Program::start();
+    let (status, said) = program.monitor(&["--long-schedule", "1h", "--for", "1ms"]).end();
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("long_schedule:") && said.contains("no event\n"), "{said}");
+}
+
 #[test]
 fn wrong_use_and_processes_that_are_not_there() {
     let run = |arguments: &[&str]| {

@@ -23,15 +23,16 @@ use stack::Stacks;
 pub fn monitor(arguments: &Arguments) -> Outcome {
     let limits = arguments.limits();
     let mut connection = connect(arguments.pid)?;
-    end_by_signal(connection.ender().map_err(refusal)?)?;
-    if let Some(time) = arguments.length() {
-        end_after(connection.ender().map_err(refusal)?, time)?;
-    }
     let request = Request::Monitor(Record::default().with("limits", &limits));
     let zone = TimeZone::system();
     // Debug information is read before events come.
     let end = Stacks::open(arguments).with(|stacks| -> Result<Option<Record>, Failure> {
         connection.request(&request).map_err(wrong)?;
+        // From here on there is something to end.
+        end_by_signal(connection.ender().map_err(refusal)?)?;
+        if let Some(time) = arguments.length() {
+            end_after(connection.ender().map_err(refusal)?, time)?;
+        }
         say!("monitors process {} by {limits}; an interrupt ends it", arguments.pid);
         loop {
             let records = match connection.hear() {

@@ -31,8 +31,9 @@ pub fn trace(arguments: &Arguments) -> Outcome {
     }
     let wish = arguments.wish()?;
     let mut connection = connect(arguments.pid)?;
-    end_by_signal(connection.ender().map_err(control::refusal)?)?;
     let set = connection.request(&Request::Trace(wish.record())).map_err(refusal)?;
+    // From here on there is something to end.
+    end_by_signal(connection.ender().map_err(control::refusal)?)?;
     let functions: u64 = set.iter().filter_map(|pattern| pattern.number("functions")).sum();
     let later = if arguments.later { ", and what is loaded later," } else { "" };
     let session = set.first().and_then(|pattern| pattern.get("session")).map(escape::name).unwrap_or_default();

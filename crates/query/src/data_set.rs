@@ -54,9 +54,10 @@ impl DataSet {
     }
 }
 
-/// Whether this is a file with rows. Names that begin with a dot are files that a converter is writing.
+/// Whether this is a file with rows. Names that begin with a dot are files that a converter is writing. Names that begin with `_` are
+/// those of other programs: checkpoints in the `_delta_log` of a Delta table are Parquet files, too.
 fn is_whole(location: &Path) -> bool {
-    location.extension() == Some("parquet") && !location.as_ref().split('/').any(|part| part.starts_with('.'))
+    location.extension() == Some("parquet") && !location.as_ref().split('/').any(|part| part.starts_with(['.', '_']))
 }
 
 /// Returns the last file of each host: of its files, it has the most columns, as versions only add some.

@@ -98,7 +98,8 @@ fn names(folder: &Path) -> anyhow::Result<impl Iterator<Item = String>> {
     Ok(entries.into_iter().filter_map(|entry| entry.file_name().into_string().ok()))
 }
 
-/// Adds the files below a folder, in the order of their names. Names that begin with a dot are files that a converter is writing.
+/// Adds the files below a folder, in the order of their names. Names that begin with a dot are files that a converter is writing. Names
+/// that begin with `_` are those of other programs: half of a `_delta_log` in the store would be a damaged Delta table.
 fn walk(root: &Path, below: &Path, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     let read = || -> io::Result<Option<Vec<_>>> {
         match fs::metadata(root.join(below)) {
@@ -113,7 +114,7 @@ fn walk(root: &Path, below: &Path, found: &mut Vec<PathBuf>) -> anyhow::Result<(
         None => found.push(below.to_owned()),
         Some(mut names) => {
             names.sort_unstable();
-            for name in names.iter().filter(|name| !name.as_encoded_bytes().starts_with(b".")) {
+            for name in names.iter().filter(|name| !matches!(name.as_encoded_bytes(), [b'.' | b'_', ..])) {
                 walk(root, &below.join(name), found)?;
             }
         }

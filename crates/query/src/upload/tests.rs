@@ -55,6 +55,8 @@ fn data_set() -> TempDir {
     write(folder.path(), "events/host=a%20b/date=2026-11-26/hour=02/.x.parquet.1-0.partial", "half");
     write(folder.path(), &format!("_sources/{SOURCE}/.000002.plan.1-0.partial"), "half");
     write(folder.path(), "notes.txt", "mine");
+    write(folder.path(), "events/_delta_log/00000000000000000010.checkpoint.parquet", table(&[1]));
+    write(folder.path(), "events/_delta_log/00000000000000000010.json", "{}");
     folder
 }
 

@@ -45,6 +45,16 @@ fn tables_without_files_are_empty() {
 }
 
 #[test]
+fn delta_tables_over_the_same_files_add_no_rows_and_no_columns() {
+    let set = two_hosts();
+    let sql = "SELECT * FROM operations ORDER BY duration_ns";
+    let before = rows(set.path(), sql);
+    let checkpoint = set.path().join("operations/_delta_log/00000000000000000010.checkpoint.parquet");
+    write(&checkpoint, vec![("txn", texts(["a"])), ("duration_ns", numbers([7]))]);
+    assert_eq!(rows(set.path(), sql), before);
+}
+
+#[test]
 fn clocks_are_one_file() {
     let set = two_hosts();
     let path = set.path().join("clocks/clocks.parquet");

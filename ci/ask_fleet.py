@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 
+import deltalake
 import duckdb
 
 import fleet_engines
@@ -100,6 +101,18 @@ def counted(engine):
         fired = len(EVENTS) * said[host]["total"]
         assert 0 < lost[host] < fired == sum(summed[host].values()) + lost[host], (host, summed[host], lost[host], said[host])
         assert all(summed[host][probe] <= said[host]["total"] for probe in EVENTS), (host, summed[host], said[host])
+
+
+def delta_tables():
+    """The Delta tables over the same files have the same rows, as delta-rs reads them."""
+    tables = sorted(log.parent for log in (work / "data/fleet").glob("*/_delta_log"))
+    assert {path.name for path in tables} == {"events", "operations", "tasks", "waits", "messages", "losses"}, tables
+    for path in tables:
+        text = f"select host, count(*), sum(pid), sum(time_ns % 1000) from {path.name} group by host order by host"
+        delta = deltalake.QueryBuilder().register(path.name, deltalake.DeltaTable(path)).execute(text).read_all()
+        found = list(zip(*(delta.column(at).to_pylist() for at in range(delta.num_columns))))
+        assert found == rows(text), (path, found, rows(text))
+    print(f"Delta tables: {len(tables)}, with the same rows")
 
 
 def full_disks():
@@ -258,6 +271,7 @@ def clocks(engine):
 
 
 whole()
+delta_tables()
 full_disks()
 in_flight()
 took_apart = set_apart()

@@ -15,6 +15,8 @@ const PAGE: usize = 4096;
 const PACKET: usize = 32768;
 /// Offset of the content size of a packet, in bits.
 const CONTENT_SIZE: usize = 24;
+/// Offset of the sequence number of a packet: 0 until a thread enters it.
+const SEQUENCE: usize = 48;
 /// Offset of the checksum word of a packet, and the high half of an open packet's word.
 const CHECKSUM: usize = 72;
 const OPEN: u32 = 0x6f70_656e;
@@ -192,6 +194,23 @@ fn record<R>(directory: &Path, look: impl FnOnce() -> R) -> R {
     looked
 }
 
+/// Returns a copy of a trace as it was before its end.
+fn killed(directory: &Path) -> PathBuf {
+    let (killed, trace) = (directory.join("killed"), directory.join("trace"));
+    fs::create_dir(&killed).unwrap();
+    record(&trace, || {
+        let folder = Trace::open(&trace).unwrap().processes()[0].path.clone();
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            // New metadata has a temporary name until it is complete.
+            let is_part = !entry.file_name().to_string_lossy().starts_with('.');
+            if is_part && entry.file_type().unwrap().is_file() {
+                fs::copy(entry.path(), killed.join(entry.file_name())).unwrap();
+            }
+        }
+    });
+    killed
+}
+
 #[test]
 fn damage_is_reported_or_harmless() {
     let _alone = alone();
@@ -217,19 +236,7 @@ fn damage_is_reported_or_harmless() {
 fn damage_of_a_killed_programs_trace_is_reported_or_harmless() {
     let _alone = alone();
     let directory = tempfile::tempdir().unwrap();
-    let killed = directory.path().join("killed");
-    fs::create_dir(&killed).unwrap();
-    let trace = directory.path().join("trace");
-    record(&trace, || {
-        let folder = Trace::open(&trace).unwrap().processes()[0].path.clone();
-        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-            // New metadata has a temporary name until it is complete.
-            let is_part = !entry.file_name().to_string_lossy().starts_with('.');
-            if is_part && entry.file_type().unwrap().is_file() {
-                fs::copy(entry.path(), killed.join(entry.file_name())).unwrap();
-            }
-        }
-    });
+    let killed = killed(directory.path());
     read_by_babeltrace(&killed);
     let other = directory.path().join("other");
     record(&other, || ());
@@ -302,4 +309,25 @@ impl Chance {
     fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit.max(1) as u64) as usize
     }
+}
+
+#[test]
+fn an_emptied_packet_before_others_is_reported() {
+    let _alone = alone();
+    let directory = tempfile::tempdir().unwrap();
+    let whole = Whole::of(&killed(directory.path()));
+    let mut emptied = 0;
+    for (file, (path, bytes)) in whole.files.iter().enumerate().filter(|(_, (_, bytes))| bytes.len() > 2 * PACKET) {
+        let packets: Vec<&[u8]> = bytes.chunks(PACKET).collect();
+        let written = packets.iter().take_while(|packet| packet[SEQUENCE..SEQUENCE + 8] != [0; 8]).count();
+        let Some(prepared) = packets.get(written).filter(|_| !path.ends_with("metadata")) else { continue };
+        for at in 0..written.saturating_sub(1) {
+            let mut bytes = bytes.clone();
+            bytes[PACKET * at..PACKET * (at + 1)].copy_from_slice(prepared);
+            let damage = Damage { what: "an emptied packet", files: vec![(file, bytes)] };
+            assert_eq!(whole.bears(&damage), Ok(()), "packet {at} of {written} in {}", path.display());
+            emptied += 1;
+        }
+    }
+    assert!(emptied > 6, "{emptied}");
 }

@@ -53,13 +53,17 @@ impl<'t> PacketChecker<'t> {
     /// Returns the next entered packet from `offset` on, after the packet `last`.
     pub(crate) fn next(&self, mut offset: u64, last: Option<&Packet>) -> Next {
         let mut trouble: Option<(u64, String)> = None;
+        let mut prepared = None;
         let packet = loop {
             if offset >= self.map.written() {
                 break None;
             }
             match self.packet(offset, last) {
                 Ok(packet) if !packet.is_prepared() => break Some(packet),
-                Ok(packet) => offset = packet.end,
+                Ok(packet) => {
+                    prepared.get_or_insert(packet.offset);
+                    offset = packet.end;
+                }
                 Err(reason) => {
                     trouble.get_or_insert((offset, reason));
                     offset = offset - offset % PAGE + PAGE;
@@ -69,8 +73,16 @@ impl<'t> PacketChecker<'t> {
         let end = packet.map_or(self.map.length(), |packet| packet.offset);
         let missing = last.zip(packet).filter(|(last, next)| last.sequence.wrapping_add(1) != next.sequence);
         let missing = missing.map(|(last, next)| (last.sequence, next.sequence));
+        // A writer enters one packet after the other. Before the first one, no sequence number tells that.
+        let unentered = prepared
+            .zip(packet)
+            .filter(|(_, packet)| last.is_none() && !self.is_circular && packet.checksum != Checksum::Absent);
         let gap = match (trouble, missing) {
-            (None, None) => None,
+            (None, None) => unentered.map(|(offset, packet)| Gap {
+                offset,
+                bytes: end - offset,
+                reason: format!("packet {} follows packets that nothing was written into", packet.sequence),
+            }),
             (Some((offset, mut reason)), missing) => {
                 if let Some((from, to)) = missing {
                     reason += &format!(" (packet {to} follows packet {from})");

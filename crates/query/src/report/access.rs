@@ -1,4 +1,5 @@
-//! Who may read the page: only users that may read all files of the data set, as for the files that `dyntrace` makes of traces.
+//! The access rights of the page: only users that may read all files of the data set may read it, as with the files that `dyntrace` makes
+//! of traces.
 
 use std::fs;
 use std::io;

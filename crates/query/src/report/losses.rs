@@ -1,4 +1,4 @@
-//! What the data set misses. No part of the page may pass for the whole.
+//! The losses of the data set. No part of the page may pass for the whole.
 
 use super::format::{self, count};
 use super::rows::{Cell, Rows};

@@ -27,7 +27,7 @@ use questions::Question;
 use rows::Rows;
 use totals::Totals;
 
-/// What the page is about.
+/// The subject of the page, and its place.
 pub struct Options<'a> {
     pub folder: &'a Path,
     pub page: &'a Path,
@@ -37,7 +37,7 @@ pub struct Options<'a> {
     pub new: Option<&'a str>,
 }
 
-/// What a page tells, for people that do not look at it, and scripts.
+/// The result of a report, for people that do not look at the page, and scripts.
 pub struct Told {
     pub usage: Usage,
     /// Losses, and questions without an answer.

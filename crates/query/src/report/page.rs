@@ -21,7 +21,7 @@ const STYLE: &str = include_str!("page.css");
 /// Nothing is loaded or run, even if a name in the data got into the page as markup.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
-/// What a question got.
+/// The answer to a question.
 pub enum Answer {
     /// Rows, and the number of all, also of those beyond the limit of the query.
     Rows(Rows, u64),
@@ -119,7 +119,7 @@ fn facts(totals: &Totals) -> Markup {
     }
 }
 
-/// What is missing, before all answers.
+/// The losses, before all answers.
 fn lost(losses: &Losses, reasons: &Rows) -> Markup {
     html! {
         section #lost .bad[losses.heading().is_some()] aria-label="Losses" {

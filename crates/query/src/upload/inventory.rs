@@ -21,7 +21,7 @@ pub struct Item {
     pub version: Version,
 }
 
-/// What tells two files of one name apart without reading them.
+/// The state of a file: tells two files of one name apart without reading them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
     pub size: u64,

@@ -1,4 +1,4 @@
-//! What an upload has done, in files and bytes.
+//! The work of an upload, in files and bytes.
 
 use std::io::{self, Write as _};
 

@@ -50,7 +50,7 @@ impl LeftOut {
     }
 }
 
-/// What a converter lists when a range is done.
+/// The list that a converter writes when a range is done.
 #[derive(Deserialize)]
 struct List {
     files: Vec<String>,

@@ -121,7 +121,8 @@ fn losses_come_before_all_answers() {
             && !whole.contains("incomplete</title>")
             && !whole.contains("This is a part: events are missing")
     );
-    lose(set.path(), 0, [("discarded", Some(1234)), ("discarded", None), ("unmatched", Some(2))]);
+    // The recorder tells the reason of discarded events by a loss of none.
+    lose(set.path(), 0, [("discarded", Some(1234)), ("discarded", None), ("lost", Some(0)), ("unmatched", Some(2))]);
     let (output, part) = report(set.path(), &[]);
     assert_eq!(output.status.code(), Some(3));
     let told = "1,234 events were lost (discarded), and an unknown number more in 1 place";
@@ -132,10 +133,11 @@ fn losses_come_before_all_answers() {
         "2 events or rows are missing (unmatched)",
         "incomplete</title>",
         "&lt;i&gt;full&lt;/i&gt;",
-        "2 of 2 rows.",
+        "3 of 3 rows.",
     ] {
         assert!(header.contains(line), "{line}: {header}");
     }
+    assert!(!header.contains(" 0 events") && !header.contains(">0 events"), "{header}");
     assert!(SECTIONS.iter().all(|id| section(&part, id).contains("This is a part: events are missing")));
     lose(set.path(), 0, [("damaged", None)]);
     let damaged = page(set.path(), &[], 4);

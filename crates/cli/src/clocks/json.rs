@@ -28,6 +28,11 @@ pub fn text(found: &Found, solved: &Solved, drift: u32) -> anyhow::Result<String
         "messages": found.messages.len(),
         "ambiguous": found.ambiguous,
         "unreceived": found.unreceived,
+        "ntp": found.ntp.as_ref().map(|ntp| json!({
+            "estimates": ntp.bounds.len() / 2,
+            "skipped": ntp.skipped,
+            "unknown": ntp.unknown,
+        })),
         "hosts": hosts.collect::<Vec<_>>(),
         "contradictions": solved.left_out.iter().map(|out| contradiction(out, found)).collect::<Vec<_>>(),
     });

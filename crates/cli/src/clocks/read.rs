@@ -1,4 +1,4 @@
-//! Reads the messages between the hosts of a data set.
+//! Reads the messages between the hosts of a data set, and joins them with what NTP knows.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -10,6 +10,7 @@ use dyntrace_fleet::clocks::Message;
 use dyntrace_fleet::{Cell, Kind, hostname, read_rows};
 
 use super::join::{Join, Joined, Step};
+use super::ntp::{Estimate, Estimates};
 use crate::escape;
 
 /// The table that is read, and its columns.
@@ -23,11 +24,15 @@ const COLUMNS: [(&str, Kind); 6] = [
     ("token_current", Kind::Signed),
 ];
 
-/// The messages of a data set.
+/// The name of the clock that NTP's servers show. No host can have it.
+const UTC: &str = "UTC (NTP)";
+
+/// The messages of a data set, and what else bounds its clocks.
 pub struct Found {
-    /// The names of all hosts of the table, in their order. Messages have their numbers.
+    /// The names of all hosts of the table, in their order, and of UTC if there are estimates of NTP. Messages have their numbers.
     pub hosts: Vec<String>,
     pub messages: Vec<Message>,
+    pub ntp: Option<Ntp>,
     /// See [`Joined`].
     pub ambiguous: u64,
     pub unreceived: u64,
@@ -36,21 +41,64 @@ pub struct Found {
     counts: Vec<u64>,
 }
 
+/// Estimates of NTP.
+pub struct Ntp {
+    /// The number of UTC among the hosts.
+    pub utc: usize,
+    /// Two for each estimate: as if UTC and the host had sent messages to each other that took as long as the clock may be wrong.
+    pub bounds: Vec<Message>,
+    /// Lines without an estimate.
+    pub skipped: u64,
+    /// Estimates of hosts that the data set does not have.
+    pub unknown: u64,
+}
+
 impl Found {
+    /// Takes these estimates of NTP.
+    pub fn bound(&mut self, estimates: Estimates) {
+        let numbers: HashMap<&str, usize> = self.hosts.iter().enumerate().map(|(at, name)| (&**name, at)).collect();
+        let (utc, mut bounds, mut unknown) = (self.hosts.len(), Vec::new(), 0);
+        for Estimate { host, time, error } in &estimates.all {
+            let Some(&host) = numbers.get(&**host) else {
+                unknown += 1;
+                continue;
+            };
+            let (sent, received) = (*time, time.saturating_add(*error));
+            bounds.extend([(utc, host), (host, utc)].map(|(from, to)| Message { from, sent, to, received }));
+        }
+        self.ntp = Some(Ntp { utc, bounds, skipped: estimates.skipped, unknown });
+        self.hosts.push(UTC.to_owned());
+        self.counts.push(0);
+    }
+
+    /// The messages and the bounds of NTP.
+    pub fn links(&self) -> impl Iterator<Item = &Message> {
+        self.messages.iter().chain(self.ntp.iter().flat_map(|ntp| &ntp.bounds))
+    }
+
+    /// Whether a message or an estimate of NTP bounds the clock of this host.
+    pub fn is_linked(&self, host: usize) -> bool {
+        let of_host = |bound: &Message| [bound.from, bound.to].contains(&host);
+        self.count(host) > 0 || self.ntp.as_ref().is_some_and(|ntp| ntp.bounds.iter().any(of_host))
+    }
+
     /// How many messages are from this host or to it.
     pub fn count(&self, host: usize) -> u64 {
         self.counts[host]
     }
 
-    /// The number of a host that has messages.
+    /// The number of a host that has messages or estimates.
     pub fn host(&self, name: &str) -> Option<usize> {
         let found = self.hosts.iter().position(|host| host == name);
-        found.filter(|host| self.count(*host) > 0)
+        found.filter(|host| self.is_linked(*host))
     }
 
-    /// The host with the most messages; of several the first by name.
+    /// The host with the most messages; of several the first by name; without messages UTC.
     pub fn busiest(&self) -> usize {
-        (0..self.hosts.len()).rev().max_by_key(|host| self.count(*host)).unwrap_or(0)
+        match &self.ntp {
+            Some(ntp) if self.messages.is_empty() => ntp.utc,
+            _ => (0..self.hosts.len()).rev().max_by_key(|host| self.count(*host)).unwrap_or(0),
+        }
     }
 }
 
@@ -88,7 +136,7 @@ pub fn messages(folder: &Path) -> anyhow::Result<Found> {
         counts[message.from] += 1;
         counts[message.to] += 1;
     }
-    Ok(Found { hosts, messages, ambiguous, unreceived, mode: mode | 0o600, counts })
+    Ok(Found { hosts, messages, ntp: None, ambiguous, unreceived, mode: mode | 0o600, counts })
 }
 
 fn add(row: &[Option<Cell<'_>>], names: &mut Names, join: &mut Join) {

@@ -18,8 +18,8 @@ pub struct LeftOut {
 }
 
 /// Aligns the clocks of the hosts that messages connect with the host `reference`.
-pub fn solve(reference: usize, messages: &[Message], drift: u32) -> Solved {
-    let (mut messages, mut left_out) = (messages.to_vec(), Vec::new());
+pub fn solve(reference: usize, mut messages: Vec<Message>, drift: u32) -> Solved {
+    let mut left_out = Vec::new();
     loop {
         let contradiction = match align(reference, &messages, drift) {
             Ok(alignment) => return Solved { reference, alignment, left_out },
@@ -72,14 +72,14 @@ mod tests {
             let there = if round < 5 { at } else { at - 1_000_000_000 };
             messages.extend([message(2, at, 3, there + 10), message(3, there + 20, 2, at + 30)]);
         }
-        let solved = solve(0, &messages, 200);
+        let solved = solve(0, messages.clone(), 200);
         let left_out: Vec<usize> = solved.left_out.iter().map(|out| out.host).collect();
         assert_eq!(left_out, [3]);
         assert!(solved.left_out[0].messages.iter().any(|message| [message.from, message.to].contains(&3)));
         assert!((0..3).all(|host| !solved.alignment.pieces(host).is_empty()));
         assert!(solved.alignment.pieces(3).is_empty());
         // The reference itself is never left out.
-        let solved = solve(3, &messages, 200);
+        let solved = solve(3, messages, 200);
         assert_eq!(solved.left_out.iter().map(|out| out.host).collect::<Vec<_>>(), [2]);
     }
 }

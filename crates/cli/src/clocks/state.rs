@@ -28,7 +28,7 @@ impl State {
     }
 }
 
-/// A host, and its clock at the time of its last message.
+/// A host, and its clock at the time of its last message or estimate.
 pub struct Host<'f> {
     pub name: &'f str,
     pub state: State,
@@ -41,7 +41,7 @@ pub struct Host<'f> {
 /// The hosts in the order of their names.
 pub fn hosts<'f>(found: &'f Found, solved: &'f Solved) -> impl Iterator<Item = Host<'f>> {
     let mut last = vec![0; found.hosts.len()];
-    for message in &found.messages {
+    for message in found.links() {
         for (host, time) in [(message.from, message.sent), (message.to, message.received)] {
             last[host] = time.max(last[host]);
         }

@@ -2,7 +2,7 @@
 
 use dyntrace_fleet::clocks::Message;
 
-use super::read::Found;
+use super::read::{Found, Ntp};
 use super::seconds::seconds;
 use super::solve::Solved;
 use super::state::{Host, State, hosts};
@@ -43,9 +43,14 @@ fn row(host: &Host<'_>, found: &Found, solved: &Solved) -> [String; 5] {
     ]
 }
 
-/// A line about all messages.
-pub fn summary(found: &Found) -> String {
-    format!("messages between hosts: {} joined, {}", found.messages.len(), counts(found))
+/// A line about all messages, and one about all estimates of NTP.
+pub fn summary(found: &Found) -> Vec<String> {
+    let messages = format!("messages between hosts: {} joined, {}", found.messages.len(), counts(found));
+    let estimates = found.ntp.as_ref().map(|ntp| {
+        let (taken, Ntp { skipped, unknown, .. }) = (ntp.bounds.len() / 2, ntp);
+        format!("estimates of NTP: {taken} taken, {unknown} of hosts that are not in the data set, {skipped} lines without one")
+    });
+    [messages].into_iter().chain(estimates).collect()
 }
 
 /// The messages that could not be joined.
@@ -61,9 +66,14 @@ pub fn contradictions(found: &Found, solved: &Solved) -> Vec<String> {
             0 => String::new(),
             more => format!("; and {more} more"),
         };
+        let is_estimate =
+            |each: &Message| found.ntp.as_ref().is_some_and(|ntp| [each.from, each.to].contains(&ntp.utc));
+        let why = match out.messages.iter().any(is_estimate) {
+            true => "or an estimate of NTP is wrong, since these contradict each other",
+            false => "since not all of these messages can have been received after they were sent",
+        };
         format!(
-            "{} is not aligned: a clock was set, or drifts by more than the limit, since not all of these messages can have been received \
-             after they were sent: {}{more}",
+            "{} is not aligned: a clock was set, or drifts by more than the limit, {why}: {}{more}",
             escape::name(&found.hosts[out.host]),
             shown.join("; ")
         )
@@ -74,6 +84,11 @@ pub fn contradictions(found: &Found, solved: &Solved) -> Vec<String> {
 /// A message with both of its times, each by its host's clock.
 fn message(message: &Message, found: &Found) -> String {
     let [from, to] = [message.from, message.to].map(|host| escape::name(&found.hosts[host]));
+    match &found.ntp {
+        Some(ntp) if message.from == ntp.utc => return format!("NTP's estimate of {to} at {}", time(message.sent)),
+        Some(ntp) if message.to == ntp.utc => return format!("NTP's estimate of {from} at {}", time(message.sent)),
+        _ => {}
+    }
     format!("from {from} at {} to {to} at {}", time(message.sent), time(message.received))
 }
 

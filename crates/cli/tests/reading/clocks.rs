@@ -314,6 +314,73 @@ fn a_clock_that_was_set_is_told_and_others_are_aligned() {
     assert!(!out.contains("contradict"), "{out}");
 }
 
+/// A line of estimates: this host's clock, 600 s after the start, was wrong by at most these nanoseconds.
+fn estimate(host: &str, error: u64) -> String {
+    let time = START / SECOND as i64 + 600;
+    let error = error as f64 / 1e9;
+    format!("{host},{time}.000000000,C0A80001,10.0.0.1,3,{time}.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,{error:.9},64.2,Normal\n")
+}
+
+#[test]
+fn estimates_of_ntp_align_hosts_without_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    let (output, truth) = with_faults(folder.path());
+    let file = folder.path().join("ntp.csv");
+    let lines = [("web-1", 1_000_000), ("silent", 2_000_000), ("alone", 2_500_000_000), ("gone", 1)];
+    let lines = lines.map(|(host, error)| estimate(host, error)).concat();
+    fs::write(&file, lines + "silent,1,506 Cannot talk to daemon\n").unwrap();
+    let options = ["--reference", "web-1", "--ntp", file.to_str().unwrap()];
+    let (out, said) = clocks(&output, &options, 4);
+    assert!(
+        said.contains("estimates of NTP: 3 taken, 1 of hosts that are not in the data set, 1 lines without one"),
+        "{said}"
+    );
+    assert!(!out.contains("no messages with other hosts"), "{out}");
+    // The messages are aligned as before.
+    assert_eq!(hold(&output, &truth, WEB).0, 4_800 + 4 + 10 + 1);
+    let table = rows(&output, "clocks");
+    let at = START + 600 * SECOND as i64;
+    for (host, ahead, most) in
+        [("silent", 0, 3_000_000), ("alone", 2_000_000_000, 2_501_000_000), ("UTC (NTP)", 0, 1_000_000)]
+    {
+        let (time, error) = aligned(&table, host, at).unwrap();
+        let error = error.unwrap();
+        // The table's error is that of a whole piece, which drifts.
+        assert!(error >= most && (at - ahead - time).abs() <= most, "{host}: {} {error}", at - ahead - time);
+    }
+    let (json, _) = clocks(&output, &[&options[..], &["--json"]].concat(), 4);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["ntp"], serde_json::json!({ "estimates": 3, "skipped": 1, "unknown": 1 }));
+    // The application's clock is 3 s ahead.
+    fs::write(&file, estimate("web-1", 1_000_000) + &estimate("app-1", 1_000_000)).unwrap();
+    let (_, said) = clocks(&output, &options, 4);
+    assert!(
+        said.contains("UTC (NTP) is not aligned") && said.contains("NTP's estimate of app-1 at 2023-11-14T22:2"),
+        "{said}"
+    );
+}
+
+#[test]
+fn estimates_of_ntp_need_no_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let hosts = ["one", "two"].map(|name| (name, (Some(Host { name, ahead: 0, drift: 0 }), Vec::new())));
+    Fleet { events: hosts.into(), ..Fleet::default() }.write(folder.path());
+    let output = converted(folder.path());
+    let file = folder.path().join("ntp.csv");
+    let options = ["--ntp", file.to_str().unwrap()];
+    let (_, said) = clocks(&output, &[], 66);
+    assert!(said.contains("give estimates of NTP for these hosts by --ntp"), "{said}");
+    clocks(&output, &options, 66);
+    fs::write(&file, "one,1\n").unwrap();
+    let (_, said) = clocks(&output, &options, 66);
+    assert!(said.contains("ntp.csv has no estimate of NTP"), "{said}");
+    fs::write(&file, estimate("one", 1_000_000)).unwrap();
+    let (out, _) = clocks(&output, &options, 0);
+    let line = |host: &str| out.lines().find(|line| line.starts_with(host)).unwrap();
+    assert!(line("UTC (NTP)").ends_with("the reference") && line("one").contains(" 1.00 ms "), "{out}");
+    assert!(line("two").ends_with("not aligned: it has no messages with other hosts"), "{out}");
+}
+
 #[test]
 fn in_json() {
     let folder = tempfile::tempdir().unwrap();
@@ -338,6 +405,10 @@ fn in_json() {
     assert_eq!(states, expected.into());
     let mut fields = Fields::new(&[]);
     fields.add(&object);
+    let file = folder.path().join("ntp.csv");
+    fs::write(&file, estimate("web-1", 1)).unwrap();
+    let (out, _) = clocks(&output, &["--json", "--ntp", file.to_str().unwrap()], 4);
+    fields.add(&serde_json::from_str(&out).unwrap());
     fields.are_those_below("dyntrace clocks --json");
 }
 

@@ -23,6 +23,7 @@ const NANOSECONDS: f64 = 1e9;
 pub struct Estimate {
     pub host: String,
     pub time: i64,
+    /// `time + error` is in range, too.
     pub error: i64,
 }
 
@@ -69,13 +70,15 @@ fn estimate(line: &str) -> Option<Estimate> {
         return None;
     }
     let error = offset?.abs() + dispersion?.abs() + delay?.abs() / 2.0;
-    let (time, error) = (seconds(time)? * NANOSECONDS, (error * NANOSECONDS).ceil());
-    let is_in_range = |number: f64| number.abs() < i64::MAX as f64;
-    (is_in_range(time) && is_in_range(error)).then(|| Estimate {
-        host: host.to_owned(),
-        time: time as i64,
-        error: error as i64,
-    })
+    let time = nanoseconds(seconds(time)?)?;
+    let error = nanoseconds(error).filter(|error| time.checked_add(*error).is_some())?;
+    Some(Estimate { host: host.to_owned(), time, error })
+}
+
+/// Rounded up.
+fn nanoseconds(seconds: f64) -> Option<i64> {
+    let nanoseconds = (seconds * NANOSECONDS).ceil();
+    (nanoseconds.abs() < i64::MAX as f64).then_some(nanoseconds as i64)
 }
 
 fn seconds(field: &str) -> Option<f64> {
@@ -106,6 +109,8 @@ mod tests {
             ("0.000024780", "inf"),
             ("0.000024780", "NaN"),
             ("1795765821.5", "1e300"),
+            ("1795765821.5", "9223372036.8547"),
+            ("0.000024780", "9223372036"),
             ("1795765821.5", "today"),
         ] {
             assert!(SYNCHRONIZED.contains(old));

@@ -63,7 +63,7 @@ impl Found {
                 unknown += 1;
                 continue;
             };
-            let (sent, received) = (*time, time.saturating_add(*error));
+            let (sent, received) = (*time, time + error);
             bounds.extend([(utc, host), (host, utc)].map(|(from, to)| Message { from, sent, to, received }));
         }
         self.ntp = Some(Ntp { utc, bounds, skipped: estimates.skipped, unknown });

@@ -34,13 +34,14 @@ class Day(NamedTuple):
 
 
 class Answer(NamedTuple):
+    cpu: float
     seconds: float
     rows: int
     read: int
     of: int
 
     def __str__(self):
-        return f"{self.rows} rows in {self.seconds:.2f} s, {self.read / 1e6:.1f} of {self.of / 1e6:.1f} MB read"
+        return f"{self.rows} rows in {self.seconds:.2f} s, {self.cpu:.2f} s of CPU, {self.read / 1e6:.1f} of {self.of / 1e6:.1f} MB read"
 
 
 def day():
@@ -71,16 +72,21 @@ def day():
                 for hosts, answers in (few, less), (many, more):
                     middle = sorted(answers)[ROUNDS // 2]
                     print(f"  {what}, {hosts} hosts, {engine.__name__}, median of {ROUNDS}: {middle}", flush=True)
-                growth = median_ratio(*([answer.seconds for answer in answers] for answers in (more, less)))
-                say(f"{what}, {engine.__name__}: time of {many} hosts, against {few}", round(growth, 2), LINEAR * many / few, " x")
+                growth = median_ratio(*([answer.cpu for answer in answers] for answers in (more, less)))
+                say(f"{what}, {engine.__name__}: CPU time of {many} hosts, against {few}", round(growth, 2), LINEAR * many / few, " x")
 
 
 def ask(engine, day, text):
     """Asks an engine that knows no file yet."""
     engine = engine(day.folder)
-    begun = time.monotonic()
+    begun, before = time.monotonic(), cpu()
     rows = len(engine.ask(text))
-    return Answer(time.monotonic() - begun, rows, engine.read, day.bytes)
+    return Answer(cpu() - before, time.monotonic() - begun, rows, engine.read, day.bytes)
+
+
+def cpu():
+    """The CPU time in seconds that this process and its ended children have used."""
+    return sum(os.times()[:4])
 
 
 def recorded(folder, command, storm, actions):

@@ -68,7 +68,7 @@ pub fn clocks(Arguments { folder, reference, drift, ntp, json }: &Arguments) -> 
     let no_trace = |error| Failure::new(exit::NO_TRACE, error);
     let mut found = read::messages(folder).map_err(no_trace)?;
     if !ntp.is_empty() {
-        found.bound(ntp::read(ntp).map_err(no_trace)?);
+        ntp::read(ntp).and_then(|estimates| found.bound(estimates)).map_err(no_trace)?;
     }
     if found.links().next().is_none() {
         return Err(Failure::new(exit::NO_TRACE, none(folder, &found)));

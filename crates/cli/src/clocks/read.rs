@@ -24,7 +24,7 @@ const COLUMNS: [(&str, Kind); 6] = [
     ("token_current", Kind::Signed),
 ];
 
-/// The name of the clock that NTP's servers show. No host can have it.
+/// The name of the clock that NTP's servers show.
 const UTC: &str = "UTC (NTP)";
 
 /// The messages of a data set, and what else bounds its clocks.
@@ -54,8 +54,13 @@ pub struct Ntp {
 }
 
 impl Found {
-    /// Takes these estimates of NTP.
-    pub fn bound(&mut self, estimates: Estimates) {
+    /// Takes these estimates of NTP. Fails if a host has the name of UTC, as both would have rows under it.
+    pub fn bound(&mut self, estimates: Estimates) -> anyhow::Result<()> {
+        if self.hosts.iter().any(|host| host == UTC) {
+            return Err(anyhow!(
+                "cannot take estimates of NTP: a host of the data set has the name {UTC}, which stands for UTC"
+            ));
+        }
         let numbers: HashMap<&str, usize> = self.hosts.iter().enumerate().map(|(at, name)| (&**name, at)).collect();
         let (utc, mut bounds, mut unknown) = (self.hosts.len(), Vec::new(), 0);
         for Estimate { host, time, error } in &estimates.all {
@@ -69,6 +74,7 @@ impl Found {
         self.ntp = Some(Ntp { utc, bounds, skipped: estimates.skipped, unknown });
         self.hosts.push(UTC.to_owned());
         self.counts.push(0);
+        Ok(())
     }
 
     /// The messages and the bounds of NTP.

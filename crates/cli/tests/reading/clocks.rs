@@ -366,7 +366,9 @@ fn estimates_of_ntp_need_no_message() {
     let hosts = ["one", "two"].map(|name| (name, (Some(Host { name, ahead: 0, drift: 0 }), Vec::new())));
     Fleet { events: hosts.into(), ..Fleet::default() }.write(folder.path());
     let output = converted(folder.path());
-    let file = folder.path().join("ntp.csv");
+    // The folder has traces only.
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("ntp.csv");
     let options = ["--ntp", file.to_str().unwrap()];
     let (_, said) = clocks(&output, &[], 66);
     assert!(said.contains("give estimates of NTP for these hosts by --ntp"), "{said}");
@@ -379,6 +381,10 @@ fn estimates_of_ntp_need_no_message() {
     let line = |host: &str| out.lines().find(|line| line.starts_with(host)).unwrap();
     assert!(line("UTC (NTP)").ends_with("the reference") && line("one").contains(" 1.00 ms "), "{out}");
     assert!(line("two").ends_with("not aligned: it has no messages with other hosts"), "{out}");
+    trace(&folder.path().join("three"), 9, Host { name: "UTC (NTP)", ahead: 0, drift: 0 }, &[]);
+    converted(folder.path());
+    let (_, said) = clocks(&output, &options, 66);
+    assert!(said.contains("a host of the data set has the name UTC (NTP)"), "{said}");
 }
 
 #[test]

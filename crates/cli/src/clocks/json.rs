@@ -29,7 +29,7 @@ pub fn text(found: &Found, solved: &Solved, drift: u32) -> anyhow::Result<String
         "ambiguous": found.ambiguous,
         "unreceived": found.unreceived,
         "ntp": found.ntp.as_ref().map(|ntp| json!({
-            "estimates": ntp.bounds.len() / 2,
+            "estimates": ntp.estimates(),
             "skipped": ntp.skipped,
             "unknown": ntp.unknown,
         })),

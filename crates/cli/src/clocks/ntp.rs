@@ -11,7 +11,7 @@ use anyhow::{Context as _, anyhow};
 use crate::escape;
 
 /// The form of a line, for people.
-pub const FORM: &str = "HOST,TIME,$(chronyc -c tracking)";
+const FORM: &str = "HOST,TIME,$(chronyc -c tracking)";
 
 /// The reference of a clock that follows itself.
 const LOCAL: &str = "7F7F0101";

@@ -53,6 +53,13 @@ pub struct Ntp {
     pub unknown: u64,
 }
 
+impl Ntp {
+    /// How many estimates there are.
+    pub fn estimates(&self) -> usize {
+        self.bounds.len() / 2
+    }
+}
+
 impl Found {
     /// Takes these estimates of NTP. Fails if a host has the name of UTC, as both would have rows under it.
     pub fn bound(&mut self, estimates: Estimates) -> anyhow::Result<()> {
@@ -80,6 +87,16 @@ impl Found {
     /// The messages and the bounds of NTP.
     pub fn links(&self) -> impl Iterator<Item = &Message> {
         self.messages.iter().chain(self.ntp.iter().flat_map(|ntp| &ntp.bounds))
+    }
+
+    /// The host whose estimate of NTP this link is; `None` if it is a message.
+    pub fn estimated(&self, link: &Message) -> Option<usize> {
+        let utc = self.ntp.as_ref()?.utc;
+        match (link.from == utc, link.to == utc) {
+            (true, _) => Some(link.to),
+            (_, true) => Some(link.from),
+            _ => None,
+        }
     }
 
     /// Whether a message or an estimate of NTP bounds the clock of this host.

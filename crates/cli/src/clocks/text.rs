@@ -47,7 +47,7 @@ fn row(host: &Host<'_>, found: &Found, solved: &Solved) -> [String; 5] {
 pub fn summary(found: &Found) -> Vec<String> {
     let messages = format!("messages between hosts: {} joined, {}", found.messages.len(), counts(found));
     let estimates = found.ntp.as_ref().map(|ntp| {
-        let (taken, Ntp { skipped, unknown, .. }) = (ntp.bounds.len() / 2, ntp);
+        let (taken, Ntp { skipped, unknown, .. }) = (ntp.estimates(), ntp);
         format!("estimates of NTP: {taken} taken, {unknown} of hosts that are not in the data set, {skipped} lines without one")
     });
     [messages].into_iter().chain(estimates).collect()
@@ -66,9 +66,7 @@ pub fn contradictions(found: &Found, solved: &Solved) -> Vec<String> {
             0 => String::new(),
             more => format!("; and {more} more"),
         };
-        let is_estimate =
-            |each: &Message| found.ntp.as_ref().is_some_and(|ntp| [each.from, each.to].contains(&ntp.utc));
-        let why = match out.messages.iter().any(is_estimate) {
+        let why = match out.messages.iter().any(|each| found.estimated(each).is_some()) {
             true => "or an estimate of NTP is wrong, since these contradict each other",
             false => "since not all of these messages can have been received after they were sent",
         };
@@ -83,12 +81,11 @@ pub fn contradictions(found: &Found, solved: &Solved) -> Vec<String> {
 
 /// A message with both of its times, each by its host's clock.
 fn message(message: &Message, found: &Found) -> String {
-    let [from, to] = [message.from, message.to].map(|host| escape::name(&found.hosts[host]));
-    match &found.ntp {
-        Some(ntp) if message.from == ntp.utc => return format!("NTP's estimate of {to} at {}", time(message.sent)),
-        Some(ntp) if message.to == ntp.utc => return format!("NTP's estimate of {from} at {}", time(message.sent)),
-        _ => {}
+    let name = |host: usize| escape::name(&found.hosts[host]);
+    if let Some(host) = found.estimated(message) {
+        return format!("NTP's estimate of {} at {}", name(host), time(message.sent));
     }
+    let [from, to] = [message.from, message.to].map(name);
     format!("from {from} at {} to {to} at {}", time(message.sent), time(message.received))
 }
 

@@ -255,6 +255,13 @@ fn child() {
             });
         }
     });
+    // A runtime that ends cancels tasks that its other threads begin to poll, or have just polled.
+    for _ in 0..500 {
+        let runtime = Builder::new_multi_thread().worker_threads(4).build().unwrap();
+        for _ in 0..20 {
+            runtime.spawn(turns(usize::MAX));
+        }
+    }
     let ended = table();
     assert_eq!((ended.tasks.len(), ended.header.runtimes, ended.header.counted), (0, 0, 0), "{ended:?}");
     assert_eq!(ended.header.without_slot, 0);

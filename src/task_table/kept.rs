@@ -140,27 +140,28 @@ impl Seat {
         let Some(table) = table() else { return Outer { begun: None, before: None } };
         let poll = polls::own_for(table);
         let begun = table.slot(self.number(), pid).and_then(|slot| {
-            let began = change_settled(slot, |words| {
+            let mut polls = 0;
+            let began = change_settled(slot, pid, |words| {
                 end_if_running(words, now);
                 begin(words, poll.thread(), 0, now);
+                polls = words.get(slot::POLLS);
             });
-            began.then(|| Beginning { table, slot, polls: slot.word(slot::POLLS) })
+            began.then_some(Beginning { table, slot, polls })
         });
         let before = poll.current();
         poll.set(Current { seat: self.number(), pid, since: now });
         Outer { begun, before: Some((poll, before)) }
     }
 
-    /// [`leave`](Seat::leave) for a task whose last poll another thread may still have to end.
+    /// [`leave`](Seat::leave) for a task whose last poll another thread may still have to end. That thread finds the slot without the pid,
+    /// and does nothing.
     #[cfg(all(tokio_unstable, feature = "runtime"))]
     pub(crate) fn leave_after_polls(self, pid: u64) {
-        if let Some(slot) = table().and_then(|table| table.slot(self.number(), pid))
-            && is_running(slot.word(slot::PID))
+        if self.0 & !CLOSURE != 0
+            && let Some(table) = table()
         {
-            // From here on that thread changes nothing.
-            change_settled(slot, |words| end_if_running(words, clock::now()));
+            table.leave(self.number(), pid, self.0 & COUNTED != 0, |slot| change_settled(slot, pid, free));
         }
-        self.leave(pid);
     }
 
     /// Returns the slot of a task that is polled for the first time, with the id of the tokio task in which that happens.
@@ -188,8 +189,13 @@ impl Seat {
 #[cold]
 fn leave(seat: &Seat, pid: u64) {
     if let Some(table) = table() {
-        table.leave(seat.number(), pid, seat.0 & COUNTED != 0);
+        table.leave(seat.number(), pid, seat.0 & COUNTED != 0, |slot| slot.change(free));
     }
+}
+
+/// Without its pid a slot is free; [`Table::take`] sets the other words.
+fn free(words: &Changed<'_>) {
+    words.set(slot::PID, 0);
 }
 
 /// A poll whose end is told elsewhere, and the task that the thread polls around it.
@@ -233,15 +239,22 @@ impl Outer {
     }
 }
 
-/// Changes a slot that another thread may be changing, which takes it some nanoseconds. Returns `false`, and changes nothing, if it takes too
-/// long: that thread does not run.
+/// Changes the slot of the process `pid`, which another thread may be changing: that takes it some nanoseconds. Returns `false`, and changes
+/// nothing, if it takes too long, so that thread does not run; also if the process has ended, as a runtime that shuts down may end a task
+/// that one of its threads begins to poll.
 #[cfg(all(tokio_unstable, feature = "runtime"))]
-fn change_settled(slot: &Slot, mut change: impl FnMut(&Changed<'_>)) -> bool {
+fn change_settled(slot: &Slot, pid: u64, mut change: impl FnMut(&Changed<'_>)) -> bool {
     const SPINS: usize = 100;
     const TRIES: usize = 10_000;
     for turn in 0..TRIES {
-        if slot.settled().is_some_and(|lock| slot.change_if(lock, &mut change)) {
-            return true;
+        if let Some(lock) = slot.settled() {
+            // The slot may be free, and then another thread takes it as its only writer.
+            if slot.word(slot::PID) >> 16 != pid {
+                return false;
+            }
+            if slot.change_if(lock, &mut change) {
+                return true;
+            }
         }
         if turn < SPINS { hint::spin_loop() } else { thread::yield_now() }
     }

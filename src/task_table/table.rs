@@ -139,12 +139,12 @@ impl Table {
         Some(number)
     }
 
-    /// Frees the slot of a task, if it has one. `is_counted`: whether a runtime counts it.
-    pub(super) fn leave(&self, number: u32, pid: u64, is_counted: bool) {
+    /// Frees the slot of a task, if it has one. `is_counted`: whether a runtime counts it. `free` takes the pid out of the slot, and tells
+    /// whether it could.
+    pub(super) fn leave(&self, number: u32, pid: u64, is_counted: bool, free: impl FnOnce(&Slot) -> bool) {
         let Some(slot) = self.slot(number, pid) else { return };
         let tag = Text::Tag.of(slot.word(slot::TEXTS));
-        // Without its pid the slot is free; `take` sets the other words.
-        if slot.change(|words| words.set(slot::PID, 0)) {
+        if free(slot) {
             if tag != 0 {
                 self.texts().release(tag);
             }

@@ -46,17 +46,22 @@ unsafe fn ends<Word: Copy>(from: *const u8, to: *mut u8, length: usize) {
 #[inline(always)]
 pub(crate) fn has_nul(bytes: &[u8]) -> bool {
     let (length, first) = (bytes.len(), bytes.as_ptr());
-    // SAFETY: all reads below lie within `length`.
-    let word = |at: usize| unsafe { first.add(at).cast::<u64>().read_unaligned() };
-    // SAFETY: likewise.
+    // SAFETY: the reads below lie within `length`.
     let half = |at: usize| u64::from(unsafe { first.add(at).cast::<u32>().read_unaligned() });
     match length {
         0..4 => bytes.contains(&0),
         4..8 => zeros(half(0) | half(length - 4) << 32) != 0,
-        8..=16 => zeros(word(0)) | zeros(word(length - 8)) != 0,
-        17..=32 => zeros(word(0)) | zeros(word(8)) | zeros(word(length - 16)) | zeros(word(length - 8)) != 0,
+        8..=16 => ends_have_nul::<8>(bytes),
+        17..=32 => ends_have_nul::<16>(bytes),
         _ => long_has_nul(bytes),
     }
+}
+
+/// Whether a NUL is among the first or the last bytes. The compiler compares all of them at once.
+#[inline(always)]
+fn ends_have_nul<const NUMBER: usize>(bytes: &[u8]) -> bool {
+    let (Some(first), Some(last)) = (bytes.first_chunk::<NUMBER>(), bytes.last_chunk::<NUMBER>()) else { return false };
+    first.iter().zip(last).fold(false, |found, (one, other)| found | (*one.min(other) == 0))
 }
 
 #[inline(never)]

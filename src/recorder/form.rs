@@ -3,9 +3,15 @@
 //! A firing takes the tightest form that has all of its values. Each form of a class of events is an event class of its own, with the same
 //! name and fields. So events with small numbers, as most are, take few bytes, and all can be read without knowledge of the recorder.
 
+use dyntrace_metadata::event_header::WHOLE;
 use dyntrace_metadata::{FieldKind, Naming};
 
 use super::descriptor::Kind;
+
+/// The classes whose tight events have compact headers.
+pub(super) const COMPACT_TIGHT: u16 = 80;
+/// The classes whose narrow events have them.
+const COMPACT_NARROW: u16 = WHOLE - COMPACT_TIGHT;
 
 /// A form of the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,16 +26,31 @@ pub enum Form {
 }
 
 impl Form {
-    /// Every form, in the order of their ids. Readers take the first one for the class.
+    /// Every form. Readers take the first one for the class.
     pub(crate) const ALL: [Form; 3] = [Form::Wide, Form::Narrow, Form::Tight];
 
     /// The number of classes that have ids for all their forms.
-    pub(crate) const CLASSES: u16 = u16::MAX / 3;
+    pub(crate) const CLASSES: u16 = (u16::MAX - WHOLE) / 3;
 
-    /// The id of the events of a class in this form.
+    /// The id of the events of a class in this form. The ids of compact headers go to the tight events of the first classes, and to the
+    /// narrow ones of the first of these, which are dyntrace's own.
     #[inline(always)]
     pub(crate) const fn event_id(self, class: u16) -> u16 {
-        3 * class + self as u16
+        match self {
+            Form::Tight if class < COMPACT_TIGHT => class,
+            Form::Narrow if class < COMPACT_NARROW => COMPACT_TIGHT + class,
+            _ => WHOLE + 3 * class + self as u16,
+        }
+    }
+
+    /// The class of an id.
+    #[cfg(test)]
+    pub(crate) const fn class_of(event_id: u16) -> u16 {
+        match event_id {
+            ..COMPACT_TIGHT => event_id,
+            COMPACT_TIGHT..WHOLE => event_id - COMPACT_TIGHT,
+            _ => (event_id - WHOLE) / 3,
+        }
     }
 
     /// Bytes of an integer of `own` bytes.
@@ -67,5 +88,29 @@ impl Form {
             Kind::Port => name(Naming::Port),
             Kind::Process => name(Naming::Process),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn each_form_of_each_class_has_an_id() {
+        let mut ids = HashSet::new();
+        for class in 0..Form::CLASSES {
+            for form in Form::ALL {
+                let id = form.event_id(class);
+                assert!(ids.insert(id), "{id} twice, of class {class}");
+                assert_eq!(Form::class_of(id), class);
+            }
+        }
+        assert_eq!(
+            ids.iter().filter(|id| **id < WHOLE).count(),
+            usize::from(WHOLE),
+            "each id of a compact header is used"
+        );
     }
 }

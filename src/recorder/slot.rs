@@ -31,7 +31,7 @@ use super::ring_file::RingFile;
 use super::stream_file::StreamFile;
 use super::wake;
 use crate::forks::{Anew, Zeros};
-use crate::thread_progress;
+use crate::thread_progress::{self, Pin};
 
 /// The most sessions at a time.
 pub(super) const SESSIONS: usize = 32;
@@ -85,35 +85,64 @@ thread_local! {
         const { [const { Cell::new(OwnRing { generation: 0, ring: ptr::null() }) }; SESSIONS] };
 }
 
+/// A firing of a probe that sessions record, until its arguments are there.
+#[doc(hidden)]
+pub struct Firing<'d> {
+    probe: &'d Descriptor,
+    sessions: u32,
+    /// The ring that alone gets the firing, if it is at hand. It stays while the thread is pinned.
+    ready: Option<&'static ThreadRing>,
+    _pin: Pin,
+}
+
+impl Firing<'_> {
+    /// Gives the firing to every session that records the probe.
+    #[inline(always)]
+    pub fn record(self, payload: impl Payload) {
+        match self.ready {
+            Some(ring) => ring.record(self.probe.id(), payload),
+            None => self.probe.record_in_each(self.sessions, payload),
+        }
+    }
+}
+
 impl Descriptor {
-    /// Gives a firing to every session that records the probe. For generated code.
+    /// Begins a firing of the probe. `None` if no session gets it: then its arguments need not be made. For generated code, which makes
+    /// them in registers, as no closure lies between.
+    ///
+    /// # Safety
+    ///
+    /// The thread begins no other firing before this one is recorded or dropped.
     #[doc(hidden)]
     #[inline]
-    pub fn record<P: Payload>(&self, payload: impl FnOnce() -> P) {
+    pub unsafe fn firing(&self) -> Option<Firing<'_>> {
         // No memory for the thread's record: drop the event. The bits stay set, so later firings try again.
-        let Some(_pin) = thread_progress::pin() else { return };
+        let _pin = thread_progress::pin()?;
         // Acquire: with `set_session`'s Release. After the pin: a session seen now stays until the thread is unpinned.
         let sessions = self.sessions_acquired();
         if sessions == 0 {
-            return;
+            return None;
         }
         let first = sessions.trailing_zeros() as usize;
-        match SLOTS[first].ready(first) {
-            Some(ring) if sessions.is_power_of_two() => match ring.space().is_at_end() {
-                // The event will be dropped: its arguments are not made.
-                true => ring.discard_at_end(),
-                false => ring.record(self.id(), payload()),
-            },
-            _ => self.record_in_each(sessions, payload()),
+        let ready = SLOTS[first].ready(first).filter(|_| sessions.is_power_of_two());
+        if let Some(ring) = ready
+            && ring.space().is_at_end()
+        {
+            ring.discard_at_end();
+            return None;
         }
+        Some(Firing { probe: self, sessions, ready, _pin })
     }
 
-    /// [`record`](Self::record) for a call site that knows the kinds of its arguments. `time`: the clock's time of the firing, if the
-    /// caller has read it.
+    /// Records a firing at a call site that knows the kinds of its arguments. `time`: the clock's time of the firing, if the caller has
+    /// read it.
     #[cfg(recorded)]
     #[inline(always)]
     pub(crate) fn record_here(&self, time: Option<u64>, arguments: impl Payload) {
-        self.record(|| Timed { arguments, time });
+        // SAFETY: recorded at once.
+        if let Some(firing) = unsafe { self.firing() } {
+            firing.record(Timed { arguments, time });
+        }
     }
 
     /// Counts a firing as discarded, and returns `true`, if one session records it and this thread's ring of that is at its end. With

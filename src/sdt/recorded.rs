@@ -98,7 +98,10 @@ macro_rules! __sdt_record {
     ($($argument:tt),* $(,)?) => {
         $crate::__sdt_keep!(__ENTRY);
         if __DESCRIPTOR.sessions() != 0 {
-            __DESCRIPTOR.record(|| ($($crate::__sdt_recorded!($argument),)*));
+            // SAFETY: recorded at once: the encoding of arguments fires no probe.
+            if let Some(firing) = unsafe { __DESCRIPTOR.firing() } {
+                firing.record(($($crate::__sdt_recorded!($argument),)*));
+            }
         } else {
             __DESCRIPTOR.unrecorded();
         }

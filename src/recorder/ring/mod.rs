@@ -47,7 +47,7 @@ mod tests;
 use std::ptr;
 
 use dyntrace_metadata::checksum;
-use dyntrace_metadata::event_header::{COMPACT_SIZE, EventHeader, WHOLE_SIZE};
+use dyntrace_metadata::event_header::{COMPACT_SIZE, EventHeader, WHOLE, WHOLE_SIZE};
 use dyntrace_metadata::packet;
 
 use super::form::Form;
@@ -241,11 +241,11 @@ impl<S: Space> Ring<S> {
     /// the steps below, without what they need for other firings. Returns `false` if it has recorded nothing.
     #[inline(always)]
     fn record_as_most(&self, class: u16, payload: &impl Payload) -> bool {
-        let length = (COMPACT_SIZE + payload.size(Form::Tight)) as u64;
+        let (id, length) = (Form::Tight.event_id(class), (COMPACT_SIZE + payload.size(Form::Tight)) as u64);
         // 1.
         let state = Cursor::of(self.word.load(Relaxed));
         self.space.interrupted();
-        if state.level > 0 || state.room() < length || state.is_at_first() {
+        if id >= WHOLE || state.level > 0 || state.room() < length || state.is_at_first() {
             return false;
         }
         // 2.
@@ -253,7 +253,7 @@ impl<S: Space> Ring<S> {
         self.hold(0, packet);
         self.space.interrupted();
         let time = self.time(payload);
-        let header = EventHeader::following(Form::Tight.event_id(class), time, self.last.load(Relaxed));
+        let header = EventHeader::following(id, time, self.last.load(Relaxed));
         let reserved = Cursor { position: state.position + length, level: 1 };
         self.space.interrupted();
         if !header.is_compact() || !cas::exchange(&self.word, state.word(), reserved.word()) {

@@ -33,7 +33,7 @@ impl Space for Model {
     }
 
     fn put(&self, position: u64, header: EventHeader, _payload: &impl Payload, _form: Form) {
-        self.events[((position - HEADER) / SIZE) as usize].store(u64::from(header.id / 3), Relaxed);
+        self.events[((position - HEADER) / SIZE) as usize].store(u64::from(Form::class_of(header.id)), Relaxed);
     }
 
     fn now(&self) -> u64 {
@@ -96,7 +96,7 @@ impl Space for Circle {
     }
 
     fn put(&self, _position: u64, header: EventHeader, _payload: &impl Payload, _form: Form) {
-        self.0[FIRST].store(u64::from(header.id / 3), Relaxed);
+        self.0[FIRST].store(u64::from(Form::class_of(header.id)), Relaxed);
     }
 
     fn now(&self) -> u64 {

@@ -7,6 +7,7 @@ use dyntrace_metadata::event_header::{TIME_BITS, WHOLE};
 
 use super::*;
 use crate::recorder::Field;
+use crate::recorder::form::COMPACT_TIGHT;
 
 thread_local! {
     /// The body of a handler for the next interruptions.
@@ -65,7 +66,7 @@ impl Space for Memory {
             Some(_) => COMPACT | u128::from(header.time % (1 << TIME_BITS)),
             None => header.time.into(),
         };
-        self.events.borrow_mut()[at as usize] = time | u128::from(header.id / 3) << 64 | size << 80;
+        self.events.borrow_mut()[at as usize] = time | u128::from(Form::class_of(header.id)) << 64 | size << 80;
     }
 
     fn now(&self) -> u64 {
@@ -196,7 +197,7 @@ fn interrupt_everywhere(packets: u64, circular: bool, room: u64, burst: u16) {
                     next.set(next.get() + 1);
                     // Odd ones have whole headers.
                     let id = next.get();
-                    ring.record(if id.is_multiple_of(2) { id % (WHOLE / 3) } else { id }, Timed(time(id % 2), text));
+                    ring.record(if id.is_multiple_of(2) { id % COMPACT_TIGHT } else { id }, Timed(time(id % 2), text));
                 }
                 // A reader that looks now finds whole events only.
                 committed(ring);

@@ -1,5 +1,6 @@
 //! The peers: each implements a task's operations as its users would.
 
+mod cached;
 mod compio;
 mod dyntrace;
 mod monoio;
@@ -35,6 +36,8 @@ pub enum Peer {
     SpawnBlockingCt,
     /// The floor: std's functions, called by one thread, or by a thread for each core if more operations are in flight.
     Std,
+    /// The floor of operations answered on the caller's thread: only calls that never wait, on threads as `Std`.
+    Cached,
     /// The runtimes on io_uring, one thread each.
     TokioUring,
     Compio,
@@ -69,6 +72,7 @@ impl Peer {
             Peer::SpawnBlockingMt => on_tokio::run(multi_thread(), tasks, spawn_blocking::run),
             Peer::SpawnBlockingCt => on_tokio::run(current_thread(), tasks, spawn_blocking::run),
             Peer::Std => std_sync::run(tasks),
+            Peer::Cached => cached::run(tasks),
             Peer::TokioUring => tokio_uring::run(tasks),
             Peer::Compio => compio::run(tasks),
             Peer::Monoio => monoio::run(tasks),

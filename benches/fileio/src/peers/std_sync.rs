@@ -8,16 +8,20 @@ use std::thread;
 use crate::files::{BLOCK, SMALL};
 use crate::task::{Operation, Task};
 
-/// Runs as many tasks as there are cores; more would only take turns.
 pub fn run(tasks: Vec<Task>) -> io::Result<u64> {
+    on_cores(tasks, work)
+}
+
+/// Runs as many tasks as there are cores; more would only take turns.
+pub fn on_cores(tasks: Vec<Task>, work: fn(Task) -> io::Result<u64>) -> io::Result<u64> {
     let cores = thread::available_parallelism()?.get();
     thread::scope(|scope| {
-        let threads: Vec<_> = tasks.into_iter().take(cores).map(|task| scope.spawn(|| work(task))).collect();
+        let threads: Vec<_> = tasks.into_iter().take(cores).map(|task| scope.spawn(move || work(task))).collect();
         threads.into_iter().map(|thread| thread.join().expect("no operation panics")).sum()
     })
 }
 
-fn work(mut task: Task) -> io::Result<u64> {
+pub fn work(mut task: Task) -> io::Result<u64> {
     match task.operation {
         Operation::Pread => {
             let file = File::open(task.blocks())?;

@@ -169,6 +169,24 @@ def storm(say, full):
     say("storm: us that a thread stands in an operation answered inline, p99.99", stood["answered"]["p9999"], 100)
 
 
+def scale(say, full):
+    """How the CPU time of an operation grows when each core has a runtime of its own; beside it that of the bare calls."""
+    subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=HERE, check=True)
+    cores = len(os.sched_getaffinity(0))
+    with directories() as place:
+        for peer, operation in itertools.product(["dyntrace-ct", "dyntrace-pool-ct"], ["pread", "stat", "ofc", "rename"]):
+            arrangements = [(peer, 16, 1), (peer, 16 * cores, cores), ("std", 1, 1), ("std", cores, 1)]
+            times = {arrangement: [] for arrangement in arrangements}
+            for _ in range(REPETITIONS):
+                for who, in_flight, runtimes in arrangements:
+                    cell = Cell(operation, in_flight, "disk")
+                    done = run(cell, who, place["disk"], 0.8 if full else 0.4, "--runtimes", str(runtimes))
+                    times[who, in_flight, runtimes].append(done["cpu_us"])
+            one, all_cores, bare, all_bare = map(statistics.median, times.values())
+            beside = f"{one:.2f} to {all_cores:.2f} us; std {all_bare / bare:.3g} x"
+            say(f"{operation}: CPU time on {cores} cores, against one, {peer}", all_cores / one, 1.1, " x", beside=beside)
+
+
 def stand(mode, directory, seconds):
     command = [STORM, "--mode", mode, "--dir", directory, "--seconds", str(seconds)]
     return json.loads(subprocess.run(command, preexec_fn=go_first, stdout=subprocess.PIPE, text=True, check=True).stdout)
@@ -203,9 +221,9 @@ def judged(say, cell, asked, place, full):
     return runs
 
 
-def run(cell, peer, directory, seconds):
+def run(cell, peer, directory, seconds, *options):
     command = [BINARY, "--peer", peer, "--operation", cell.operation, "--in-flight", str(cell.in_flight),
-               "--dir", directory, "--seconds", str(seconds)]
+               "--dir", directory, "--seconds", str(seconds), *options]
     done = subprocess.run(command, preexec_fn=go_first, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout)
 

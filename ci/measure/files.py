@@ -1,5 +1,7 @@
 """File operations: their figures are in benches/fileio, beside its programs."""
 
+import json
+import subprocess
 import sys
 
 from .common import FULL, ROOT, say
@@ -14,3 +16,19 @@ def fileio():
 
 def standing():
     figures.storm(say, FULL)
+
+
+def scale():
+    figures.scale(say, FULL)
+    simulated()
+
+
+def simulated():
+    """What up to 64 cores would do, from what is measured on this machine: benches/scale."""
+    folder = ROOT / "benches" / "scale"
+    subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=folder, check=True)
+    done = json.loads(subprocess.run(folder / "target" / "release" / "scale", stdout=subprocess.PIPE, text=True, check=True).stdout)
+    print("  ns: " + ", ".join(f"{what} {time:.0f}" for what, time in done["ns"].items()), flush=True)
+    for path, shares in done["shares"].items():
+        beside = ", ".join(f"{cores} cores {share:.2f}" for cores, share in sorted(shares.items(), key=lambda of: int(of[0])))
+        say(f"simulated: 64 cores against 64 times one: {path}", shares["64"], 0.9, " x", least=True, beside=beside)

@@ -1,16 +1,16 @@
 //! Counts of operations that a driver answered without a job.
 //!
 //! They are counted on the tasks' threads, several at once, for answers that take less than a microsecond. So there is no lock: each thread
-//! adds to one of a few stripes, which lie in cache lines of their own.
+//! adds to one of some stripes, which lie in cache lines of their own. There is one for each core: where cores change
+//! a line in turn, they wait for it longer than an answer takes (`ci/bench scale`).
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use super::counts::add;
 use super::metrics::CommandMetrics;
-
-const STRIPES: usize = 4;
 
 /// An operation that was answered.
 pub(crate) struct Answer {
@@ -22,10 +22,10 @@ pub(crate) struct Answer {
 }
 
 /// The counts of a pool, for up to [`Answered::COMMANDS`] commands.
-#[derive(Default)]
 pub(super) struct Answered {
     names: [OnceLock<(&'static str, &'static str)>; Answered::COMMANDS],
-    stripes: [Stripe; STRIPES],
+    /// A power of two.
+    stripes: Box<[Stripe]>,
 }
 
 #[derive(Default)]
@@ -44,11 +44,17 @@ struct Sums {
 impl Answered {
     pub const COMMANDS: usize = 8;
 
+    pub fn new() -> Answered {
+        let cores = if cfg!(loom) { 1 } else { thread::available_parallelism().map_or(1, usize::from) };
+        let stripes = (0..cores.next_power_of_two()).map(|_| Stripe::default()).collect();
+        Answered { names: Default::default(), stripes }
+    }
+
     /// Counts an operation of the command with this number, always the same for one name. `thread` is the caller's number.
     #[inline]
     pub fn count(&self, command: usize, thread: usize, answer: &Answer) {
         self.names[command].get_or_init(|| answer.name);
-        let sums = &self.stripes[thread % STRIPES].0[command];
+        let sums = &self.stripes[thread & (self.stripes.len() - 1)].0[command];
         sums.operations.fetch_add(1, Ordering::Relaxed);
         sums.nanoseconds.fetch_add(answer.took.as_nanos() as u64, Ordering::Relaxed);
         if !answer.succeeded {
@@ -63,7 +69,7 @@ impl Answered {
     pub fn add_to(&self, all: &mut Vec<CommandMetrics>) {
         for (command, name) in self.names.iter().enumerate() {
             let Some(&(driver, command_name)) = name.get() else { continue };
-            for Stripe(sums) in &self.stripes {
+            for Stripe(sums) in &*self.stripes {
                 let count = |number: &AtomicU64| number.load(Ordering::Relaxed);
                 let sums = &sums[command];
                 let sums = CommandMetrics {
@@ -86,7 +92,7 @@ mod tests {
 
     #[test]
     fn answers_of_all_threads_are_added_to_what_jobs_did() {
-        let answered = Answered::default();
+        let answered = Answered::new();
         let answer =
             |name, succeeded| Answer { name: ("own", name), succeeded, bytes: 3, took: Duration::from_nanos(5) };
         (1..=10).for_each(|thread| answered.count(0, thread, &answer("SEND", thread != 4)));

@@ -164,7 +164,7 @@ impl PoolShared {
         PoolShared {
             settings,
             state: Mutex::new(state),
-            answered: Answered::default(),
+            answered: Answered::new(),
             ended: Condvar::new(),
             watchdog: Arc::new(Condvar::new()),
             watchdog_is_awake: AtomicBool::new(cfg!(loom)),

@@ -8,6 +8,7 @@ mod task;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -28,6 +29,9 @@ struct Options {
     /// Number of concurrent tasks, each of which runs one operation at a time.
     #[arg(long, default_value_t = 16)]
     in_flight: usize,
+    /// Number of runtimes, each on a thread of its own, that share the tasks.
+    #[arg(long, default_value_t = 1)]
+    runtimes: usize,
     /// Directory of the files. Files for reading stay for the next run.
     #[arg(long, default_value_os_t = std::env::temp_dir())]
     dir: PathBuf,
@@ -45,10 +49,11 @@ fn main() -> anyhow::Result<()> {
     let files = Files::prepare(&options.dir).with_context(|| format!("files in {}", options.dir.display()))?;
     let phase = Arc::default();
     let task = |number| Task::new(options.operation, number, &files, &phase);
-    let tasks = (0..options.in_flight).map(task).collect::<io::Result<_>>()?;
+    let tasks = (0..options.in_flight).map(task).collect::<io::Result<Vec<_>>>()?;
+    options.peer.prepare();
     let meter = Meter::start(&phase, options.seconds);
     // At least one: avoids a division by zero if the disk was stuck the whole time.
-    let operations = options.peer.run(tasks)?.max(1);
+    let operations = on_runtimes(options.runtimes, options.peer, tasks)?.max(1);
     let reading = meter.reading();
 
     let cpu = reading.cpu.as_secs_f64();
@@ -58,6 +63,7 @@ fn main() -> anyhow::Result<()> {
             "peer": name(options.peer),
             "operation": name(options.operation),
             "in_flight": options.in_flight,
+            "runtimes": options.runtimes,
             "operations": operations,
             "wall_s": reading.wall.as_secs_f64(),
             "cpu_s": cpu,
@@ -68,6 +74,19 @@ fn main() -> anyhow::Result<()> {
         })
     );
     Ok(())
+}
+
+/// Runs the tasks on so many runtimes, and returns the number of measured operations.
+fn on_runtimes(runtimes: usize, peer: Peer, mut tasks: Vec<Task>) -> io::Result<u64> {
+    let each = tasks.len().div_ceil(runtimes).max(1);
+    thread::scope(|scope| {
+        let mut threads = Vec::new();
+        while !tasks.is_empty() {
+            let own = tasks.split_off(tasks.len().saturating_sub(each));
+            threads.push(scope.spawn(move || peer.run(own)));
+        }
+        threads.into_iter().map(|thread| thread.join().expect("no operation panics")).sum()
+    })
 }
 
 fn name(value: impl ValueEnum) -> String {

@@ -50,7 +50,9 @@ fn work(mut task: Task) -> io::Result<u64> {
             }
         }
         // No call of these can be asked not to wait.
-        Operation::Pwrite | Operation::Rename | Operation::Append | Operation::AppendShared => return std_sync::work(task),
+        Operation::Pwrite | Operation::Rename | Operation::Append | Operation::AppendShared => {
+            return std_sync::work(task);
+        }
     }
     Ok(task.done())
 }

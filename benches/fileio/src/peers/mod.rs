@@ -45,26 +45,23 @@ pub enum Peer {
 }
 
 impl Peer {
+    /// Prepares the program, once, before it runs tasks.
+    pub fn prepare(self) {
+        match self {
+            Peer::DyntracePoolMt | Peer::DyntracePoolCt => dyntrace::install(Inline::Off),
+            Peer::DyntraceInlineMt | Peer::DyntraceInlineCt => dyntrace::install(Inline::Always),
+            _ => {}
+        }
+    }
+
     /// Runs all tasks, and returns the number of measured operations.
     pub fn run(self, tasks: Vec<Task>) -> io::Result<u64> {
         let (multi_thread, current_thread) = (Builder::new_multi_thread, Builder::new_current_thread);
         match self {
-            Peer::DyntraceMt => on_tokio::run(multi_thread(), tasks, dyntrace::run),
-            Peer::DyntraceCt => on_tokio::run(current_thread(), tasks, dyntrace::run),
-            Peer::DyntracePoolMt => {
-                dyntrace::install(Inline::Off);
+            Peer::DyntraceMt | Peer::DyntracePoolMt | Peer::DyntraceInlineMt => {
                 on_tokio::run(multi_thread(), tasks, dyntrace::run)
             }
-            Peer::DyntracePoolCt => {
-                dyntrace::install(Inline::Off);
-                on_tokio::run(current_thread(), tasks, dyntrace::run)
-            }
-            Peer::DyntraceInlineMt => {
-                dyntrace::install(Inline::Always);
-                on_tokio::run(multi_thread(), tasks, dyntrace::run)
-            }
-            Peer::DyntraceInlineCt => {
-                dyntrace::install(Inline::Always);
+            Peer::DyntraceCt | Peer::DyntracePoolCt | Peer::DyntraceInlineCt => {
                 on_tokio::run(current_thread(), tasks, dyntrace::run)
             }
             Peer::TokioFsMt => on_tokio::run(multi_thread(), tasks, tokio_fs::run),

@@ -107,13 +107,13 @@ class Most(NamedTuple):
     def judge(self, say, runs):
         say(f"{self.cell}: {self.what}, {self.peer}", self.measured(runs), self.most)
 
+
 # By default, against `tokio::fs`.
 FASTER = {
     1: {"pread": 2, "stat": 2, "ofc": 2, "rename": 2, "readfile": 2},
     16: {"pread": 5, "stat": 4, "ofc": 4, "rename": 1.6, "readfile": 2},
     256: {"pread": 8, "stat": 6, "ofc": 5, "rename": 1.6, "readfile": 2},
 }
-
 
 
 def figures():

@@ -1,8 +1,8 @@
 //! Counts of operations that a driver answered without a job.
 //!
 //! They are counted on the tasks' threads, several at once, for answers that take less than a microsecond. So there is no lock: each thread
-//! adds to one of some stripes, which lie in cache lines of their own. There is one for each core: where cores change
-//! a line in turn, they wait for it longer than an answer takes (`ci/bench scale`).
+//! adds to one of some stripes, which lie in cache lines of their own. There is one for each core: where cores change a line in turn, they
+//! wait for it longer than an answer takes (`ci/bench scale`).
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -157,10 +157,8 @@ impl Seat {
     /// and does nothing.
     #[cfg(all(tokio_unstable, feature = "runtime"))]
     pub(crate) fn leave_after_polls(self, pid: u64) {
-        if self.0 & !CLOSURE != 0
-            && let Some(table) = table()
-        {
-            table.leave(self.number(), pid, self.0 & COUNTED != 0, |slot| change_settled(slot, pid, free));
+        if self.0 & !CLOSURE != 0 {
+            leave(&self, pid, |slot| change_settled(slot, pid, free));
         }
     }
 
@@ -181,15 +179,15 @@ impl Seat {
     #[inline(always)]
     pub(crate) fn leave(&self, pid: u64) {
         if self.0 & !CLOSURE != 0 {
-            leave(self, pid);
+            leave(self, pid, |slot| slot.change(free));
         }
     }
 }
 
 #[cold]
-fn leave(seat: &Seat, pid: u64) {
+fn leave(seat: &Seat, pid: u64, free: impl FnOnce(&Slot) -> bool) {
     if let Some(table) = table() {
-        table.leave(seat.number(), pid, seat.0 & COUNTED != 0, |slot| slot.change(free));
+        table.leave(seat.number(), pid, seat.0 & COUNTED != 0, free);
     }
 }
 

@@ -4,11 +4,11 @@ mod files;
 mod meter;
 mod peers;
 mod task;
+mod threads;
 
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -19,6 +19,7 @@ use files::Files;
 use meter::Meter;
 use peers::Peer;
 use task::{Operation, Task};
+use threads::side_by_side;
 
 #[derive(Parser)]
 struct Options {
@@ -78,18 +79,16 @@ fn main() -> anyhow::Result<()> {
 
 /// Runs the tasks on so many runtimes, and returns the number of measured operations.
 fn on_runtimes(runtimes: usize, peer: Peer, mut tasks: Vec<Task>) -> io::Result<u64> {
+    // On this thread, as a program with one runtime has it.
     if runtimes == 1 {
         return peer.run(tasks);
     }
     let each = tasks.len().div_ceil(runtimes).max(1);
-    thread::scope(|scope| {
-        let mut threads = Vec::new();
-        while !tasks.is_empty() {
-            let own = tasks.split_off(tasks.len().saturating_sub(each));
-            threads.push(scope.spawn(move || peer.run(own)));
-        }
-        threads.into_iter().map(|thread| thread.join().expect("no operation panics")).sum()
-    })
+    let mut shares = Vec::new();
+    while !tasks.is_empty() {
+        shares.push(tasks.split_off(tasks.len().saturating_sub(each)));
+    }
+    side_by_side(shares.into_iter(), |tasks| peer.run(tasks))
 }
 
 fn name(value: impl ValueEnum) -> String {

@@ -20,30 +20,27 @@ const HANDOVER: f64 = 100.0;
 const SYSTEM_CALL: f64 = 5_000.0;
 
 fn main() -> std::io::Result<()> {
-    let (read, open, job) = (cached_read()?, open_and_close()?, job());
-    // A count is three additions to a line of a stripe, a new file's number one to a line of all.
+    let (read, open, nothing) = (cached_read()?, open_and_close()?, job());
+    // A count is three additions to a line of the core's own stripe, a new file's number one to a line of all.
     let path = |own: f64, additions: f64, lines: usize| Path { own, held: 0.0, handover: additions * HANDOVER, lines };
-    let paths = [
-        ("cached read, counts in 4 stripes", path(read, 3.0, 4)),
-        ("cached read, counts in a stripe for each core", path(read, 3.0, 64)),
-        ("open and close, a number for each file", path(open, 1.0, 1)),
+    let job = |lines| Path { own: SYSTEM_CALL, held: nothing, handover: 4.0 * HANDOVER, lines };
+    let present = [
+        ("cached read", path(read, 3.0, 64)),
+        ("open and close", path(open, 1.0, 1)),
         // Twice, with the line of the lock and those that it guards.
-        ("job of the pool, one lock", Path { own: SYSTEM_CALL, held: job, handover: 4.0 * HANDOVER, lines: 1 }),
-        (
-            "job of the pool, a lock for each 8 cores",
-            Path { own: SYSTEM_CALL, held: job, handover: 4.0 * HANDOVER, lines: 8 },
-        ),
+        ("job of the pool", job(1)),
     ];
-    let shares: Map<String, Value> = paths
-        .into_iter()
-        .map(|(name, path)| {
-            let of = CORES.map(|cores| (cores.to_string(), json!(share(path, cores))));
-            (name.to_owned(), Value::Object(of.into_iter().collect()))
-        })
-        .collect();
-    println!(
-        "{}",
-        json!({ "ns": { "cached read": read, "open and close": open, "job that does nothing": job }, "shares": shares })
-    );
+    let instead = [
+        ("cached read, counts in 4 stripes", path(read, 3.0, 4)),
+        ("job of the pool, a lock for each 8 cores", job(8)),
+    ];
+    let ns = json!({ "cached read": read, "open and close": open, "job that does nothing": nothing });
+    println!("{}", json!({ "ns": ns, "present": shares(&present), "instead": shares(&instead) }));
     Ok(())
+}
+
+/// For each path and number of cores the share of as many times one core's operations.
+fn shares(paths: &[(&str, Path)]) -> Value {
+    let of_path = |path: Path| CORES.map(|cores| (cores.to_string(), json!(share(path, cores)))).into_iter().collect();
+    paths.iter().map(|(name, path)| (name.to_string(), Value::Object(of_path(*path)))).collect::<Map<_, _>>().into()
 }

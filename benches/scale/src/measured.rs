@@ -1,4 +1,4 @@
-//! What is measured here, in nanoseconds.
+//! Measurements on this machine, in nanoseconds.
 
 use std::fs::File as StdFile;
 use std::hint::black_box;

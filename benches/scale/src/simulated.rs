@@ -10,7 +10,7 @@ pub struct Path {
     pub own: f64,
     /// Work that one core does at a time, with the resource in its own cache.
     pub held: f64,
-    /// What that takes more if another core had the resource before.
+    /// The time that this takes more if another core had the resource before.
     pub handover: f64,
     /// How many such resources the cores share out.
     pub lines: usize,
@@ -25,7 +25,7 @@ struct Line {
 /// The simulated time, in picoseconds: whole numbers have an order.
 const END: u64 = 2_000_000_000;
 
-/// The operations of so many cores, relative to as many times those of one.
+/// Returns how many operations so many cores do, relative to as many times those of one core.
 pub fn share(path: Path, cores: usize) -> f64 {
     operations(path, cores) as f64 / (cores * operations(path, 1).max(1)) as f64
 }

@@ -1,7 +1,7 @@
 //! The floor of operations that are answered on the caller's thread: the calls of the kernel that never wait, and nothing else.
 //!
-//! Only the look-up of a name can be asked not to wait. So a name is looked up first, and opened to be read only where it leads to a regular
-//! file of a local file system, which takes a second call to know.
+//! Of an open, only the look-up of the name can be asked not to wait. So a name is looked up first, and opened to be read only where it leads
+//! to a regular file of a local file system, which takes a second call to know.
 
 use std::fs::File;
 use std::io::{self, IoSliceMut};
@@ -13,10 +13,11 @@ use rustix::io::{ReadWriteFlags, preadv2};
 use super::std_sync;
 use crate::files::{BLOCK, SMALL};
 use crate::task::{Operation, Task};
+use crate::threads::on_cores;
 
 /// Runs as many tasks as there are cores, as the floor of calls that may wait does.
 pub fn run(tasks: Vec<Task>) -> io::Result<u64> {
-    std_sync::on_cores(tasks, work)
+    on_cores(tasks, work)
 }
 
 fn work(mut task: Task) -> io::Result<u64> {

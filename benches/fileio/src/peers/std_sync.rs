@@ -3,22 +3,13 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
-use std::thread;
 
 use crate::files::{BLOCK, SMALL};
 use crate::task::{Operation, Task};
+use crate::threads::on_cores;
 
 pub fn run(tasks: Vec<Task>) -> io::Result<u64> {
     on_cores(tasks, work)
-}
-
-/// Runs as many tasks as there are cores; more would only take turns.
-pub fn on_cores(tasks: Vec<Task>, work: fn(Task) -> io::Result<u64>) -> io::Result<u64> {
-    let cores = thread::available_parallelism()?.get();
-    thread::scope(|scope| {
-        let threads: Vec<_> = tasks.into_iter().take(cores).map(|task| scope.spawn(move || work(task))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("no operation panics")).sum()
-    })
 }
 
 pub fn work(mut task: Task) -> io::Result<u64> {

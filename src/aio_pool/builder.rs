@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::extra::Extra;
 use super::pool::Pool;
-use super::shared::{PoolShared, Settings, Spawn};
+use super::shards::Shards;
+use super::shared::{Settings, Spawn};
 use crate::environment;
 use crate::host;
 use crate::primitives::thread;
@@ -16,7 +18,7 @@ pub struct Builder {
     bound: usize,
     keep_alive: Duration,
     exit_timeout: Duration,
-    spawn: Box<Spawn>,
+    spawn: Arc<Spawn>,
 }
 
 impl Builder {
@@ -27,7 +29,7 @@ impl Builder {
             bound: 1024,
             keep_alive: Duration::from_secs(10),
             exit_timeout: Duration::from_secs(10),
-            spawn: Box::new(|name, run| match host::is_guest() {
+            spawn: Arc::new(|name, run| match host::is_guest() {
                 false => thread::Builder::new().name(name).spawn(run),
                 true => {
                     Err(host::refused("an I/O thread", "use std::fs there, or have the program do it by dyntrace::fs"))
@@ -41,7 +43,8 @@ impl Builder {
     /// The default is the environment variable `DYNTRACE_IO_THREADS` if that is a number above 0, else the number of processors, at
     /// least 2.
     ///
-    /// With 0 the pool has no threads at all: call [`Pool::run_one`] to run jobs.
+    /// With 0 the pool has no threads at all: call [`Pool::run_one`] to run jobs. With more than 8 it has
+    /// [shards](super#shards).
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
@@ -88,7 +91,7 @@ impl Builder {
     }
 
     /// Sets how many jobs all queues together may hold. The default is 1024; 0 counts as 1. Further operations wait for room, first
-    /// come first served.
+    /// come first served. The queues of each [shard](super#shards) may hold an equal part of them.
     pub fn bound(mut self, bound: usize) -> Self {
         self.bound = bound.max(1);
         self
@@ -101,20 +104,20 @@ impl Builder {
             processors.max(2)
         });
         let extra_threads = self.slow_threads.or_else(|| from_environment("DYNTRACE_SLOW_THREADS")).unwrap_or(256);
-        let settings = Settings {
+        let extra = Arc::new(Extra::new(extra_threads));
+        Pool::new(Shards::new(threads, self.bound, |threads, bound| Settings {
             threads,
-            extra_threads,
-            bound: self.bound,
+            extra: Arc::clone(&extra),
+            bound,
             keep_alive: self.keep_alive,
             exit_timeout: self.exit_timeout,
-            spawn: self.spawn,
-        };
-        Pool::new(Arc::new(PoolShared::new(settings)))
+            spawn: Arc::clone(&self.spawn),
+        }))
     }
 
     #[cfg(all(test, not(loom)))]
     pub(super) fn spawn(mut self, spawn: Box<Spawn>) -> Self {
-        self.spawn = spawn;
+        self.spawn = spawn.into();
         self
     }
 }

@@ -18,7 +18,7 @@
 use std::io::{self, Write};
 use std::sync::Once;
 use std::thread::{self, ThreadId};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::{Handle, Id, RuntimeFlavor};
 
@@ -28,7 +28,7 @@ use super::registry;
 
 /// Called when a runtime has dropped its wake task, and when a job was promised after that.
 pub(super) fn of_runtime(runtime: Id) {
-    if !registry::all().iter().any(|pool| pool.has_open_promises(Scope::Runtime(runtime))) {
+    if !registry::all().iter().any(|shard| shard.has_open_promises(Scope::Runtime(runtime))) {
         return;
     }
     let Ok(handle) = Handle::try_current() else { return };
@@ -71,10 +71,11 @@ extern "C" fn of_process() {
     });
 }
 
-/// Returns how many promises are left, and the longest wait of a pool.
+/// Waits for all pools, for the longest `exit_timeout` among them at most. Returns how many promises are left, and how long it waited.
 fn wait(scope: Scope) -> (usize, Duration) {
-    let waits = registry::all().into_iter().map(|pool| pool.await_promises(scope));
-    waits.fold((0, Duration::ZERO), |(left, longest), (more, waited)| (left + more, longest.max(waited)))
+    let began = Instant::now();
+    let left = registry::all().into_iter().map(|shard| shard.await_promises(scope, began)).sum();
+    (left, began.elapsed())
 }
 
 fn report(left: usize, waited: Duration, event: &str, fate: &str) {

@@ -7,24 +7,27 @@ use super::registry;
 use super::shared::PoolShared;
 use crate::primitives::lock;
 
-/// The ports for which more than `limit` jobs wait, in queues or for room in them, each with their number. A pool with no more jobs than
-/// that is not searched; another one is locked while all its jobs are counted.
+/// The ports for which more than `limit` jobs wait, in queues or for room in them, each with their number. If no more jobs than that wait in
+/// all, they are not searched; otherwise each shard is locked while its jobs are counted.
 pub(crate) fn longer_than(limit: usize) -> Vec<(Port, usize)> {
-    registry::all().iter().flat_map(|pool| longer_in(pool, limit)).collect()
-}
-
-fn longer_in(pool: &PoolShared, limit: usize) -> Vec<(Port, usize)> {
+    let shards = registry::all();
+    if shards.iter().map(|shard| waiting_in(shard)).sum::<usize>() <= limit {
+        return Vec::new();
+    }
     let mut lengths: HashMap<Port, usize> = HashMap::new();
-    let state = lock(&pool.state);
-    let jobs = state.lanes.iter().map(|lane| lane.queues.waiting()).sum::<usize>() + state.waiting.length();
-    if jobs > limit {
+    for shard in shards {
+        let state = lock(&shard.state);
         for lane in &state.lanes {
             lane.queues.for_each(|job| *lengths.entry(job.port).or_default() += 1);
         }
         state.waiting.iter().for_each(|job| *lengths.entry(job.port).or_default() += 1);
     }
-    drop(state);
     lengths.into_iter().filter(|(_, length)| *length > limit).collect()
+}
+
+fn waiting_in(shard: &PoolShared) -> usize {
+    let state = lock(&shard.state);
+    state.lanes.iter().map(|lane| lane.queues.waiting()).sum::<usize>() + state.waiting.length()
 }
 
 #[cfg(all(test, not(any(loom, miri))))]
@@ -67,5 +70,35 @@ mod tests {
         assert_eq!(lengths(0).len(), 2);
         drop(operations);
         drop(releases);
+    }
+
+    #[test]
+    fn jobs_of_a_port_count_in_all_shards_together() {
+        let pool = Pool::builder().threads(16).slow_threads(0).bound(16).build();
+        let (port, all_there) = (Port::new(), std::sync::Barrier::new(4));
+        let (mut operations, mut releases) = (Vec::new(), Vec::new());
+        // Threads that live at the same time have different numbers, so they are of both shards.
+        std::thread::scope(|scope| {
+            let (pool, all_there) = (&pool, &all_there);
+            let submitted = [(); 4].map(|()| {
+                scope.spawn(move || {
+                    all_there.wait();
+                    let submit = |_| {
+                        let (release, waits) = mpsc::channel();
+                        (pool.submit(port, Waits(waits)), release)
+                    };
+                    (0..20).map(submit).collect::<Vec<_>>()
+                })
+            });
+            for (operation, release) in submitted.into_iter().flat_map(|thread| thread.join().unwrap()) {
+                operations.push(operation);
+                releases.push(release);
+            }
+        });
+        // At most 16 run in the shards' threads: of the others more wait than in one shard.
+        let own: Vec<_> = longer_than(60).into_iter().filter(|(of, _)| *of == port).collect();
+        assert!(matches!(own[..], [(_, 61..=80)]), "{own:?}");
+        drop(releases);
+        drop(operations);
     }
 }

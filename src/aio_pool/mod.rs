@@ -66,10 +66,17 @@
 //!
 //! # Queues
 //!
-//! Each I/O thread has a queue of its own. A thread without jobs takes those of other threads of its lane; short jobs are taken in
+//! Each I/O thread has a queue of its own. A thread without jobs takes those of other threads of its lane and shard; short jobs are taken in
 //! batches. `aio_pool-add` and `aio_pool-get` carry the job's port and the length of that queue after the step; `aio_pool-get`, which
 //! fires before the job starts, also carries the lane. A job that was cancelled in a queue is still taken out, so each add has its get.
 //! A job that was cancelled while it waited for room (below) was never added.
+//!
+//! # Shards
+//!
+//! A pool with more than 8 threads in the fast lane, as it has by default on more than 8 processors, consists of shards of up to 8 such
+//! threads. Each has a lock, queues, a share of [`Builder::bound`] and both lanes of its own; [`Builder::slow_threads`] limits the extra
+//! threads of all shards together. A thread of the program always submits to the same shard. No shard takes jobs of another one: a shard
+//! whose threads are blocked gets extra ones.
 //!
 //! # Wake-ups
 //!
@@ -124,6 +131,7 @@ mod contain;
 mod counts;
 mod delivery;
 mod ending;
+mod extra;
 mod job;
 mod lane;
 #[cfg_attr(not(all(recorded, target_os = "linux")), allow(dead_code, reason = "there is no monitor"))]
@@ -141,6 +149,7 @@ mod queue;
 mod registry;
 mod runnable;
 mod runtimes;
+mod shards;
 mod shared;
 mod shutdown;
 mod start;

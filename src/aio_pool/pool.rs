@@ -14,7 +14,8 @@ use super::port::Port;
 use super::promises::Promise;
 use super::registry;
 use super::runtimes;
-use super::shared::{PoolShared, QueuedJob};
+use super::shards::Shards;
+use super::shared::QueuedJob;
 use super::worker::promise;
 
 /// A pool of I/O threads. A clone is another handle of the same pool.
@@ -26,14 +27,14 @@ pub struct Pool {
     handle: Arc<Handle>,
 }
 
-/// Shared by all clones of a pool. Threads and operations share the fields too, but do not keep the pool open.
+/// Shared by all clones of a pool. Threads and operations share the shards too, but do not keep the pool open.
 struct Handle {
-    shared: Arc<PoolShared>,
+    shards: Shards,
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.shared.close();
+        self.shards.all().iter().for_each(|shard| shard.close());
     }
 }
 
@@ -43,12 +44,12 @@ impl Pool {
         Builder::new()
     }
 
-    pub(super) fn new(shared: Arc<PoolShared>) -> Self {
+    pub(super) fn new(shards: Shards) -> Self {
         #[cfg(not(loom))]
-        registry::add(&shared);
+        shards.all().iter().for_each(registry::add);
         #[cfg(not(any(loom, miri)))]
         ending::notice_exit();
-        Pool { handle: Arc::new(Handle { shared }) }
+        Pool { handle: Arc::new(Handle { shards }) }
     }
 
     /// Submits a job to the I/O threads, on behalf of `port`. Does not block.
@@ -61,7 +62,7 @@ impl Pool {
     pub fn submit<J: Job>(&self, port: Port, job: J) -> Operation<J> {
         let (lane, taken) = (job.lane(), job.taken());
         let cell = OperationCell::awaited(job);
-        let shared = &self.handle.shared;
+        let shared = self.handle.shards.here();
         let ticket = shared.submit(QueuedJob {
             port,
             lane,
@@ -98,13 +99,13 @@ impl Pool {
     fn detach<J: Job>(&self, port: Port, job: J, promise: Option<Promise>) {
         let (lane, taken) = (job.lane(), job.taken());
         let (submitted, runnable) = (Time::now(), OperationCell::detached(job));
-        self.handle.shared.submit(QueuedJob { port, lane, taken, submitted, runnable, promise });
+        self.handle.shards.here().submit(QueuedJob { port, lane, taken, submitted, runnable, promise });
     }
 
     /// Counts an operation that its driver answered without a job. `command` is the command's number, below 8.
     #[inline]
     pub(crate) fn count_answer(&self, command: usize, thread: usize, answer: &Answer) {
-        self.handle.shared.answered.count(command, thread, answer);
+        self.handle.shards.first().answered.count(command, thread, answer);
     }
 
     /// Takes one job out of the queues and runs it on this thread. Returns `false` if there was none.
@@ -112,12 +113,12 @@ impl Pool {
     /// For pools without threads: single-threaded programs, and tests that go step by step. A cancelled job counts as one, although it
     /// does not run.
     pub fn run_one(&self) -> bool {
-        self.handle.shared.run_one()
+        self.handle.shards.first().run_one()
     }
 
     /// Returns the counts of this pool.
     pub fn metrics(&self) -> Metrics {
-        self.handle.shared.metrics()
+        self.handle.shards.metrics()
     }
 
     /// Shuts the pool down, for all its handles: running jobs run to their end, queued and waiting jobs fail with
@@ -126,14 +127,14 @@ impl Pool {
     /// Blocks until the running jobs and the I/O threads have ended: in async code, call it where blocking is allowed. On one of the
     /// pool's own threads (in a job) it does not wait. A second call waits as the first does.
     pub fn shutdown(&self) {
-        self.handle.shared.shut_down();
+        self.handle.shards.shut_down();
     }
 }
 
 /// Returns the counts of all pools of the process together, without pools that were dropped.
 pub fn metrics() -> Metrics {
     let mut all = Metrics::default();
-    registry::all().iter().for_each(|shared| all.add(&shared.metrics()));
+    registry::all().iter().for_each(|shard| all.add(&shard.metrics()));
     all
 }
 

@@ -1,4 +1,4 @@
-//! The pools of this process. A forked child does not touch its parent's pools, whose threads it does not have.
+//! The shards of this process' pools. A forked child does not touch its parent's pools, whose threads it does not have.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 

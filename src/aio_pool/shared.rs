@@ -1,4 +1,4 @@
-//! The state that a pool's handles, operations and threads share: the lock, and the steps taken under it.
+//! The state that a shard's handles, operations and threads share: the lock, and the steps taken under it.
 
 use std::io;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use super::blocking::KernelThread;
 use super::clock::Time;
 use super::completions::Completions;
 use super::counts::Counts;
+use super::extra::Extra;
 use super::job::Fault;
 use super::lane::Lane;
 use super::metrics::{CommandMetrics, Histogram, Metrics};
@@ -27,18 +28,19 @@ use crate::sdt::Decision;
 /// Starts a thread of the given name.
 pub(super) type Spawn = dyn Fn(String, Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> + Send + Sync;
 
+/// The settings of a shard.
 pub(super) struct Settings {
     /// Workers of the fast lane. With 0 the pool has no threads, and `run_one` runs the jobs.
     pub threads: usize,
-    /// The maximum number of workers beyond those, of both lanes together.
-    pub extra_threads: usize,
+    /// Counts the workers beyond those, of both lanes and all shards together.
+    pub extra: Arc<Extra>,
     /// How many jobs all queues may hold together.
     pub bound: usize,
     /// How long an extra worker stays without a job.
     pub keep_alive: Duration,
     /// How long the end of a runtime, or of the process, waits for promises.
     pub exit_timeout: Duration,
-    pub spawn: Box<Spawn>,
+    pub spawn: Arc<Spawn>,
 }
 
 pub(super) struct PoolShared {
@@ -224,6 +226,11 @@ impl PoolShared {
         state.lane(lane).queues.available() > self.base_workers(lane)
     }
 
+    /// Returns whether a lane has at least `more` workers beyond those that it may have without extra threads.
+    pub fn is_beyond_base(&self, state: &mut PoolState, lane: Lane, more: usize) -> bool {
+        state.lane(lane).queues.workers() >= self.base_workers(lane) + more
+    }
+
     /// How many workers a lane may have without extra threads.
     pub fn base_workers(&self, lane: Lane) -> usize {
         match lane {
@@ -321,6 +328,9 @@ impl PoolShared {
             let is_idle = state.lane(slot.lane).queues.worker_state(slot.queue) == WorkerState::Idle;
             let is_over = state.phase != Phase::Open || timed_out && self.has_extra(&mut state, slot.lane);
             if is_idle && is_over {
+                if self.is_beyond_base(&mut state, slot.lane, 1) {
+                    self.settings.extra.give_back();
+                }
                 state.lane(slot.lane).queues.set_state(slot.queue, WorkerState::Gone);
                 self.thread_ends(&mut state);
                 return None;

@@ -1,8 +1,8 @@
-//! How a pool ends, and how threads wait for its promises.
+//! How a shard ends, and how threads wait for its promises.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::job::Fault;
 use super::lane::Lane;
@@ -18,15 +18,21 @@ impl PoolShared {
         self.end(Phase::Closing, threads == 0);
     }
 
-    /// Refuses all queued jobs, and waits for the threads unless this is one of them.
+    /// Refuses all queued jobs, and those to come.
     pub fn shut_down(&self) {
         self.end(Phase::ShutDown, true);
-        let this = thread::current().id();
+    }
+
+    /// Returns whether the current thread is one of the shard's.
+    pub fn is_own_thread(&self) -> bool {
+        lock(&self.state).threads.contains(&thread::current().id())
+    }
+
+    /// Waits until all threads have ended. They end only after a call of `close` or `shut_down`.
+    pub fn join(&self) {
         let mut state = lock(&self.state);
-        if !state.threads.contains(&this) {
-            while !state.threads.is_empty() {
-                state = wait(&self.ended, state);
-            }
+        while !state.threads.is_empty() {
+            state = wait(&self.ended, state);
         }
     }
 
@@ -61,13 +67,12 @@ impl PoolShared {
         }
     }
 
-    /// Waits until the promises in `scope` are fulfilled, for the pool's `exit_timeout` at most. Returns how many are open, and how
-    /// long the wait took. Does not wait in a pool without threads, nor on one of its own threads.
-    pub fn await_promises(&self, scope: Scope) -> (usize, Duration) {
-        let began = Instant::now();
+    /// Waits until the promises in `scope` are fulfilled, until `exit_timeout` after `began` at most. Returns how many are open. Does not
+    /// wait in a pool without threads, nor on one of the shard's own threads.
+    pub fn await_promises(&self, scope: Scope, began: Instant) -> usize {
         let mut state = lock(&self.state);
         if self.settings.threads == 0 {
-            return (0, Duration::ZERO);
+            return 0;
         }
         if let Scope::Process = scope {
             state.promises.close();
@@ -91,7 +96,7 @@ impl PoolShared {
             state = wait_timeout(&self.fulfilled, state, rest).0;
         };
         self.promise_waiters.fetch_sub(1, Ordering::Relaxed);
-        (left, began.elapsed())
+        left
     }
 
     /// Returns whether any promise in `scope` is not known to be fulfilled.

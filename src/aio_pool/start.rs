@@ -15,9 +15,21 @@ impl PoolShared {
     ///
     /// The lock is held meanwhile: a pool starts few threads, and so a worker and its queue appear together.
     pub fn start_worker(self: &Arc<Self>, state: &mut PoolState, lane: Lane) -> io::Result<Option<WorkerSlot>> {
-        if !self.may_start(state, lane) {
+        if !self.is_wanted(state, lane) {
             return Ok(None);
         }
+        let is_extra = self.is_beyond_base(state, lane, 0);
+        if is_extra && !self.settings.extra.take() {
+            return Ok(None);
+        }
+        let started = self.start(state, lane);
+        if is_extra && started.is_err() {
+            self.settings.extra.give_back();
+        }
+        started.map(Some)
+    }
+
+    fn start(self: &Arc<Self>, state: &mut PoolState, lane: Lane) -> io::Result<WorkerSlot> {
         if !state.watchdog.is_started {
             let shared = Arc::clone(self);
             // Not "watchdog": the kernel cuts names after 15 bytes.
@@ -42,20 +54,13 @@ impl PoolShared {
             Some(gone) => *gone = worker,
             None => workers.push(worker),
         }
-        Ok(Some(slot))
+        Ok(slot)
     }
 
-    /// A lane may have its base workers, blocked ones not counted, and extra ones while most of its jobs block. A pool without threads
+    /// A lane wants its base workers, blocked ones not counted, and extra ones while most of its jobs block. A pool without threads
     /// starts none.
-    fn may_start(&self, state: &mut PoolState, lane: Lane) -> bool {
-        let base = self.base_workers(lane);
-        let extra: usize = Lane::ALL
-            .map(|lane| state.lane(lane).queues.workers().saturating_sub(self.base_workers(lane)))
-            .iter()
-            .sum();
+    fn is_wanted(&self, state: &mut PoolState, lane: Lane) -> bool {
         let LaneState { queues, pace, .. } = state.lane(lane);
-        let is_extra = queues.workers() >= base;
-        let is_wanted = queues.available() < base || pace.is_blocking();
-        self.settings.threads > 0 && is_wanted && (!is_extra || extra < self.settings.extra_threads)
+        self.settings.threads > 0 && (queues.available() < self.base_workers(lane) || pace.is_blocking())
     }
 }

@@ -22,25 +22,32 @@ const SYSTEM_CALL: f64 = 5_000.0;
 fn main() -> std::io::Result<()> {
     let (read, open, nothing) = (cached_read()?, open_and_close()?, job());
     // A count is three additions to a line of the core's own stripe, a new file's number one to a line of all.
-    let path = |own: f64, additions: f64, lines: usize| Path { own, held: 0.0, handover: additions * HANDOVER, lines };
-    let job = |lines| Path { own: SYSTEM_CALL, held: nothing, handover: 4.0 * HANDOVER, lines };
+    let path = |own: f64, additions: f64| Path { own, held: 0.0, handover: additions * HANDOVER };
+    // Twice, with the line of the lock and those that it guards.
+    let job = Path { own: SYSTEM_CALL, held: nothing, handover: 4.0 * HANDOVER };
+    let (one, one_each): (Lines, Lines) = (|_| 1, |cores| cores);
     let present = [
-        ("cached read", path(read, 3.0, 64)),
-        ("open and close", path(open, 1.0, 1)),
-        // Twice, with the line of the lock and those that it guards.
-        ("job of the pool", job(1)),
+        ("cached read", path(read, 3.0), one_each),
+        ("open and close", path(open, 1.0), one),
+        ("job of the pool", job, (|cores| cores.div_ceil(8)) as Lines),
     ];
     let instead = [
-        ("cached read, counts in 4 stripes", path(read, 3.0, 4)),
-        ("job of the pool, a lock for each 8 cores", job(8)),
+        ("cached read, counts in 4 stripes", path(read, 3.0), (|_| 4) as Lines),
+        ("job of the pool, one lock", job, one),
     ];
     let ns = json!({ "cached read": read, "open and close": open, "job that does nothing": nothing });
     println!("{}", json!({ "ns": ns, "present": shares(&present), "instead": shares(&instead) }));
     Ok(())
 }
 
+/// How many resources so many cores share out.
+type Lines = fn(usize) -> usize;
+
 /// For each path and number of cores the share of as many times one core's operations.
-fn shares(paths: &[(&str, Path)]) -> Value {
-    let of_path = |path: Path| CORES.map(|cores| (cores.to_string(), json!(share(path, cores)))).into_iter().collect();
-    paths.iter().map(|(name, path)| (name.to_string(), Value::Object(of_path(*path)))).collect::<Map<_, _>>().into()
+fn shares(paths: &[(&str, Path, Lines)]) -> Value {
+    let of_path = |path, lines: Lines| {
+        CORES.map(|cores| (cores.to_string(), json!(share(path, lines(cores), cores)))).into_iter().collect()
+    };
+    let all = paths.iter().map(|(name, path, lines)| (name.to_string(), Value::Object(of_path(*path, *lines))));
+    all.collect::<Map<_, _>>().into()
 }

@@ -12,8 +12,6 @@ pub struct Path {
     pub held: f64,
     /// The time that this takes more if another core had the resource before.
     pub handover: f64,
-    /// How many such resources the cores share out.
-    pub lines: usize,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -25,14 +23,14 @@ struct Line {
 /// The simulated time, in picoseconds: whole numbers have an order.
 const END: u64 = 2_000_000_000;
 
-/// Returns how many operations so many cores do, relative to as many times those of one core.
-pub fn share(path: Path, cores: usize) -> f64 {
-    operations(path, cores) as f64 / (cores * operations(path, 1).max(1)) as f64
+/// Returns how many operations so many cores do that share out so many resources, relative to as many times those of one core.
+pub fn share(path: Path, lines: usize, cores: usize) -> f64 {
+    operations(path, lines, cores) as f64 / (cores * operations(path, 1, 1).max(1)) as f64
 }
 
-fn operations(path: Path, cores: usize) -> usize {
+fn operations(path: Path, count: usize, cores: usize) -> usize {
     let [own, held, handover] = [path.own, path.held, path.handover].map(|time| (time * 1000.0) as u64);
-    let mut lines = vec![Line::default(); path.lines];
+    let mut lines = vec![Line::default(); count];
     // The cores that arrive at their resource, by time. They begin apart, as they would be found.
     let mut arrivals: BinaryHeap<_> =
         (0..cores).map(|core| Reverse((own + core as u64 * own / cores as u64, core))).collect();
@@ -41,7 +39,7 @@ fn operations(path: Path, cores: usize) -> usize {
         if now >= END {
             break;
         }
-        let line = &mut lines[core % path.lines];
+        let line = &mut lines[core % count];
         let moves = line.last.replace(core).is_some_and(|last| last != core);
         line.free_at = now.max(line.free_at) + held + if moves { handover } else { 0 };
         done += 1;
@@ -54,19 +52,19 @@ fn operations(path: Path, cores: usize) -> usize {
 mod tests {
     use super::*;
 
-    const PATH: Path = Path { own: 900.0, held: 100.0, handover: 0.0, lines: 1 };
+    const PATH: Path = Path { own: 900.0, held: 100.0, handover: 0.0 };
 
     #[test]
     fn a_resource_serves_as_many_cores_as_its_share_of_the_time() {
-        assert!((share(PATH, 10) - 1.0).abs() < 0.01);
-        assert!((share(PATH, 20) - 0.5).abs() < 0.01);
-        assert!((share(Path { lines: 2, ..PATH }, 20) - 1.0).abs() < 0.01);
+        assert!((share(PATH, 1, 10) - 1.0).abs() < 0.01);
+        assert!((share(PATH, 1, 20) - 0.5).abs() < 0.01);
+        assert!((share(PATH, 2, 20) - 1.0).abs() < 0.01);
     }
 
     #[test]
     fn a_handover_is_paid_where_cores_share() {
         let path = Path { handover: 400.0, ..PATH };
-        assert!((share(path, 20) - 0.1).abs() < 0.01);
-        assert!((share(Path { lines: 20, ..path }, 20) - 1.0).abs() < 0.01);
+        assert!((share(path, 1, 20) - 0.1).abs() < 0.01);
+        assert!((share(path, 20, 20) - 1.0).abs() < 0.01);
     }
 }

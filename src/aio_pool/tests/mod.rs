@@ -3,6 +3,7 @@
 mod faults;
 mod lanes;
 mod life;
+mod shards;
 mod threads;
 
 use std::sync::{Arc, Mutex};

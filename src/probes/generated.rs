@@ -1039,7 +1039,8 @@ pub mod aio_pool {
 /// The probes `port-*` of the provider `dyntrace`.
 pub mod port {
     /// The queues of a pool are full: this operation and later ones wait in line.
-    /// Does not fire again before port-not_busy has fired.
+    /// Does not fire again before port-not_busy has fired. A pool of more than 8
+    /// threads has several sets of queues, for which this holds one by one.
     ///
     /// Stability: stable, with OTP's name and arguments.
     ///

@@ -10,9 +10,11 @@ import os
 import statistics
 import subprocess
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
+
+from measure.common import Median, go_first
 
 HERE = Path(__file__).resolve().parent
 TARGET = HERE / "target"
@@ -54,7 +56,7 @@ class Speed(NamedTuple):
 
     def measured(self, runs):
         repetitions = zip(*([one["per_second"] for one in runs[peer]] for peer in self.peers()))
-        return statistics.median(ours / max(others) for ours, *others in repetitions)
+        return Median(ours / max(others) for ours, *others in repetitions)
 
     def met(self, runs):
         return self.measured(runs) >= self.least
@@ -226,15 +228,6 @@ def run(cell, peer, directory, seconds, *options):
                "--dir", directory, "--seconds", str(seconds), *options]
     done = subprocess.run(command, preexec_fn=go_first, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout)
-
-
-def go_first():
-    """Reserves the cores where that is allowed, as few threads and many do not share evenly what other programs leave."""
-    os.setsid()
-    with suppress(OSError):
-        Path("/proc/self/autogroup").write_text("-20")
-    with suppress(OSError):
-        os.nice(-20)
 
 
 def speed(runs):

@@ -1,10 +1,9 @@
 """Traced functions: cost of their calls."""
 
-import statistics
 import subprocess
 from pathlib import Path
 
-from .common import PEERS, ROOT, TARGET, build, install, instructions, median_ratio, nanoseconds, room, say, taken_in_turns, until_met
+from .common import PEERS, Median, ROOT, TARGET, build, install, instructions, median_ratio, nanoseconds, room, say, taken_in_turns, until_met
 from . import otp
 
 
@@ -23,7 +22,7 @@ def traced():
     def beyond(base, case, *options):
         def difference(effort):
             ours, bare = taken_in_turns(7 * effort, lambda: ns(case, *options), base)
-            return statistics.median(one - other for one, other in zip(ours, bare))
+            return Median(one - other for one, other in zip(ours, bare))
         return difference
 
     def bare(*options):

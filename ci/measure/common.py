@@ -6,6 +6,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,17 +20,31 @@ FIGURES = []
 class Figure(NamedTuple):
     what: str
     measured: str
+    # From the least to the most of the samples, where the figure is a median.
+    spread: str
     asked: str
     # What else was measured, as the floor.
     beside: str
     is_met: bool
 
 
+class Median(float):
+    """The median of samples, which keeps their spread."""
+
+    def __new__(cls, samples):
+        samples = sorted(samples)
+        one = super().__new__(cls, statistics.median(samples))
+        one.spread = f"{samples[0]:.3g} to {samples[-1]:.3g}"
+        return one
+
+
 def say(what, measured, limit, unit="", least=False, beside=""):
     is_met = measured >= limit if least else measured <= limit
-    figure = Figure(what, f"{measured:.4g}{unit}", f"at {'least' if least else 'most'} {limit:g}{unit}", beside, is_met)
+    spread = getattr(measured, "spread", "")
+    figure = Figure(what, f"{measured:.4g}{unit}", spread, f"at {'least' if least else 'most'} {limit:g}{unit}", beside, is_met)
+    others = "; ".join(filter(None, [spread, beside]))
     print(f"{what:<58} {figure.measured:>12}   asked: {figure.asked}   {'ok' if is_met else 'MISSED'}"
-          f"{f'   ({beside})' if beside else ''}", flush=True)
+          f"{f'   ({others})' if others else ''}", flush=True)
     FIGURES.append(figure)
 
 
@@ -83,6 +98,35 @@ def until_all_met(measure, limits):
     return values if all(value <= limit for value, limit in zip(values, limits)) else measure(3)
 
 
+class Beside:
+    """Busy loops beside the programs that are measured."""
+    loops = 0
+
+
+@contextmanager
+def busy_loops(count):
+    Beside.loops = count
+    running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for loop in running:
+            loop.kill()
+            loop.wait()
+
+
+def go_first():
+    """Reserves the cores where that is allowed and no busy loops are asked for: few threads and many do not share evenly what other
+    programs leave."""
+    os.setsid()
+    if Beside.loops:
+        return
+    with suppress(OSError):
+        Path("/proc/self/autogroup").write_text("-20")
+    with suppress(OSError):
+        os.nice(-20)
+
+
 def install(*packages):
     if subprocess.run(["dpkg", "-s", *packages], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
         subprocess.run(["apt-get", "update", "-q"], stdout=sys.stderr, check=True)
@@ -101,7 +145,7 @@ def taken_in_turns(times, *measures):
 
 
 def median_ratio(ours, theirs):
-    return statistics.median(one / other for one, other in zip(ours, theirs))
+    return Median(one / other for one, other in zip(ours, theirs))
 
 
 def nanoseconds(what, **samples):

@@ -4,7 +4,7 @@ import json
 import statistics
 import subprocess
 
-from .common import ROOT, say, until_met
+from .common import ROOT, Median, say, until_met
 from . import otp
 
 FOLDER = ROOT / "benches" / "code"
@@ -31,7 +31,7 @@ def calls():
             columns = measured("calls", 7 * effort)
             medians = ", ".join(f"{name.replace('_', ' ')} {statistics.median(column):.2f}" for name, column in columns.items())
             print(f"  ns of a call, medians of {7 * effort}: {medians}", flush=True)
-            return statistics.median(one - other for one, other in zip(columns[way], columns[base]))
+            return Median(one - other for one, other in zip(columns[way], columns[base]))
         return nanoseconds
 
     say("ns of a call of an export, beyond a plain pointer", until_met(beyond("export", "pointer"), 1.5), 1.5)

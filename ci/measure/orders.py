@@ -13,8 +13,7 @@ import sys
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from .common import FULL, ROOT, build, built, install, median_ratio, room, say
-from .files import figures
+from .common import FULL, ROOT, build, built, go_first, install, median_ratio, room, say
 from .server import load
 
 SECONDS = 2 if FULL else 1
@@ -74,7 +73,7 @@ def served(binary, folder, kind):
     environment = dict(os.environ, XDG_RUNTIME_DIR=str(folder))
     if KINDS[kind]:
         environment["DYNTRACE"] = KINDS[kind].replace("{trace}", str(place / "trace"))
-    process = subprocess.Popen([binary, address], env=environment, preexec_fn=figures.go_first, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([binary, address], env=environment, preexec_fn=go_first, stdout=subprocess.PIPE, text=True)
     try:
         if not process.stdout.readline().startswith("serves "):
             raise RuntimeError(f"{binary} does not serve")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 HEAD = """# Figures
 
-Each figure that `ci/bench` measures beside the figure that is asked, as it wrote them here (`ci/bench --page FILE [PART ...]`): of each part
-those of its last run, on the machine named there. *Beside* has what else was measured, as the floor. [What it costs](cost.md) tells how far
-machines are apart.
+Each figure that `ci/bench` measures beside the figure that is asked, as it wrote them here (`ci/bench --page FILE [--busy N] [PART ...]`): of each part
+those of its last run, on the machine named there. A figure that is a median has the spread of its samples. *Beside* has what else was
+measured, as the floor. [What it costs](cost.md) tells how far machines are apart.
 """
 
 
@@ -25,8 +25,8 @@ def write(path, part, about, figures):
 
 
 def table(figures):
-    rows = [("figure", "asked", "measured", "", "beside"), ("---",) * 5]
-    rows += [(one.what, one.asked, one.measured, "" if one.is_met else "missed", one.beside) for one in figures]
+    rows = [("figure", "asked", "measured", "spread", "", "beside"), ("---",) * 6]
+    rows += [(one.what, one.asked, one.measured, one.spread, "" if one.is_met else "missed", one.beside) for one in figures]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from .common import FULL, ROOT, build, built, instructions, median_ratio, nanoseconds, room, say, taken_in_turns, until_met
+from .common import FULL, Median, ROOT, build, built, instructions, median_ratio, nanoseconds, room, say, taken_in_turns, until_met
 
 BPFTRACE = Path(os.environ.get("DYNTRACE_TRACERS", ROOT / "target" / "tracers")) / "bin" / "bpftrace"
 WORKLOAD = ROOT / "benches" / "workload"
@@ -164,7 +164,7 @@ def enabled():
             pairs = [(hit(loop, "dyntrace", "peers_dyntrace"), hit(default, "probe", "peers_probe")) for _ in range(9 * effort)]
             ours, theirs = (statistics.median(costs) for costs in zip(*pairs))
             print(f"  ns of CPU per hit, medians of {len(pairs)}: dyntrace {ours:.0f}, probe {theirs:.0f}")
-            return statistics.median(ours / theirs for ours, theirs in pairs)
+            return Median(ours / theirs for ours, theirs in pairs)
         return ratio
 
     say("a hit under bpftrace, default site, against `probe`", until_met(against_probe(default), 1.05), 1.05, " x")

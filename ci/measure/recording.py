@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-from .common import FULL, build, built, install, instructions, median_ratio, nanoseconds, room, say, taken_in_turns, until_all_met, until_met
+from .common import FULL, Median, build, built, install, instructions, median_ratio, nanoseconds, room, say, taken_in_turns, until_all_met, until_met
 from .lttng import Lttng
 
 
@@ -82,7 +82,7 @@ def dropped(loop, times):
     one, entry = taken_in_turns(times, *(
         lambda payload=payload: loop.cost("discard", payload, "--size", 64 << 10) for payload in ("one", "entry")))
     nanoseconds(f"dropped, medians of {times}", one=one, entry=entry)
-    return statistics.median(entry)
+    return Median(entry)
 
 
 def idle(loop, payload):

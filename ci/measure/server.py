@@ -18,8 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from .common import FULL, ROOT, build, built, install, median_ratio, room, say
-from .files import figures
+from .common import FULL, ROOT, build, built, go_first, install, median_ratio, room, say
 
 SMALL, LARGE = 4 << 10, 4 << 20
 SECONDS = 4 if FULL else 2
@@ -133,7 +132,7 @@ class Bench:
             address = f"127.0.0.1:{free.getsockname()[1]}"
         environment = {name: value.replace("{trace}", trace) for name, value in kind.environment.items()}
         command = [self.binary, self.place / "public", address, *kind.arguments]
-        self.process = subprocess.Popen(command, env=os.environ | environment, preexec_fn=figures.go_first,
+        self.process = subprocess.Popen(command, env=os.environ | environment, preexec_fn=go_first,
                                         stdout=subprocess.PIPE, text=True)
         try:
             if not self.process.stdout.readline().startswith("serves "):
@@ -160,7 +159,7 @@ def loaded(script, url, connections, seconds):
                  'summary.errors.status + summary.errors.read + summary.errors.connect)) end\n')
     script.flush()
     command = ["wrk", "-t", "1", "-c", str(connections), "-d", f"{seconds}s", "-s", script.name, url]
-    run = subprocess.run(command, preexec_fn=figures.go_first, stdout=subprocess.PIPE, text=True, check=True)
+    run = subprocess.run(command, preexec_fn=go_first, stdout=subprocess.PIPE, text=True, check=True)
     done, microseconds, failed = map(int, run.stdout.splitlines()[-1].split())
     if failed:
         raise RuntimeError(f"{failed} of {done} requests of {url} failed")
@@ -174,7 +173,7 @@ def traced(script, pid, folder):
         return
     command = [dyntrace(), "run", "--tracer", "bpftrace", script, "-p", str(pid)]
     with open(Path(folder) / "out", "w") as out, open(Path(folder) / "err", "w") as err:
-        tracer = subprocess.Popen(command, stdout=out, stderr=err, preexec_fn=figures.go_first)
+        tracer = subprocess.Popen(command, stdout=out, stderr=err, preexec_fn=go_first)
         time.sleep(5)
         try:
             yield

@@ -85,16 +85,22 @@ def calls():
         return ratio
 
     for release in releases:
-        for what, case, otp_case, limit in (("a call", "call", "native", 0.20), ("call and return", "return", "native_return", 0.25)):
+        for what, case, otp_case, limit in (("a call", "call", "native", 0.12), ("call and return", "return", "native_return", 0.25)):
             ratio = until_met(against(release, case, otp_case), limit)
             say(f"{what} recorded, against the native tracer of {release.name}", ratio, limit, " x")
+
+    def against_uftrace(effort):
+        ours, theirs = taken_in_turns(5 * effort, lambda: beyond("return"), lambda: uftrace.cost("-R", "traced@retval"))
+        nanoseconds(f"call and return, medians of {len(ours)}", dyntrace=ours, uftrace=theirs)
+        return median_ratio(ours, theirs)
+
+    say("call and return recorded, against uftrace with both arguments", until_met(against_uftrace, 1), 1, " x")
 
     def beside(what, **costs):
         nanoseconds(what, **dict(zip(costs, taken_in_turns(3, *costs.values()))))
 
     few = 100_000
     beside("call, others", OTP_to_a_process=lambda: beyond_otp("process", few), event_of_tracing=lambda: beyond("event", few))
-    beside("call and return, others", OTP_to_a_process=lambda: beyond_otp("process_return", few),
-           uftrace=lambda: uftrace.cost("-R", "traced@retval"), span_of_tracing=lambda: beyond("span", few))
+    beside("call and return, others", OTP_to_a_process=lambda: beyond_otp("process_return", few), span_of_tracing=lambda: beyond("span", few))
     beside("counted", dyntrace=lambda: beyond("count"), OTP=lambda: beyond_otp("count"))
     beside("timed", dyntrace=lambda: beyond("time"), OTP=lambda: beyond_otp("time"))

@@ -37,7 +37,10 @@ pub(crate) struct Pin {
 /// Safe in a signal handler: takes no lock and no heap, keeps `errno`. Pins nest: of two, the one that began first is dropped last.
 #[inline]
 pub(crate) fn pin() -> Option<Pin> {
-    pin_again().or_else(|| claim().map(Pin::begin))
+    match OWN.with(Cell::get) {
+        Some(record) => Some(Pin::begin(record)),
+        None => claim().map(Pin::begin),
+    }
 }
 
 /// As [`pin`] for a thread that was pinned before; `None` for others. Calls no function, so that the compiler saves no registers.

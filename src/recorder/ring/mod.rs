@@ -47,10 +47,10 @@ mod tests;
 use std::ptr;
 
 use dyntrace_metadata::checksum;
-use dyntrace_metadata::event_header::{COMPACT_SIZE, EventHeader, WHOLE, WHOLE_SIZE};
+use dyntrace_metadata::event_header::{COMPACT_SIZE, EventHeader, WHOLE_SIZE};
 use dyntrace_metadata::packet;
 
-use super::form::Form;
+use super::form::{COMPACT_TIGHT, Form};
 use super::payload::Payload;
 use crate::primitives::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::primitives::atomic::{AtomicPtr, AtomicU64, fence};
@@ -143,13 +143,18 @@ impl Cursor {
         self.position / SUB_BUFFER
     }
 
+    /// The bytes before it in the current packet; 0 if there is none.
+    fn used(self) -> u64 {
+        self.position % SUB_BUFFER
+    }
+
     /// Whether the next event is the packet's first.
     fn is_at_first(self) -> bool {
-        self.position % SUB_BUFFER == HEADER
+        self.used() == HEADER
     }
 
     fn room(self) -> u64 {
-        match self.position % SUB_BUFFER {
+        match self.used() {
             0 => 0,
             used => SUB_BUFFER - used,
         }
@@ -241,11 +246,13 @@ impl<S: Space> Ring<S> {
     /// the steps below, without what they need for other firings. Returns `false` if it has recorded nothing.
     #[inline(always)]
     fn record_as_most(&self, class: u16, payload: &impl Payload) -> bool {
-        let (id, length) = (Form::Tight.event_id(class), (COMPACT_SIZE + payload.size(Form::Tight)) as u64);
+        let length = (COMPACT_SIZE + payload.size(Form::Tight)) as u64;
         // 1.
         let state = Cursor::of(self.word.load(Relaxed));
         self.space.interrupted();
-        if id >= WHOLE || state.level > 0 || state.room() < length || state.is_at_first() {
+        let used = state.used();
+        // Up to the header: there is no packet, or no event in it that a compact header may follow.
+        if class >= COMPACT_TIGHT || state.level > 0 || used <= HEADER || used + length > SUB_BUFFER {
             return false;
         }
         // 2.
@@ -253,7 +260,7 @@ impl<S: Space> Ring<S> {
         self.hold(0, packet);
         self.space.interrupted();
         let time = self.time(payload);
-        let header = EventHeader::following(id, time, self.last.load(Relaxed));
+        let header = EventHeader::following(Form::Tight.event_id(class), time, self.last.load(Relaxed));
         let reserved = Cursor { position: state.position + length, level: 1 };
         self.space.interrupted();
         if !header.is_compact() || !cas::exchange(&self.word, state.word(), reserved.word()) {
@@ -266,7 +273,7 @@ impl<S: Space> Ring<S> {
         self.space.interrupted();
         // 4. If a handler has fired since 2, its events lie behind this size, and the exchange fails.
         // Release: as in `commit`.
-        self.space.header(packet, Word::ContentSize).store((reserved.position - packet * SUB_BUFFER) * 8, Release);
+        self.space.header(packet, Word::ContentSize).store((used + length) * 8, Release);
         self.space.interrupted();
         if !cas::exchange(&self.word, reserved.word(), Cursor { level: 0, ..reserved }.word()) {
             self.commit_after_handlers(packet);

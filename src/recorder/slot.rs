@@ -14,6 +14,7 @@
 //!    take one of a thread that has ended.
 
 use std::cell::Cell;
+use std::hint::black_box;
 use std::ptr;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
@@ -101,7 +102,8 @@ impl Firing<'_> {
     pub fn record(self, payload: impl Payload) {
         match self.ready {
             Some(ring) => ring.record(self.probe.id(), payload),
-            None => self.probe.record_in_each(self.sessions, payload),
+            // A copy for the call, as in `Ring::record`.
+            None => self.probe.record_in_each(self.sessions, black_box(payload)),
         }
     }
 }

@@ -44,6 +44,7 @@ mod models;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+use std::hint::black_box;
 use std::ptr;
 
 use dyntrace_metadata::checksum;
@@ -238,7 +239,9 @@ impl<S: Space> Ring<S> {
     pub fn record(&self, class: u16, payload: impl Payload) {
         let is_done = payload.form() == Form::Tight && self.record_as_most(class, &payload);
         if !is_done {
-            self.record_any(class, payload);
+            // A copy for the call, which gets its address: the compiler would pass that of `payload`, which would then be in memory for
+            // other firings, too.
+            self.record_any(class, black_box(payload));
         }
     }
 

@@ -203,7 +203,7 @@ macro_rules! __sdt_keep {
 #[macro_export]
 macro_rules! __sdt_recorded {
     ((str $name:ident $buffer:ident)) => {
-        $buffer.recorded($name)
+        $buffer.bytes_of_any($name)
     };
     ((port $name:ident $buffer:ident)) => {
         $buffer.port($name)

@@ -73,6 +73,30 @@ impl Buffer {
         }
     }
 
+    /// The same for a call site that does not know the text's kind. Most texts are of these two: for the others it calls.
+    #[cfg(recorder)]
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn bytes_of_any<'t>(&'t mut self, text: Text<'t>) -> &'t [u8] {
+        match text.0 {
+            Kind::Utf8(text) if text.len() <= Self::LIMIT && !has_nul(text.as_bytes()) => text.as_bytes(),
+            Kind::Plain(text) if text.len() <= Self::LIMIT => text.as_bytes(),
+            _ => self.bytes_of_rare(text),
+        }
+    }
+
+    #[cfg(recorder)]
+    #[cold]
+    #[inline(never)]
+    fn bytes_of_rare<'t>(&'t mut self, text: Text<'t>) -> &'t [u8] {
+        if let Kind::Numbered { shape, number } = text.0
+            && let Some(name) = Name::new(shape, number)
+        {
+            return &self.bytes[..16].write_copy_of_slice(&name.text())[..name.size() - 1];
+        }
+        self.bytes(text)
+    }
+
     #[inline(never)]
     fn filled(&mut self, text: Kind<'_>) -> &[u8] {
         let length = self.fill(text);
@@ -301,13 +325,19 @@ mod tests {
     #[test]
     fn bytes_are_those_that_a_tracer_sees() {
         fn bytes<'a>(text: impl Into<Text<'a>>) -> Vec<u8> {
-            Buffer::new().bytes(text.into()).to_vec()
+            let text = text.into();
+            let bytes = Buffer::new().bytes(text).to_vec();
+            #[cfg(recorder)]
+            assert_eq!(Buffer::new().bytes_of_any(text), bytes);
+            bytes
         }
         assert_eq!(bytes("some-user-tag"), b"some-user-tag");
         assert_eq!(bytes("a\0b"), b"a");
         assert_eq!(bytes(None::<&str>), b"");
         assert_eq!(bytes(&b"a\xffb"[..]), "a\u{fffd}b".as_bytes());
         assert_eq!(bytes(Text::numbered(&PORT, 12)), b"#Port<0.12>");
+        assert_eq!(bytes(Text::numbered(&PORT, u64::MAX)), b"#Port<0.18446744073709551615>");
+        assert_eq!(bytes(Text::plain("a function")), b"a function");
         assert_eq!(bytes(c"\xff"), b"\xff");
         let long = "\u{1f980}".repeat(200);
         assert_eq!(bytes(&long), long.as_bytes()[..508]);

@@ -124,11 +124,16 @@ impl Name {
         self.ends.map(u64::to_le_bytes)
     }
 
+    /// Its text, and zeros.
+    #[inline(always)]
+    pub(crate) fn text(self) -> [u8; 16] {
+        let [head, tail] = self.ends.map(u128::from);
+        (head | tail << (8 * (self.size - 8))).to_le_bytes()
+    }
+
     /// Writes its text into `to`. Returns the text.
     pub(crate) fn write(self, to: &mut [u8; 16]) -> &[u8] {
-        let [head, tail] = self.ends();
-        to[..8].copy_from_slice(&head);
-        to[self.size - 8..][..8].copy_from_slice(&tail);
+        *to = self.text();
         &to[..self.size - 1]
     }
 }

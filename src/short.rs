@@ -10,18 +10,21 @@ pub(crate) unsafe fn copy(from: &[u8], to: *mut u8) {
     let (length, from) = (from.len(), from.as_ptr());
     // SAFETY: no word is longer than `length`; otherwise bytes are copied one by one.
     unsafe {
-        match length {
-            0 => {}
-            1..4 => {
-                to.write(from.read());
-                to.add(length / 2).write(from.add(length / 2).read());
-                to.add(length - 1).write(from.add(length - 1).read());
+        // In halves: strings of 16 to 32 bytes, as many are, take two comparisons.
+        if length >= 16 {
+            match length {
+                ..=32 => ends::<u128>(from, to, length),
+                33..=64 => ends::<[u128; 2]>(from, to, length),
+                _ => to.copy_from_nonoverlapping(from, length),
             }
-            4..8 => ends::<u32>(from, to, length),
-            8..=16 => ends::<u64>(from, to, length),
-            17..=32 => ends::<u128>(from, to, length),
-            33..=64 => ends::<[u128; 2]>(from, to, length),
-            _ => to.copy_from_nonoverlapping(from, length),
+        } else if length >= 8 {
+            ends::<u64>(from, to, length);
+        } else if length >= 4 {
+            ends::<u32>(from, to, length);
+        } else if length > 0 {
+            to.write(from.read());
+            to.add(length / 2).write(from.add(length / 2).read());
+            to.add(length - 1).write(from.add(length - 1).read());
         }
     }
 }
@@ -42,18 +45,21 @@ unsafe fn ends<Word: Copy>(from: *const u8, to: *mut u8, length: usize) {
     }
 }
 
-/// Whether a NUL is among the bytes.
+/// Whether they are at most `most` bytes, without a NUL. `most`: at least 32, so that short ones need no look at it.
 #[inline(always)]
-pub(crate) fn has_nul(bytes: &[u8]) -> bool {
+pub(crate) fn is_plain(bytes: &[u8], most: usize) -> bool {
     let (length, first) = (bytes.len(), bytes.as_ptr());
     // SAFETY: the reads below lie within `length`.
     let half = |at: usize| u64::from(unsafe { first.add(at).cast::<u32>().read_unaligned() });
-    match length {
-        0..4 => bytes.contains(&0),
-        4..8 => zeros(half(0) | half(length - 4) << 32) != 0,
-        8..=16 => ends_have_nul::<8>(bytes),
-        17..=32 => ends_have_nul::<16>(bytes),
-        _ => long_has_nul(bytes),
+    debug_assert!(most >= 32);
+    if length >= 16 {
+        if length <= 32 { !ends_have_nul::<16>(bytes) } else { length <= most && !long_has_nul(bytes) }
+    } else if length >= 8 {
+        !ends_have_nul::<8>(bytes)
+    } else if length >= 4 {
+        zeros(half(0) | half(length - 4) << 32) == 0
+    } else {
+        !bytes.contains(&0)
     }
 }
 
@@ -93,13 +99,14 @@ mod tests {
 
     #[test]
     fn a_nul_is_found_wherever_it_is() {
-        for length in 0..40 {
+        assert!(!is_plain(&[1; 41], 40));
+        for length in 0..=40 {
             for others in [0x01, 0x80, 0xff] {
                 let mut text = vec![others; length];
-                assert!(!has_nul(&text));
+                assert!(is_plain(&text, 40));
                 for at in 0..length {
                     text[at] = 0;
-                    assert!(has_nul(&text), "at {at} of {length}");
+                    assert!(!is_plain(&text, 40), "at {at} of {length}");
                     text[at] = others;
                 }
             }

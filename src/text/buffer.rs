@@ -8,7 +8,7 @@ use super::argument::{Kind, Text};
 use super::numbered::{self, Part, Shape};
 #[cfg(recorder)]
 use super::numbered::{Name, Recorded};
-use crate::short::has_nul;
+use crate::short::is_plain;
 
 /// The smallest page of any platform. Reading one byte of each faults in every page.
 const PAGE: usize = 4096;
@@ -56,7 +56,7 @@ impl Buffer {
     pub fn bytes<'t>(&'t mut self, text: Text<'t>) -> &'t [u8] {
         match text.0 {
             Kind::Null => b"",
-            Kind::Utf8(text) if text.len() <= Self::LIMIT && !has_nul(text.as_bytes()) => text.as_bytes(),
+            Kind::Utf8(text) if is_plain(text.as_bytes(), Self::LIMIT) => text.as_bytes(),
             // A new value for the call, so that the one from outside need not be in memory.
             Kind::Plain(text) => {
                 if text.len() <= Self::LIMIT {
@@ -79,7 +79,7 @@ impl Buffer {
     #[inline(always)]
     pub fn bytes_of_any<'t>(&'t mut self, text: Text<'t>) -> &'t [u8] {
         match text.0 {
-            Kind::Utf8(text) if text.len() <= Self::LIMIT && !has_nul(text.as_bytes()) => text.as_bytes(),
+            Kind::Utf8(text) if is_plain(text.as_bytes(), Self::LIMIT) => text.as_bytes(),
             Kind::Plain(text) if text.len() <= Self::LIMIT => text.as_bytes(),
             _ => self.bytes_of_rare(text),
         }

@@ -12,6 +12,21 @@ pub(super) struct Envelope<T> {
     pub(super) carried: Carried,
 }
 
+impl<T> Envelope<T> {
+    #[inline(always)]
+    pub(super) fn with_nothing(message: T) -> Envelope<T> {
+        Envelope { message, carried: Carried::NOTHING }
+    }
+
+    /// Gives the current process the token and the tag, and returns the message.
+    #[inline(always)]
+    pub(super) fn opened(self) -> T {
+        let Envelope { message, carried } = self;
+        carried.on_receive();
+        message
+    }
+}
+
 pub(super) struct Carried {
     token: Packed,
     more: Option<Box<More>>,
@@ -23,45 +38,54 @@ struct More {
     tag: Option<Tag>,
 }
 
+/// Whether any message may carry something.
+#[inline(always)]
+pub(super) fn may_carry() -> bool {
+    era() != 0 || tag::any_spreads()
+}
+
 impl Carried {
+    const NOTHING: Carried = Carried { token: Packed::NOTHING, more: None };
+
     /// Returns the token and the user tag for a message of the current process.
     #[inline]
     pub(super) fn on_send() -> Carried {
-        let mut carried = Carried { token: Packed::NOTHING, more: None };
-        if era() != 0 || tag::any_spreads() {
-            carried.take();
-        }
-        carried
+        if may_carry() { Carried::taken() } else { Carried::NOTHING }
     }
 
     #[inline(never)]
-    fn take(&mut self) {
+    fn taken() -> Carried {
+        let mut carried = Carried::NOTHING;
         let mut label = None;
         let era = era();
         if era != 0 {
             // A task that is not a process has no token.
             let _ = seq_trace::change(era, |sequence| {
-                if let Some(beside) = sequence.send(&mut self.token) {
+                if let Some(beside) = sequence.send(&mut carried.token) {
                     label = Some(beside.clone());
                 }
             });
         }
         let tag = if tag::any_spreads() { tag::sent() } else { None };
         if label.is_some() || tag.is_some() {
-            self.more = Some(Box::new(More { label, tag }));
+            carried.more = Some(Box::new(More { label, tag }));
         }
+        carried
     }
 
     /// Gives the current process the token and the tag of a message that it has received.
-    #[inline]
-    pub(super) fn on_receive(mut self) {
-        if era() != 0 || tag::any_spreads() {
+    #[inline(always)]
+    fn on_receive(self) {
+        if may_carry() {
             self.give();
+        } else if let Some(more) = self.more {
+            // As a rule there is nothing to drop, and not even a function is called for it.
+            drop(more);
         }
     }
 
     #[inline(never)]
-    fn give(&mut self) {
+    fn give(mut self) {
         let era = era();
         if era != 0 {
             // A task that is not a process has no token to change.
@@ -74,6 +98,7 @@ impl Carried {
     }
 
     /// The token as probes show it: zeros if traces have been reset since.
+    #[inline]
     pub(super) fn shown(&self) -> (i32, i32, i32) {
         self.token.shown(era())
     }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
 use std::panic::Location;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
@@ -42,7 +43,7 @@ impl<T> Receiver<T> {
     /// Cancellation loses no message.
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Option<T>> {
-        waits(Location::caller(), move |context| self.poll_recv(context))
+        Waiting::new(OwnMailbox::new(RECV), Location::caller(), Receives(self))
     }
 
     /// Receives the first message that `matches`. Waits for one if there is none. The others keep their order. Returns `None` if
@@ -139,14 +140,19 @@ impl<T> Receiver<T> {
     }
 
     /// [`recv`](Receiver::recv), for futures written by hand. Fires no probes of a wait.
+    #[inline(always)]
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
         if let Some(message) = self.take_first() {
             return Poll::Ready(Some(message));
         }
-        match self.poll_channel(context) {
+        self.look();
+        match self.receiver.poll_recv(context) {
             Poll::Ready(Some(envelope)) => Poll::Ready(Some(self.open(envelope))),
             Poll::Ready(None) => Poll::Ready(None),
-            Poll::Pending => Poll::Pending,
+            Poll::Pending => {
+                self.sleeps();
+                Poll::Pending
+            }
         }
     }
 
@@ -216,21 +222,30 @@ impl<T> Receiver<T> {
         Some(Sender::new(self.shared.sender.upgrade()?, self.shared.clone()))
     }
 
-    #[inline]
+    /// Receives a message from the channel, in its envelope.
     fn poll_channel(&mut self, context: &mut Context<'_>) -> Poll<Option<Envelope<T>>> {
+        self.look();
+        let polled = self.receiver.poll_recv(context);
+        if polled.is_pending() {
+            self.sleeps();
+        }
+        polled
+    }
+
+    /// Before the channel has the waker: senders do not wake a thread that polls.
+    #[inline(always)]
+    fn look(&mut self) {
         if self.patience.is_due() {
             match self.receiver.is_empty() {
-                // Before the channel has the waker: senders do not wake a thread that polls.
                 true => self.patience.look(&self.shared.source, || !self.receiver.is_empty()),
                 false => self.patience.finds(),
             }
         }
-        let polled = self.receiver.poll_recv(context);
-        if polled.is_pending() {
-            self.patience.sleeps();
-            self.shared.adopt();
-        }
-        polled
+    }
+
+    fn sleeps(&mut self) {
+        self.patience.sleeps();
+        self.shared.adopt();
     }
 
     fn passed_over(&mut self) -> &mut VecDeque<Envelope<T>> {
@@ -253,12 +268,17 @@ impl<T> Receiver<T> {
     }
 
     /// Opens the envelope: fires `message-receive`, and gives the process the token and the tag.
-    #[inline]
+    #[inline(always)]
     fn open(&mut self, envelope: Envelope<T>) -> T {
-        self.shared.tell_received(&envelope, || self.len());
-        let Envelope { message, carried } = envelope;
-        carried.on_receive();
-        message
+        if Shared::<T>::tells_received() { self.open_seen(envelope) } else { envelope.opened() }
+    }
+
+    /// Apart from the rest, so that a message that nobody sees is not copied for it.
+    #[cold]
+    #[inline(never)]
+    fn open_seen(&mut self, envelope: Envelope<T>) -> T {
+        self.shared.fire_received(&envelope, self.len());
+        envelope.opened()
     }
 }
 
@@ -267,7 +287,23 @@ fn waits<R>(
     place: &'static Location<'static>,
     poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
 ) -> impl Future<Output = R> {
-    Waiting::new(OwnMailbox::new("mailbox::Receiver::recv"), place, poll_fn(poll))
+    Waiting::new(OwnMailbox::new(RECV), place, poll_fn(poll))
+}
+
+/// The operation of a wait for a message.
+const RECV: &str = "mailbox::Receiver::recv";
+
+/// The future of [`Receiver::recv`]. Always inlined, unlike a closure: a message that is copied together with the `Poll` and the `Option`
+/// around it, right after they have been written one by one, has to wait until they are in the cache.
+struct Receives<'r, T>(&'r mut Receiver<T>);
+
+impl<T> Future for Receives<'_, T> {
+    type Output = Option<T>;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+        self.0.poll_recv(context)
+    }
 }
 
 /// No message is pinned in it, as in tokio's.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tokio::sync::mpsc;
 
 use super::depth::Noted;
-use super::envelope::{Carried, Envelope};
+use super::envelope::{Carried, Envelope, may_carry};
 use super::patience::Source;
 use crate::probes::message;
 use crate::process::{self, Pid};
@@ -24,6 +24,12 @@ pub(super) struct Shared<T> {
     words: fn(&T) -> usize,
     /// The length, for the monitor.
     noted: Noted,
+}
+
+/// Whether a message that is sent now may carry something, or a tracer looks.
+#[inline(always)]
+pub(super) fn is_noticed() -> bool {
+    may_carry() || message::send::is_enabled() || message::queued::is_enabled()
 }
 
 /// The number of weak senders that do not belong to users: the one in [`Shared`].
@@ -61,30 +67,30 @@ impl<T> Shared<T> {
         sender.max_capacity() - sender.capacity() + self.passed_over()
     }
 
-    fn words(&self, envelope: &Envelope<T>) -> u32 {
-        narrow((self.words)(&envelope.message))
+    fn words(&self, message: &T) -> u32 {
+        narrow((self.words)(message))
     }
 
     /// Puts a message into its envelope and fires `message-send` and `message-queued`. `queue_len` returns the length of the queue with
     /// this message.
-    #[inline]
+    #[inline(always)]
     pub(super) fn seal(&self, message: T, queue_len: impl FnOnce() -> usize) -> Envelope<T> {
         self.source.answer();
-        let envelope = Envelope { message, carried: Carried::on_send() };
+        let carried = Carried::on_send();
+        // Not with the envelope, which would be made here and copied once more.
         if message::send::is_enabled() || message::queued::is_enabled() {
-            self.fire_sent(&envelope, queue_len());
+            self.fire_sent(&message, carried.shown(), queue_len());
         }
-        envelope
+        Envelope { message, carried }
     }
 
     /// Both probes have the same time: a message is sent when it is in the queue.
     #[cold]
     #[inline(never)]
     #[allow(named_asm_labels)]
-    fn fire_sent(&self, envelope: &Envelope<T>, queue_len: usize) {
-        let (sender, receiver, words) = (process::current(), self.owner(), self.words(envelope));
+    fn fire_sent(&self, message: &T, (label, previous, current): (i32, i32, i32), queue_len: usize) {
+        let (sender, receiver, words) = (process::current(), self.owner(), self.words(message));
         self.noted.note(receiver, narrow(queue_len));
-        let (label, previous, current) = envelope.carried.shown();
         sdt::open_control_if_requested!(message::send);
         let time = sdt::time_if_recorded!(message::send, message::queued);
         sdt::fire_here!(
@@ -113,19 +119,18 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Fires `message-receive`.
-    #[inline]
-    pub(super) fn tell_received(&self, envelope: &Envelope<T>, queue_len: impl FnOnce() -> usize) {
-        if message::receive::is_enabled() {
-            self.fire_received(envelope, queue_len());
-        }
+    /// Whether to call [`fire_received`](Shared::fire_received).
+    #[inline(always)]
+    pub(super) fn tells_received() -> bool {
+        message::receive::is_enabled()
     }
 
+    /// Fires `message-receive`.
     #[cold]
     #[inline(never)]
     #[allow(named_asm_labels)]
-    fn fire_received(&self, envelope: &Envelope<T>, queue_len: usize) {
-        let (receiver, words) = (self.adopt(), self.words(envelope));
+    pub(super) fn fire_received(&self, envelope: &Envelope<T>, queue_len: usize) {
+        let (receiver, words) = (self.adopt(), self.words(&envelope.message));
         self.noted.note(receiver, narrow(queue_len));
         let (label, previous, current) = envelope.carried.shown();
         sdt::fire_here!(

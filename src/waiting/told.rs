@@ -161,7 +161,7 @@ impl<F: Future, R: Waited> Future for Waiting<F, R> {
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        this.wait.poll(|| this.future.poll(context))
+        this.wait.poll(this.future, context)
     }
 }
 
@@ -183,9 +183,9 @@ pub(super) struct Wait<R: Waited> {
 
 impl<R: Waited> Wait<R> {
     #[inline(always)]
-    fn poll<T>(&mut self, poll: impl FnOnce() -> Poll<T>) -> Poll<T> {
+    fn poll<F: Future>(&mut self, future: Pin<&mut F>, context: &mut Context<'_>) -> Poll<F::Output> {
         let panics = Panics(self);
-        let answer = poll();
+        let answer = future.poll(context);
         mem::forget(panics);
         if answer.is_ready() {
             self.end("ready");

@@ -77,7 +77,7 @@ mod tests {
         let pool = Pool::builder().threads(16).slow_threads(0).bound(16).build();
         let (port, all_there) = (Port::new(), std::sync::Barrier::new(4));
         let (mut operations, mut releases) = (Vec::new(), Vec::new());
-        // Threads that live at the same time have different numbers, so they are of both shards.
+        // Threads that live at the same time have different numbers: they are hardly of one shard.
         std::thread::scope(|scope| {
             let (pool, all_there) = (&pool, &all_there);
             let submitted = [(); 4].map(|()| {

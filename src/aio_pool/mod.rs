@@ -75,8 +75,8 @@
 //!
 //! A pool with more than 8 threads in the fast lane, as it has by default on more than 8 processors, consists of shards of up to 8 such
 //! threads. Each has a lock, queues, a share of [`Builder::bound`] and both lanes of its own; [`Builder::slow_threads`] limits the extra
-//! threads of all shards together. A thread of the program always submits to the same shard. No shard takes jobs of another one: a shard
-//! whose threads are blocked gets extra ones.
+//! threads of all shards together. A thread of the program always submits to the same shard, unless the system gives that one no thread.
+//! No shard takes jobs of another one: a shard whose threads are blocked gets extra ones.
 //!
 //! # Wake-ups
 //!

@@ -62,8 +62,7 @@ impl Pool {
     pub fn submit<J: Job>(&self, port: Port, job: J) -> Operation<J> {
         let (lane, taken) = (job.lane(), job.taken());
         let cell = OperationCell::awaited(job);
-        let shared = self.handle.shards.here();
-        let ticket = shared.submit(QueuedJob {
+        let waiting = self.handle.shards.submit(QueuedJob {
             port,
             lane,
             taken,
@@ -71,7 +70,7 @@ impl Pool {
             runnable: cell.clone(),
             promise: None,
         });
-        Operation::new(cell, ticket.map(|ticket| (Arc::clone(shared), ticket)))
+        Operation::new(cell, waiting)
     }
 
     /// Submits a job that is not awaited. The I/O thread settles it, or this call if the pool refuses it.
@@ -99,7 +98,7 @@ impl Pool {
     fn detach<J: Job>(&self, port: Port, job: J, promise: Option<Promise>) {
         let (lane, taken) = (job.lane(), job.taken());
         let (submitted, runnable) = (Time::now(), OperationCell::detached(job));
-        self.handle.shards.here().submit(QueuedJob { port, lane, taken, submitted, runnable, promise });
+        self.handle.shards.submit(QueuedJob { port, lane, taken, submitted, runnable, promise });
     }
 
     /// Counts an operation that its driver answered without a job. `command` is the command's number, below 8.

@@ -4,10 +4,13 @@
 //! would be passed from core to core all the time: by the simulation of `ci/bench scale`, 64 cores would do a seventh of 64 times the jobs
 //! of one. So no more than [`THREADS`] workers of the fast lane share a lock. A thread submits all its jobs to the same shard.
 
+use std::io;
 use std::sync::Arc;
 
+use super::admission_queue::Ticket;
+use super::job::Fault;
 use super::metrics::Metrics;
-use super::shared::{PoolShared, Settings};
+use super::shared::{PoolShared, QueuedJob, Settings};
 use crate::process;
 
 /// The most workers of the fast lane in a shard.
@@ -30,9 +33,35 @@ impl Shards {
         &self.0
     }
 
-    /// The shard for jobs that the current thread submits.
+    /// Submits a job to the current thread's shard. If that has no thread and the system gives it none, another one gets the job; if all
+    /// are without, the job is refused. Returns the shard and a ticket if the job waits for room.
     #[inline]
-    pub fn here(&self) -> &Arc<PoolShared> {
+    pub fn submit(&self, job: QueuedJob) -> Option<(Arc<PoolShared>, Ticket)> {
+        let here = self.here();
+        match here.submit(job) {
+            Ok(ticket) => ticket.map(|ticket| (Arc::clone(here), ticket)),
+            Err((job, error)) => self.submit_elsewhere(here, job, error),
+        }
+    }
+
+    #[cold]
+    fn submit_elsewhere(
+        &self,
+        here: &Arc<PoolShared>,
+        mut job: QueuedJob,
+        mut error: io::Error,
+    ) -> Option<(Arc<PoolShared>, Ticket)> {
+        for shard in self.0.iter().filter(|shard| !Arc::ptr_eq(shard, here)) {
+            match shard.submit(job) {
+                Ok(ticket) => return ticket.map(|ticket| (Arc::clone(shard), ticket)),
+                Err(refused) => (job, error) = refused,
+            }
+        }
+        job.runnable.refuse(Fault::NoThread(error));
+        None
+    }
+
+    fn here(&self) -> &Arc<PoolShared> {
         match &*self.0 {
             [only] => only,
             several => &several[process::thread_number() as usize % several.len()],

@@ -175,18 +175,22 @@ impl PoolShared {
         }
     }
 
-    /// Puts a job into a queue or, if the queues are full, has it wait and returns a ticket. Refuses the job if the pool is shut down
-    /// or has no thread.
-    pub fn submit(self: &Arc<Self>, mut job: QueuedJob) -> Option<Ticket> {
+    /// Puts a job into a queue or, if the queues are full, has it wait and returns a ticket. Refuses the job if the pool is shut down.
+    ///
+    /// # Errors
+    ///
+    /// Gives the job back, and says why, if the shard has no thread and gets none.
+    pub fn submit(self: &Arc<Self>, mut job: QueuedJob) -> Result<Option<Ticket>, (QueuedJob, io::Error)> {
         let mut state = lock(&self.state);
         if state.phase == Phase::ShutDown {
             drop(state);
             job.runnable.refuse(Fault::ShutDown);
-            return None;
+            return Ok(None);
         }
-        job.promise = job.promise.and_then(|promise| state.promises.make(promise));
+        let asked = job.promise;
+        job.promise = asked.and_then(|promise| state.promises.make(promise));
         if state.queued() >= self.settings.bound {
-            return Some(self.wait_for_room(&mut state, job));
+            return Ok(Some(self.wait_for_room(&mut state, job)));
         }
         let now = job.submitted;
         match self.choose(&mut state, job.lane, now) {
@@ -197,11 +201,11 @@ impl PoolShared {
             }
             Err(error) => {
                 self.fulfil(&mut state, job.promise);
-                drop(state);
-                job.runnable.refuse(Fault::NoThread(error));
+                job.promise = asked;
+                return Err((job, error));
             }
         }
-        None
+        Ok(None)
     }
 
     /// Chooses the worker for a new job: a busy one that starts it soon, an idle one, a new one, or the one with the shortest queue; of

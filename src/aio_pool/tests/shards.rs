@@ -1,5 +1,7 @@
 //! Pools of several shards: what they have together, and what each has for itself.
 
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -117,6 +119,29 @@ fn extra_threads_are_limited_in_all_shards_together() {
         while pool.metrics().slow.threads > 2 {
             thread::sleep(Duration::from_millis(1));
         }
+    }
+}
+
+#[test]
+fn a_shard_without_a_thread_has_its_jobs_run_by_another_one() {
+    let pool_of = |most| {
+        let started = AtomicUsize::new(0);
+        let spawn = move |name, run: Box<dyn FnOnce() + Send>| match started.fetch_add(1, Ordering::SeqCst) < most {
+            true => thread::Builder::new().name(name).spawn(run),
+            false => Err(io::ErrorKind::WouldBlock.into()),
+        };
+        Pool::builder().threads(16).spawn(Box::new(spawn)).build()
+    };
+    let log = Log::default();
+    // The watchdog and the worker of the shard that is first.
+    let pool = pool_of(2);
+    for operation in in_both_shards(|| pool.submit(Port::new(), log.job(|| 7))) {
+        assert_eq!(wait_for(operation).unwrap(), 7);
+    }
+    assert_eq!(pool.metrics().fast.threads, 1);
+    let pool = pool_of(0);
+    for operation in in_both_shards(|| pool.submit(Port::new(), log.job(|| 7))) {
+        assert!(matches!(wait_for(operation), Err(Fault::NoThread(_))));
     }
 }
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 HEAD = """# Figures
 
-Each figure that `ci/bench` measures beside the figure that is asked, as it wrote them here (`ci/bench --page FILE [--busy N] [PART ...]`): of each part
-those of its last run, on the machine named there. A figure that is a median has the spread of its samples. *Beside* has what else was
-measured, as the floor. [What it costs](cost.md) tells how far machines are apart.
+Each figure that `ci/bench` measures beside the figure that is asked, as it wrote them here (`ci/bench --page FILE [--busy N] [PART ...]`):
+of each part those of its last run, on the machine named there. A figure that is a median has the spread of its samples. *Beside* has what
+else was measured, as the floor. [What it costs](cost.md) tells how far machines are apart.
 """
 
 

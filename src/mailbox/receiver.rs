@@ -232,7 +232,7 @@ impl<T> Receiver<T> {
         polled
     }
 
-    /// Before the channel has the waker: senders do not wake a thread that polls.
+    /// Polls for a message if that pays, before the channel has the waker: senders do not wake a thread that polls.
     #[inline(always)]
     fn look(&mut self) {
         if self.patience.is_due() {

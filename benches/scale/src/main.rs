@@ -29,6 +29,7 @@ fn main() -> std::io::Result<()> {
     let present = [
         ("cached read", path(read, 3.0), one_each),
         ("open and close", path(open, 1.0), one),
+        // A lock for each shard of the pool, with as many threads as there are cores.
         ("job of the pool", job, (|cores| cores.div_ceil(8)) as Lines),
     ];
     let instead = [
@@ -43,7 +44,7 @@ fn main() -> std::io::Result<()> {
 /// How many resources so many cores share out.
 type Lines = fn(usize) -> usize;
 
-/// For each path and number of cores the share of as many times one core's operations.
+/// Returns, by path and by number of cores, the simulated share.
 fn shares(paths: &[(&str, Path, Lines)]) -> Value {
     let of_path = |path, lines: Lines| {
         CORES.map(|cores| (cores.to_string(), json!(share(path, lines(cores), cores)))).into_iter().collect()

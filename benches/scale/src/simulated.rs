@@ -23,14 +23,14 @@ struct Line {
 /// The simulated time, in picoseconds: whole numbers have an order.
 const END: u64 = 2_000_000_000;
 
-/// Returns how many operations so many cores do that share out so many resources, relative to as many times those of one core.
+/// Returns the operations of `cores` cores, which share out `lines` resources, relative to `cores` times the operations of one core.
 pub fn share(path: Path, lines: usize, cores: usize) -> f64 {
     operations(path, lines, cores) as f64 / (cores * operations(path, 1, 1).max(1)) as f64
 }
 
-fn operations(path: Path, count: usize, cores: usize) -> usize {
+fn operations(path: Path, lines: usize, cores: usize) -> usize {
     let [own, held, handover] = [path.own, path.held, path.handover].map(|time| (time * 1000.0) as u64);
-    let mut lines = vec![Line::default(); count];
+    let mut lines = vec![Line::default(); lines];
     // The cores that arrive at their resource, by time. They begin apart, as they would be found.
     let mut arrivals: BinaryHeap<_> =
         (0..cores).map(|core| Reverse((own + core as u64 * own / cores as u64, core))).collect();
@@ -39,7 +39,8 @@ fn operations(path: Path, count: usize, cores: usize) -> usize {
         if now >= END {
             break;
         }
-        let line = &mut lines[core % count];
+        let at = core % lines.len();
+        let line = &mut lines[at];
         let moves = line.last.replace(core).is_some_and(|last| last != core);
         line.free_at = now.max(line.free_at) + held + if moves { handover } else { 0 };
         done += 1;

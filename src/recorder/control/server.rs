@@ -92,20 +92,20 @@ impl<S: SessionAccess> Server<S> {
     /// Serves for ever.
     pub(super) fn serve(mut self) -> ! {
         loop {
-            self.turn(None);
+            self.turn(None, &Instant::now);
         }
     }
 
-    /// Waits for events, at most until `limit`, and handles them.
-    pub(super) fn turn(&mut self, limit: Option<Instant>) {
-        let now = Instant::now();
+    /// Waits for events, at most until `limit`, and handles them. `clock` tells the time, so that tests need not wait for deadlines.
+    pub(super) fn turn(&mut self, limit: Option<Instant>, clock: &impl Fn() -> Instant) {
+        let now = clock();
         if self.accepts_after.is_some_and(|time| time <= now) {
             self.accepts_after = None;
         }
         let deadlines = self.connections.iter().filter_map(|connection| connection.deadline);
         let until = deadlines.chain(limit).chain(self.accepts_after).min();
         let ready = self.wait(until.map(|time| time.saturating_duration_since(now)));
-        let now = Instant::now();
+        let now = clock();
         for (mut connection, is_ready) in mem::take(&mut self.connections).into_iter().zip(ready.connections) {
             let next = if is_ready {
                 self.read(&mut connection, now)

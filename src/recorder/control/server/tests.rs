@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 
@@ -59,32 +59,41 @@ impl SessionAccess for Numbers {
     }
 }
 
+/// The patience of all servers here: longer than any test takes, unless it moves the server's clock.
+const PATIENCE: Duration = Duration::from_secs(600);
+
 /// A running server.
 struct Running {
     place: TempDir,
     sessions: Numbers,
+    /// The seconds by which the server's clock is ahead.
+    ahead: Arc<AtomicU64>,
     has_to_end: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Running {
-    fn new(limits: Limits) -> Running {
+    fn new() -> Running {
         let place = tempfile::tempdir().unwrap();
         let listener = UnixListener::bind(place.path().join("socket")).unwrap();
         let sessions = Numbers::default();
         let has_to_end = Arc::new(AtomicBool::new(false));
+        let limits = Limits { patience: PATIENCE, ..Limits::default() };
         let mut server = Server::new(listener, sessions.clone(), limits).unwrap();
-        let end = has_to_end.clone();
+        let ahead = Arc::new(AtomicU64::new(0));
+        let (end, seconds) = (has_to_end.clone(), ahead.clone());
         let thread = thread::spawn(move || {
+            let clock = || Instant::now() + Duration::from_secs(seconds.load(Ordering::Relaxed));
             while !end.load(Ordering::Relaxed) {
-                server.turn(Some(Instant::now() + Duration::from_millis(5)));
+                server.turn(Some(clock() + Duration::from_millis(5)), &clock);
             }
         });
-        Running { place, sessions, has_to_end, thread: Some(thread) }
+        Running { place, sessions, ahead, has_to_end, thread: Some(thread) }
     }
 
-    fn patient() -> Running {
-        Running::new(Limits { patience: Duration::from_secs(600), ..Limits::default() })
+    /// Has all deadlines of this moment pass.
+    fn lose_patience(&self) {
+        self.ahead.fetch_add(PATIENCE.as_secs() + 1, Ordering::Relaxed);
     }
 
     fn socket(&self) -> PathBuf {
@@ -148,7 +157,7 @@ impl Client {
 
 #[test]
 fn every_request_is_answered() {
-    let running = Running::patient();
+    let running = Running::new();
     let mut client = running.greeted();
     assert_eq!(client.ask("start record:/t"), "ok\nsession=1");
     assert_eq!(client.ask("start record:/t,mode=overwrite"), "ok\nsession=2");
@@ -161,7 +170,7 @@ fn every_request_is_answered() {
 
 #[test]
 fn what_cannot_be_done_ends_nothing() {
-    let running = Running::patient();
+    let running = Running::new();
     let mut client = running.greeted();
     for (request, answer) in [
         ("stop 7", "error no session 7"),
@@ -178,7 +187,7 @@ fn what_cannot_be_done_ends_nothing() {
 
 #[test]
 fn sessions_end_with_their_connection_and_others_may_use_them_before() {
-    let running = Running::patient();
+    let running = Running::new();
     let mut owner = running.greeted();
     let mut other = running.greeted();
     for _ in 0..3 {
@@ -196,7 +205,7 @@ fn sessions_end_with_their_connection_and_others_may_use_them_before() {
 
 #[test]
 fn another_version_is_refused() {
-    let running = Running::patient();
+    let running = Running::new();
     let mut client = running.connect();
     assert_eq!(client.ask("dyntrace 2"), "error \"dyntrace 2\" instead of \"dyntrace 1\"");
     assert_eq!(client.hear(), None);
@@ -205,7 +214,7 @@ fn another_version_is_refused() {
 
 #[test]
 fn messages_in_pieces_and_several_at_once() {
-    let running = Running::patient();
+    let running = Running::new();
     let mut client = running.connect();
     for byte in protocol::frame(GREETING).unwrap() {
         client.send(&[byte]);
@@ -220,17 +229,23 @@ fn messages_in_pieces_and_several_at_once() {
 
 #[test]
 fn half_a_message_and_silence_end_a_connection_but_not_one_with_a_session() {
-    let running = Running::new(Limits { patience: Duration::from_millis(50), ..Limits::default() });
+    let running = Running::new();
     let mut recording = running.greeted();
     assert_eq!(recording.ask("start record:/t"), "ok\nsession=1");
     let mut half = running.greeted();
     half.send(&[9, 0, 0, 0, b's']);
-    for mut silent in [half, running.greeted(), running.connect()] {
+    let strange = running.connect();
+    // The server has read all that came before what it answers.
+    let greeted = running.greeted();
+    running.lose_patience();
+    for mut silent in [half, strange, greeted] {
         assert!(silent.hear().unwrap().starts_with("error no complete message arrived for"));
         assert_eq!(silent.hear(), None);
     }
     assert_eq!(recording.ask("change 1 failed"), "ok");
     recording.send(&[9, 0]);
+    running.greeted();
+    running.lose_patience();
     assert!(recording.hear().unwrap().starts_with("error no complete message arrived for"));
     while !running.sessions.lock().is_empty() {
         thread::yield_now();
@@ -239,7 +254,7 @@ fn half_a_message_and_silence_end_a_connection_but_not_one_with_a_session() {
 
 #[test]
 fn a_message_too_long_is_not_waited_for() {
-    let running = Running::patient();
+    let running = Running::new();
     let mut client = running.connect();
     client.send(&[0xff; 4]);
     assert_eq!(client.hear().as_deref(), Some("error a message of 4294967295 bytes; 65536 are the most"));
@@ -248,7 +263,7 @@ fn a_message_too_long_is_not_waited_for() {
 
 #[test]
 fn a_thousand_connections() {
-    let running = Running::patient();
+    let running = Running::new();
     let mut served: Vec<Client> = (0..64).map(|_| running.greeted()).collect();
     for _ in 64..1000 {
         let mut client = running.connect();
@@ -265,7 +280,7 @@ fn a_thousand_connections() {
 
 #[test]
 fn answers_that_nobody_reads_are_not_kept() {
-    let running = Running::patient();
+    let running = Running::new();
     let mut deaf = running.greeted();
     let request = protocol::frame("status").unwrap().repeat(1000);
     while deaf.stream.write_all(&request).is_ok() {}
@@ -280,7 +295,7 @@ fn another_user_is_refused() {
     }
     use std::fs::{Permissions, set_permissions};
     use std::os::unix::fs::PermissionsExt as _;
-    let running = Running::patient();
+    let running = Running::new();
     // As if the folder were open to all: the server must not rely on it.
     set_permissions(running.place.path(), Permissions::from_mode(0o755)).unwrap();
     set_permissions(running.socket(), Permissions::from_mode(0o777)).unwrap();
@@ -300,7 +315,7 @@ fn another_user_is_refused() {
 
 #[test]
 fn garbage_hurts_nobody() {
-    let running = Running::patient();
+    let running = Running::new();
     let client = RefCell::new(running.greeted());
     proptest!(|(pieces: Vec<Vec<u8>>, is_greeted: bool, messages in prop::collection::vec(any::<String>(), 0..4))| {
         let mut hostile = if is_greeted { running.greeted() } else { running.connect() };

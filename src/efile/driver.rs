@@ -127,7 +127,7 @@ impl Driver {
     {
         let attempt = |request: &Request, _: &mut (), trial: &mut Trial| attempt(request, trial);
         let work = |request: &Request, _: &mut ()| work(request);
-        self.run_inline(Driver::permit(self.inline), self.port, request, (), attempt, work).await.0
+        self.run_inline(Driver::permit(self.inline), self.port, request, (), attempt, || work).await.0
     }
 
     /// As [`run`](Driver::run), for any port, with a buffer that comes back with the result; it is lost if the pool could not run
@@ -149,7 +149,8 @@ impl Driver {
     }
 
     /// As [`run_with`](Driver::run_with), but with a permit calls `attempt` first, on this thread, and `work` only after a miss.
-    /// `attempt` must not panic; `work` gets the buffer as `attempt` left it.
+    /// `attempt` must not panic; `work` gets the buffer as `attempt` left it. `make_work` is called after the last wait before the job:
+    /// `work` may own a file, and a future that is forgotten while it waits must not keep that open.
     pub(crate) async fn run_inline<T, B, A, F>(
         &self,
         permit: Option<Permit>,
@@ -157,7 +158,7 @@ impl Driver {
         request: Request,
         buffer: B,
         attempt: A,
-        work: F,
+        make_work: impl FnOnce() -> F,
     ) -> (io::Result<T>, Option<B>)
     where
         A: FnOnce(&Request, &mut B, &mut Trial) -> Attempt<T>,
@@ -168,12 +169,12 @@ impl Driver {
         self.wait_for_writes(&request).await;
         let Some(permit) = permit else {
             let entered = Entered::enter(port, &request);
-            return self.submit(FileJob::new(entered, request, buffer, work), port).await;
+            return self.submit(FileJob::new(entered, request, buffer, make_work()), port).await;
         };
         // Otherwise a task whose operations all hit the caches would never yield.
         yield_if_spent(permit.must_yield()).await;
         let entered = Entered::enter(port, &request);
-        let mut operation = FileJob::new(entered, request, buffer, work);
+        let mut operation = FileJob::new(entered, request, buffer, make_work());
         let mut took = Duration::ZERO;
         let tried = operation.at_once(|request, buffer| {
             let mut trial = permit.begin();

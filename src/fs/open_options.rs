@@ -150,7 +150,7 @@ impl OpenOptions {
         };
         let is_attempted = self.is_known && self.read && inline::can_open(flags);
         let permit = if is_attempted { Driver::permit(inline) } else { None };
-        let (descriptor, _) = driver.run_inline(permit, port, request, (), attempt, open).await;
+        let (descriptor, _) = driver.run_inline(permit, port, request, (), attempt, || open).await;
         Ok(File::new(descriptor?))
     }
 

@@ -1,5 +1,6 @@
 //! The adaptive mode of the inline path. The pool has no threads, so an operation that is ready at once was a hit.
 
+use std::future::Future;
 use std::io::SeekFrom;
 use std::pin::pin;
 use std::task::Poll;
@@ -33,7 +34,7 @@ async fn slow_hit(driver: &Driver, permit: Option<Permit>) {
         Ok(())
     };
     let request = Request::new(Command::Pwd);
-    driver.run_inline(permit, driver.port(), request, (), attempt, |_, ()| Ok(())).await.0.unwrap();
+    driver.run_inline(permit, driver.port(), request, (), attempt, || |_, ()| Ok(())).await.0.unwrap();
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn misses_in_a_row_pause() {
         let attempt = |_: &Request, _: &mut (), _: &mut Trial| Err::<(), _>(Miss::NotCached);
         let permit = Permit::on(Inline::Adaptive, Some(&BACK_OFF));
         let request = Request::new(Command::Pwd);
-        finish(&pool, driver.run_inline(permit, port, request, (), attempt, |_, ()| Ok(()))).0.unwrap();
+        finish(&pool, driver.run_inline(permit, port, request, (), attempt, || |_, ()| Ok(()))).0.unwrap();
     }
     assert_eq!(BACK_OFF.level(), 1);
 }
@@ -94,6 +95,33 @@ fn a_task_yields_once_its_thread_has_answered_for_long() {
             assert!(poll(next.as_mut()).is_ready());
         }
         finish_now(slow_hit(&driver, Driver::permit(Inline::Always))).unwrap();
+    })
+    .join()
+    .unwrap();
+}
+
+/// A future that gives way before it asks holds nothing that a file waits for, even if it is forgotten.
+#[test]
+fn a_forgotten_future_that_has_given_way_does_not_keep_a_file_open() {
+    fn begin_and_forget(future: impl Future) {
+        let mut future = Box::pin(future);
+        assert!(poll(future.as_mut()).is_pending());
+        std::mem::forget(future);
+    }
+
+    let Some((_folder, path)) = cached() else { return };
+    thread::spawn(move || {
+        let (pool, driver, _) = stepped_adaptive();
+        for operation in 0..3 {
+            let mut file = open(&pool, &driver, &path);
+            finish(&pool, slow_hit(&driver, Driver::permit(Inline::Adaptive)));
+            match operation {
+                0 => begin_and_forget(file.metadata()),
+                1 => begin_and_forget(file.read_at(vec![0; 1], 0)),
+                _ => begin_and_forget(file.read(&mut [0; 1])),
+            }
+            finish(&pool, file.close()).unwrap();
+        }
     })
     .join()
     .unwrap();

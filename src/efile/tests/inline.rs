@@ -147,7 +147,8 @@ fn a_miss_goes_to_the_pool() {
             buffer.push(2);
             Ok(7)
         };
-        driver.run_inline(Driver::permit(Inline::Always), port, Request::new(Command::Pwd), Vec::new(), attempt, work)
+        let permit = Driver::permit(Inline::Always);
+        driver.run_inline(permit, port, Request::new(Command::Pwd), Vec::new(), attempt, move || work)
     };
     for asked in [true, false] {
         let mut operation = pin!(operation(asked));

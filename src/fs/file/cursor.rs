@@ -229,12 +229,15 @@ impl Cursor {
         let buffer = mem::take(&mut self.buffer);
         let descriptor = Arc::clone(&self.descriptor);
         self.in_flight = Some(Box::pin(async move {
-            let (permit, user) = (descriptor.permit_read(size), Arc::clone(&descriptor));
+            let permit = descriptor.permit_read(size);
             let attempt = |request: &Request, buffer: &mut Buffer, trial: &mut Trial| {
                 buffer.read(descriptor.file(), size, |bytes| request.moving(descriptor.try_read(bytes, trial)))
             };
-            let work = move |request: &Request, buffer: &mut Buffer| {
-                buffer.read(user.file(), size, |bytes| request.moving(read(user.file(), bytes)))
+            let work = || {
+                let user = Arc::clone(&descriptor);
+                move |request: &Request, buffer: &mut Buffer| {
+                    buffer.read(user.file(), size, |bytes| request.moving(read(user.file(), bytes)))
+                }
             };
             let (driver, port) = (descriptor.driver(), descriptor.port());
             let (answer, buffer) = driver.run_inline(permit, port, request, buffer, attempt, work).await;

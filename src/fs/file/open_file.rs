@@ -105,10 +105,13 @@ impl File {
 
     /// Returns the file's metadata. Does not wait for a write in flight.
     pub async fn metadata(&self) -> io::Result<Metadata> {
-        let (descriptor, user) = (&self.descriptor, Arc::clone(&self.descriptor));
+        let descriptor = &self.descriptor;
         let (permit, request) = (descriptor.permit_fstat(), descriptor.request(Command::Fstat));
         let attempt = |_: &Request, _: &mut (), _: &mut Trial| descriptor.try_fstat();
-        let work = move |_: &Request, _: &mut ()| user.file().metadata();
+        let work = || {
+            let user = Arc::clone(descriptor);
+            move |_: &Request, _: &mut ()| user.file().metadata()
+        };
         descriptor.driver().run_inline(permit, descriptor.port(), request, (), attempt, work).await.0
     }
 

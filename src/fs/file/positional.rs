@@ -24,12 +24,13 @@ impl File {
     /// ```
     pub async fn read_at(&self, buffer: Vec<u8>, offset: u64) -> (io::Result<usize>, Vec<u8>) {
         let request = self.positional(Command::Preadv, buffer.len(), offset);
-        let (descriptor, user) = (&self.descriptor, Arc::clone(&self.descriptor));
+        let descriptor = &self.descriptor;
         let attempt = |request: &Request, buffer: &mut Vec<u8>, trial: &mut Trial| {
             request.moving(descriptor.try_read_at(buffer, offset, trial))
         };
-        let work = move |request: &Request, buffer: &mut Vec<u8>| {
-            request.moving(retry(|| user.file().read_at(buffer, offset)))
+        let work = || {
+            let user = Arc::clone(descriptor);
+            move |request: &Request, buffer: &mut Vec<u8>| request.moving(retry(|| user.file().read_at(buffer, offset)))
         };
         let permit = descriptor.permit_read_at(buffer.len());
         let (answer, buffer) =

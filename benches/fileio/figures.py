@@ -24,8 +24,8 @@ STORM = TARGET / "release" / "storm"
 TOKIO = "tokio-fs-mt"
 OURS = ["dyntrace-mt", "dyntrace-ct", "dyntrace-pool-mt", "dyntrace-pool-ct", "dyntrace-inline-mt", "dyntrace-inline-ct"]
 RINGS = ["tokio-uring", "compio", "monoio"]
-# The calls of the kernel and nothing else: those that `tokio::fs` makes, and those that never wait.
-FLOORS = ["std", "cached"]
+# The calls of the kernel and nothing else: those that `tokio::fs` makes, those that never wait, and the first on another thread for each.
+FLOORS = ["std", "cached", "handed"]
 PEERS = [*OURS, TOKIO, "tokio-fs-ct", "spawn-blocking-mt", "spawn-blocking-ct", *RINGS, *FLOORS]
 OPERATIONS = ["pread", "pwrite", "ofc", "stat", "rename", "readfile", "append", "append-shared"]
 IN_FLIGHT = [1, 16, 256]
@@ -42,6 +42,10 @@ class Cell(NamedTuple):
 
     def __str__(self):
         return f"{self.operation}, {self.in_flight} in flight, {self.place}"
+
+    def allows(self, peer):
+        # Where threads have more than one operation to do, they need not wake each other for each.
+        return peer != "handed" or self.in_flight == 1
 
 
 class Speed(NamedTuple):
@@ -204,7 +208,8 @@ def directories():
 def judged(say, cell, asked, place, full):
     """The runs of a cell by peer; twice as many if a figure is missed, as on a noisy machine."""
     named = {peer for figure in asked for peer in figure.peers()}
-    peers = PEERS if full else [peer for peer in PEERS if peer in named or peer in ("dyntrace-mt", "dyntrace-ct", TOKIO, *FLOORS)]
+    named |= {"dyntrace-mt", "dyntrace-ct", TOKIO, *FLOORS}
+    peers = [peer for peer in PEERS if cell.allows(peer) and (full or peer in named)]
     runs = {peer: [] for peer in peers}
 
     def take_in_turns():

@@ -36,6 +36,7 @@ pub struct Task {
     files: Arc<Files>,
     phase: Arc<Phase>,
     random: Rng,
+    before_each: Option<Box<dyn FnMut() + Send + Sync>>,
     done: u64,
     names: [PathBuf; 2],
     own: PathBuf,
@@ -53,6 +54,7 @@ impl Task {
             operation,
             phase: Arc::clone(phase),
             random: Rng::with_seed(number as u64),
+            before_each: None,
             done: 0,
             names,
             own: files.own(number, "own"),
@@ -61,10 +63,19 @@ impl Task {
         })
     }
 
+    /// Has `call` run before each operation, on the thread that makes it.
+    pub fn before_each(&mut self, call: impl FnMut() + Send + Sync + 'static) {
+        self.before_each = Some(Box::new(call));
+    }
+
     /// Whether to run one more. Counts operations that ended in the measured time.
     pub fn goes_on(&mut self) -> bool {
         self.done += u64::from(self.phase.is_measured());
-        !self.phase.is_over()
+        let goes_on = !self.phase.is_over();
+        if let Some(call) = self.before_each.as_mut().filter(|_| goes_on) {
+            call();
+        }
+        goes_on
     }
 
     /// Returns the counted operations.

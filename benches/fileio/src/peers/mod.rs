@@ -3,6 +3,7 @@
 mod cached;
 mod compio;
 mod dyntrace;
+mod handed;
 mod monoio;
 mod on_tokio;
 mod spawn_blocking;
@@ -38,6 +39,8 @@ pub enum Peer {
     Std,
     /// The floor of operations answered on the caller's thread: only calls that never wait, on threads as `Std`.
     Cached,
+    /// The floor of operations that another thread makes: std's functions on a second thread for each task.
+    Handed,
     /// The runtimes on io_uring, one thread each.
     TokioUring,
     Compio,
@@ -70,6 +73,7 @@ impl Peer {
             Peer::SpawnBlockingCt => on_tokio::run(current_thread(), tasks, spawn_blocking::run),
             Peer::Std => std_sync::run(tasks),
             Peer::Cached => cached::run(tasks),
+            Peer::Handed => handed::run(tasks),
             Peer::TokioUring => tokio_uring::run(tasks),
             Peer::Compio => compio::run(tasks),
             Peer::Monoio => monoio::run(tasks),

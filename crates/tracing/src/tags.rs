@@ -2,18 +2,26 @@
 //!
 //! They are found from inside of operations, where there is no subscriber at hand: by number of the layer, then by number of the span.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
-use std::mem;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
-use std::thread;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, compiler_fence};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+use std::{mem, process, thread};
 
 use dyntrace::Tag;
 
 use crate::rules::SpanTag;
 
 static LAYERS: RwLock<BTreeMap<u64, Arc<Tags>>> = RwLock::new(BTreeMap::new());
+
+/// The process that made the first layer. A forked child has another id.
+static MADE_BY: OnceLock<u32> = OnceLock::new();
+
+thread_local! {
+    /// Whether this thread has, or waits for, one of the locks here.
+    static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
+}
 
 /// A power of two.
 const SHARDS: usize = 32;
@@ -41,7 +49,8 @@ impl LayerTags {
         // Relaxed: the numbers need only differ.
         let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
         let tags = Arc::new(Tags::default());
-        write(&LAYERS).insert(number, tags.clone());
+        MADE_BY.get_or_init(process::id);
+        inside(|| write(&LAYERS).insert(number, tags.clone()));
         LayerTags { number, tags, noted: AtomicBool::new(false) }
     }
 
@@ -67,38 +76,40 @@ impl LayerTags {
 
     pub(crate) fn insert(&self, span: u64, tag: SpanTag) {
         // Dropped here, without the lock.
-        let _old = write(self.tags.shard(span)).insert(span, tag);
+        let _old = inside(|| write(self.tags.shard(span)).insert(span, tag));
     }
 
     pub(crate) fn get(&self, span: u64) -> Option<Tag> {
-        self.tags.get(span)
+        inside(|| self.tags.get(span)).flatten()
     }
 
     /// Replaces the tag of a span that may have one, if the new one goes before it.
     pub(crate) fn replace(&self, span: u64, mut new: SpanTag) {
         // The old tag is dropped without the lock, as `new`.
-        if let Some(known) = write(self.tags.shard(span)).get_mut(&span)
-            && new.goes_before(known)
-        {
-            mem::swap(known, &mut new);
-        }
+        inside(|| {
+            if let Some(known) = write(self.tags.shard(span)).get_mut(&span)
+                && new.goes_before(known)
+            {
+                mem::swap(known, &mut new);
+            }
+        });
     }
 
     pub(crate) fn remove(&self, span: u64) -> Option<Tag> {
-        write(self.tags.shard(span)).remove(&span)?.tag
+        inside(|| write(self.tags.shard(span)).remove(&span)).flatten()?.tag
     }
 }
 
 impl Drop for LayerTags {
     fn drop(&mut self) {
         // Dropped here, without the lock.
-        let _tags = write(&LAYERS).remove(&self.number);
+        let _tags = inside(|| write(&LAYERS).remove(&self.number));
     }
 }
 
 /// Returns the tag of a span, if it has one and its layer has not ended.
 pub(crate) fn find(layer: u64, span: u64) -> Option<Tag> {
-    read(&LAYERS)?.get(&layer)?.get(span)
+    inside(|| read(&LAYERS)?.get(&layer)?.get(span)).flatten()
 }
 
 impl Tags {
@@ -112,17 +123,33 @@ impl Tags {
     }
 }
 
-/// How often a reader tries: some milliseconds.
+/// Calls `act`, which takes locks. `None` in a signal handler that has interrupted such a call: the interrupted thread may have the lock,
+/// and goes on only after the handler.
+fn inside<R>(act: impl FnOnce() -> R) -> Option<R> {
+    if IS_INSIDE.replace(true) {
+        return None;
+    }
+    // A signal handler of this thread sees the flag whenever the thread has a lock.
+    compiler_fence(Ordering::SeqCst);
+    let answer = act();
+    compiler_fence(Ordering::SeqCst);
+    IS_INSIDE.set(false);
+    Some(answer)
+}
+
+/// How often a reader in a forked child tries: some milliseconds.
 const TRIES: u32 = 10_000;
 
-/// Locks for reading, without waiting for ever: a signal handler may have interrupted the writer, which then waits for the handler, and in
-/// a forked child there may be no writer any more.
+/// Locks for reading. Waits for a writer; in a forked child not for ever, as the writer may have stayed in the parent.
 fn read<T>(lock: &RwLock<T>) -> Option<RwLockReadGuard<'_, T>> {
     for _ in 0..TRIES {
         match lock.try_read() {
             Ok(guard) => return Some(guard),
             // Nothing panics under these locks.
             Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) if MADE_BY.get() == Some(&process::id()) => {
+                return Some(lock.read().unwrap_or_else(PoisonError::into_inner));
+            }
             Err(TryLockError::WouldBlock) => thread::yield_now(),
         }
     }
@@ -155,8 +182,10 @@ impl Hasher for NumberHasher {
 #[cfg(test)]
 mod tests {
     use std::hash::BuildHasher;
+    use std::time::Duration;
 
     use super::*;
+    use crate::rules::Rules;
 
     #[test]
     fn numbers_of_a_shard_have_different_hashes() {
@@ -172,11 +201,28 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_does_not_wait_for_a_writer_that_cannot_go_on() {
-        let lock = RwLock::new(());
-        let writer = write(&lock);
-        assert!(read(&lock).is_none());
-        drop(writer);
-        assert!(read(&lock).is_some());
+    fn a_reader_waits_for_a_writer_that_takes_long() {
+        let layer = LayerTags::new();
+        let mut tag = Rules::default().find(|_| {});
+        tag.tag = Some(Tag::from("waited for"));
+        layer.insert(1, tag);
+        let writer = write(layer.tags.shard(1));
+        thread::scope(|scope| {
+            let reader = scope.spawn(|| find(layer.number(), 1));
+            thread::sleep(Duration::from_millis(100));
+            drop(writer);
+            assert_eq!(reader.join().unwrap().as_deref(), Some("waited for"));
+        });
+    }
+
+    /// As a signal handler, or a memory allocator that asks for the tag, would.
+    #[test]
+    fn a_call_that_interrupts_its_own_thread_finds_nothing() {
+        let layer = LayerTags::new();
+        let found = inside(|| {
+            let _writer = write(layer.tags.shard(1));
+            find(layer.number(), 1)
+        });
+        assert_eq!(found, Some(None));
     }
 }

@@ -120,6 +120,11 @@ impl Path {
         if globs.starts_with("**") { plain.trim_end_matches("::") } else { plain }
     }
 
+    /// Returns the only name that this path matches, if it has no globs.
+    pub fn only(&self) -> Option<&str> {
+        (self.prefix().len() == self.text.len()).then_some(&self.text)
+    }
+
     /// Returns its text.
     pub fn text(&self) -> &str {
         &self.text

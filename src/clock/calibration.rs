@@ -48,14 +48,24 @@ pub(crate) struct Calibration {
     /// The remainder, in cycles; less than `frequency`.
     pub(crate) offset_cycles: u64,
     start: Instant,
+    /// The length of the last measurement, in nanoseconds.
     measured: i128,
+    /// The same, in cycles.
+    measured_cycles: u64,
 }
 
 impl Calibration {
     /// Chooses the clock, if that was not done. The frequency is unknown before [`refine`](Calibration::refine).
     pub(crate) fn begin() -> Self {
         choose();
-        Self { frequency: SECOND as u64, offset_seconds: 0, offset_cycles: 0, start: Instant::now(), measured: 0 }
+        Self {
+            frequency: SECOND as u64,
+            offset_seconds: 0,
+            offset_cycles: 0,
+            start: Instant::now(),
+            measured: 0,
+            measured_cycles: 0,
+        }
     }
 
     /// Like [`begin`](Calibration::begin), and measures the frequency, for 2 ms if the clock is a counter.
@@ -68,6 +78,12 @@ impl Calibration {
             calibration.set_origin();
         }
         calibration
+    }
+
+    /// Returns whether a measurement now would be longer than the last one by an eighth. The error of a measurement is that of reading the
+    /// clocks at its ends, divided by its length.
+    pub(crate) fn can_improve(&self) -> bool {
+        now().saturating_sub(self.start.cycles) >= self.measured_cycles.saturating_add(self.measured_cycles / 8)
     }
 
     /// Measures the frequency again, over the whole time since the start. The time of the start does not change.
@@ -84,7 +100,7 @@ impl Calibration {
         if self.measured >= WELL_KNOWN && frequency.abs_diff(self.frequency) > self.frequency / BELIEVED_CHANGE {
             return;
         }
-        (self.frequency, self.measured) = (frequency, time);
+        (self.frequency, self.measured, self.measured_cycles) = (frequency, time, cycles);
         self.set_origin();
     }
 
@@ -138,6 +154,16 @@ mod tests {
             assert!((realtime(&calibration, start.cycles) - start.realtime).abs() <= one_cycle);
             assert!(calibration.offset_cycles < calibration.frequency);
             calibration.refine();
+        }
+    }
+
+    #[test]
+    fn a_measurement_that_is_not_longer_is_no_improvement() {
+        let mut calibration = Calibration::start();
+        let elapsed = now() - calibration.start.cycles;
+        for (measured, expected) in [(0, true), (elapsed / 2, true), (elapsed * 100_000, false), (u64::MAX, false)] {
+            calibration.measured_cycles = measured;
+            assert_eq!(calibration.can_improve(), expected, "{measured} of {elapsed} cycles");
         }
     }
 

@@ -81,9 +81,13 @@ pub(crate) fn cycles(time: Duration) -> u64 {
 static NANOSECONDS: AtomicU64 = AtomicU64::new(0);
 const FRACTION: u32 = 32;
 
-/// Measures the frequency again, for [`took`]. More precise each time. Call [`prepare`] before.
+/// Measures the frequency again, for [`took`], if that makes it notably more precise. Call [`prepare`] before.
 pub(crate) fn refine() {
-    publish(lock(&CALIBRATION).get_or_insert_with(Calibration::begin));
+    let mut calibration = lock(&CALIBRATION);
+    let calibration = calibration.get_or_insert_with(Calibration::begin);
+    if calibration.can_improve() {
+        publish(calibration);
+    }
 }
 
 fn publish(calibration: &mut Calibration) {

@@ -6,6 +6,7 @@
 pub(crate) mod index;
 #[cfg(target_os = "linux")]
 pub(crate) mod modules;
+mod paths;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;

@@ -196,6 +196,11 @@ impl Pattern {
         self.path.prefix()
     }
 
+    /// Returns the path of all functions that the pattern selects, if it has no globs.
+    pub(crate) fn only_path(&self) -> Option<&str> {
+        self.path.only()
+    }
+
     /// Returns at most three of `names`, which may end in `/arity`, that are similar to the pattern, the best first. For a pattern that
     /// selects none of them.
     ///

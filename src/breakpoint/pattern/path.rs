@@ -43,14 +43,14 @@ impl Path {
                         segments.push(Segment::Any);
                     }
                 }
-                _ if text.contains("**") => {
+                _ if text.as_bytes().windows(2).any(|two| two == b"**") => {
                     return Err(cursor.error("expected `**` alone between `::`, or one `*`", start..cursor.end()));
                 }
                 _ => segments.push(Segment::One(text.into())),
             }
             if !cursor.eat_close("::") {
                 let export = if is_export { EXPORT } else { "" };
-                let text = format!("{export}{}", cursor.since(beginning)).into();
+                let text = [export, cursor.since(beginning)].concat().into();
                 let mut path = Path { text, is_export, segments: segments.into(), plain: (0, 0) };
                 path.plain = path.plain();
                 return Ok(path);
@@ -77,9 +77,10 @@ impl Path {
     }
 
     fn plain(&self) -> (usize, usize) {
-        let prefix = self.prefix();
-        let length = prefix.rfind("::").map_or(0, |last| last + "::".len());
-        (prefix[..length].matches("::").count(), length)
+        // By bytes, as `split`: names are short.
+        let pairs = self.prefix().as_bytes().windows(2).zip(2..);
+        let ends = pairs.filter(|(two, _)| two == b"::").map(|(_, end)| end);
+        ends.fold((0, 0), |(count, _), end| (count + 1, end))
     }
 
     /// Returns whether the segments from this one on match the rest of a name.
@@ -118,6 +119,11 @@ impl Path {
         let (plain, globs) = self.text.split_at(self.text.find(['*', '?']).unwrap_or(self.text.len()));
         // `**` may match no segment; then there is no `::` before it.
         if globs.starts_with("**") { plain.trim_end_matches("::") } else { plain }
+    }
+
+    /// Returns the only name that this path matches, if it has no globs.
+    pub fn only(&self) -> Option<&str> {
+        (self.prefix().len() == self.text.len()).then_some(&self.text)
     }
 
     /// Returns its text.

@@ -169,7 +169,7 @@ fn as_of_now(before: &[BpEntry], session: &Arc<SessionCore>) -> Vec<BpEntry> {
 ///
 /// [`Error::InView`]: the change is made nowhere, or everywhere in the background.
 async fn change(session: &SessionCore, parts: Vec<Part>) -> Result<usize, Error> {
-    // Calls are timed from the commit on; the second refinement covers a longer interval.
+    // Calls are timed from the commit on. The second refinement covers a longer interval, which matters soon after the program's start.
     clock::refine();
     let ended = Setting::new(parts).await;
     if ended.is_refused {

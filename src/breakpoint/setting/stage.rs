@@ -60,8 +60,8 @@ pub(super) async fn stage(sites: &Sites, mut edit: Edit) -> Staged<'_> {
     let mut new = NewBps::new(sites.len());
     let mut staged = Staged { changed: Vec::new(), left: 0 };
     let mut alike = Alike::default();
-    let is_of_each = edit.is_of_each();
-    let is_alone = |bp: Option<&Bp>| is_of_each || bp.is_some_and(|bp| bp.sites() == 1);
+    let each_is_alone = edit.is_of_each() || sites.len() == 1;
+    let is_alone = |bp: Option<&Bp>| each_is_alone || bp.is_some_and(|bp| bp.sites() == 1);
     for (place, site) in (0..).zip(sites.iter()) {
         // `None` if the site is gone. A breakpoint found there stays until the permission is released.
         let found = site.with(Bp::of).filter(|found| !found.as_ref().is_some_and(Bp::is_staged));

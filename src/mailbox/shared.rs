@@ -11,6 +11,7 @@ use super::patience::Source;
 use crate::probes::message;
 use crate::process::{self, Pid};
 use crate::sdt;
+use crate::sequence::{Packed, era};
 
 pub(super) struct Shared<T> {
     /// For the receiver and for owned permits. Does not keep the mailbox open.
@@ -79,7 +80,7 @@ impl<T> Shared<T> {
         let carried = Carried::on_send();
         // Not with the envelope, which would be made here and copied once more.
         if message::send::is_enabled() || message::queued::is_enabled() {
-            fire_sent(&self.noted, self.owner(), self.words(&message), queue_len(), carried.shown());
+            fire_sent(&self.noted, self.owner(), self.words(&message), queue_len(), carried.token());
         }
         Envelope { message, carried }
     }
@@ -94,7 +95,7 @@ impl<T> Shared<T> {
     #[inline]
     pub(super) fn fire_received(&self, envelope: &Envelope<T>, queue_len: usize) {
         let (receiver, words) = (self.adopt(), self.words(&envelope.message));
-        fire_received(&self.noted, receiver, words, queue_len, envelope.carried.shown());
+        fire_received(&self.noted, receiver, words, queue_len, envelope.carried.token());
     }
 }
 
@@ -102,8 +103,9 @@ impl<T> Shared<T> {
 #[cold]
 #[inline(never)]
 #[allow(named_asm_labels)]
-fn fire_sent(noted: &Noted, receiver: Pid, words: u32, queue_len: usize, (label, previous, current): (i32, i32, i32)) {
+fn fire_sent(noted: &Noted, receiver: Pid, words: u32, queue_len: usize, token: Packed) {
     let (sender, queue_len) = (process::current(), narrow(queue_len));
+    let (label, previous, current) = token.shown(era());
     noted.note(receiver, queue_len);
     sdt::open_control_if_requested!(message::send);
     let time = sdt::time_if_recorded!(message::send, message::queued);
@@ -129,14 +131,9 @@ fn fire_sent(noted: &Noted, receiver: Pid, words: u32, queue_len: usize, (label,
 #[cold]
 #[inline(never)]
 #[allow(named_asm_labels)]
-fn fire_received(
-    noted: &Noted,
-    receiver: Pid,
-    words: u32,
-    queue_len: usize,
-    (label, previous, current): (i32, i32, i32),
-) {
+fn fire_received(noted: &Noted, receiver: Pid, words: u32, queue_len: usize, token: Packed) {
     let queue_len = narrow(queue_len);
+    let (label, previous, current) = token.shown(era());
     noted.note(receiver, queue_len);
     sdt::fire_here!(
         "message__receive",

@@ -118,13 +118,18 @@ impl Descriptor {
     #[doc(hidden)]
     #[inline]
     pub unsafe fn firing(&self) -> Option<Firing<'_>> {
-        self.begin()
+        // SAFETY: as the caller promises.
+        unsafe { self.begin() }
     }
 
-    /// See [`firing`](Self::firing). Inlined at call sites of dyntrace's own, of which there are few: half of a call's cost is that of
-    /// saving registers and of passing the result in memory.
+    /// See [`firing`](Self::firing). Inlined at dyntrace's own call sites, of which there are few: half of a call's cost is that of saving
+    /// registers and of passing the result in memory.
+    ///
+    /// # Safety
+    ///
+    /// As for [`firing`](Self::firing).
     #[inline(always)]
-    fn begin(&self) -> Option<Firing<'_>> {
+    unsafe fn begin(&self) -> Option<Firing<'_>> {
         // No memory for the thread's record: drop the event. The bits stay set, so later firings try again.
         let _pin = thread_progress::pin()?;
         // Acquire: with `set_session`'s Release. After the pin: a session seen now stays until the thread is unpinned.
@@ -148,14 +153,15 @@ impl Descriptor {
     #[cfg(recorded)]
     #[inline(always)]
     pub(crate) fn record_here(&self, time: Option<u64>, arguments: impl Payload) {
-        if let Some(firing) = self.begin() {
+        // SAFETY: recorded at once.
+        if let Some(firing) = unsafe { self.begin() } {
             firing.record(Timed { arguments, time });
         }
     }
 
     /// Records a firing of this probe and one of `next` at the same time, if one session alone records both and they are as most are, see
     /// [`Ring::record_both`]. Returns `false` if it has recorded neither.
-    #[cfg(recorded)]
+    #[cfg(all(recorded, feature = "mailbox"))]
     #[inline(always)]
     pub(crate) fn record_both_here(
         &self,

@@ -28,7 +28,8 @@ macro_rules! __sdt_fire_here {
 pub(crate) use __sdt_fire_here as fire_here;
 
 /// Fires two probes of dyntrace's own that have the same time: that, and for each probe its name, its path and the arguments with their
-/// kinds. Recording both as one firing costs two thirds of recording one after the other.
+/// kinds. A recorder takes both as one firing, if it can.
+#[cfg(feature = "mailbox")]
 macro_rules! __sdt_fire_both_here {
     (
         $time:expr,
@@ -49,4 +50,5 @@ macro_rules! __sdt_fire_both_here {
         $crate::sdt::here::fire_here!(trace $next_name, $next_module::$next, $(($next_kind $next_argument))*);
     }};
 }
+#[cfg(feature = "mailbox")]
 pub(crate) use __sdt_fire_both_here as fire_both_here;

@@ -123,6 +123,7 @@ macro_rules! __sdt_record_here {
 pub(crate) use __sdt_record_here as record_here;
 
 /// Records firings of two probes at the same time, and returns `true`, if one session alone records both and they are as most are.
+#[cfg(feature = "mailbox")]
 macro_rules! __sdt_record_both_here {
     (
         $time:expr, $module:ident::$probe:ident $(($kind:ident $argument:expr))*,
@@ -136,6 +137,7 @@ macro_rules! __sdt_record_both_here {
         )
     };
 }
+#[cfg(feature = "mailbox")]
 pub(crate) use __sdt_record_both_here as record_both_here;
 
 /// A value, as the recorder takes it. A text may be in a buffer that lasts until the end of the statement.

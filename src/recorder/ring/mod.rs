@@ -26,6 +26,8 @@
 //! 4. Commit, and lower the level: if an outer frame holds the same packet, that one will commit for both. Else store the content size,
 //!    then exchange the word for one with the lower level. If that fails, a handler has fired since: repeat.
 //!
+//! Two firings of the same time may take these steps once, with the room for both events.
+//!
 //! # A switch, in step 2 without room
 //!
 //! a. Make sure that the next sub-buffer is available: it is prepared, now or before; in a circular file, no frame holds the packet that
@@ -245,8 +247,9 @@ impl<S: Space> Ring<S> {
         }
     }
 
-    /// Records two firings of the owner, the second at the time of the first, if both are as most. They take the steps once. Returns
+    /// Records two firings of the owner, the second at the time of the first, if both are as most are. They take the steps once. Returns
     /// `false` if it has recorded neither.
+    #[cfg(any(all(recorded, feature = "mailbox"), all(test, not(loom))))]
     #[inline(always)]
     pub fn record_both(&self, first: (u16, impl Payload), second: (u16, impl Payload)) -> bool {
         let ((class, payload), (next_class, next)) = (first, second);

@@ -182,7 +182,9 @@ fn asked_for() -> Pid {
     scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.pid)).unwrap_or_else(outside)
 }
 
-/// The running task that this crate did not start, if its runtime tells of it; else the thread.
+/// The running task that this crate did not start, if its runtime tells of it; else the thread. Apart from [`asked_for`], which saves
+/// no registers for it.
+#[inline(never)]
 fn outside() -> Pid {
     match HOST.get() {
         None => others::pid_of_running().unwrap_or_else(of_thread),

@@ -37,9 +37,15 @@ impl Sequence {
     #[inline]
     pub(crate) fn of_era(&mut self, era: u32) -> &mut Sequence {
         if self.era != era {
-            *self = Sequence { era, ..Sequence::NEW };
+            self.begin(era);
         }
         self
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin(&mut self, era: u32) {
+        *self = Sequence { era, ..Sequence::NEW };
     }
 
     pub(crate) fn token(&self) -> Option<Token> {
@@ -105,8 +111,14 @@ impl Sequence {
     #[inline]
     fn set_label(&mut self, label: Option<&Label>) {
         if label.is_some() || self.label.is_some() {
-            self.label = label.cloned();
+            self.replace_label(label);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn replace_label(&mut self, label: Option<&Label>) {
+        self.label = label.cloned();
     }
 
     /// Counts a message, and stores the token for it in `carried`. Returns the label that goes beside it, if it is not a 32-bit
@@ -134,7 +146,7 @@ impl Sequence {
     }
 
     /// The same for a packed token, with the label beside it. A token of another era counts as none.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn receive_packed(&mut self, token: &Packed, label: Option<&Label>) {
         if !token.is_of(self.era) {
             return self.lose();

@@ -38,13 +38,20 @@ pub(super) struct Noted(OnceLock<Arc<Depth>>);
 
 impl Noted {
     /// Notes the length, if there is a watch.
+    #[inline]
     pub(super) fn note(&self, owner: Pid, length: u32) {
         let era = ERA.load(Relaxed);
         if era != 0 {
-            let depth = self.0.get_or_init(Depth::known);
-            depth.owner.store(owner.number(), Relaxed);
-            depth.length.store(u64::from(era) << 32 | u64::from(length), Relaxed);
+            self.note_in(era, owner, length);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_in(&self, era: u32, owner: Pid, length: u32) {
+        let depth = self.0.get_or_init(Depth::known);
+        depth.owner.store(owner.number(), Relaxed);
+        depth.length.store(u64::from(era) << 32 | u64::from(length), Relaxed);
     }
 }
 

@@ -38,6 +38,20 @@ struct More {
     tag: Option<Tag>,
 }
 
+/// Apart from the rest: few labels are not 32-bit numbers.
+#[cold]
+#[inline(never)]
+fn cloned(label: &Label) -> Option<Label> {
+    Some(label.clone())
+}
+
+/// The label, and the user tag for a message of the current process.
+#[inline(never)]
+fn more(label: Option<Label>) -> Option<Box<More>> {
+    let tag = if tag::any_spreads() { tag::sent() } else { None };
+    (label.is_some() || tag.is_some()).then(|| Box::new(More { label, tag }))
+}
+
 /// Whether any message may carry something.
 #[inline(always)]
 pub(super) fn may_carry() -> bool {
@@ -62,13 +76,12 @@ impl Carried {
             // A task that is not a process has no token.
             let _ = seq_trace::change(era, |sequence| {
                 if let Some(beside) = sequence.send(&mut carried.token) {
-                    label = Some(beside.clone());
+                    label = cloned(beside);
                 }
             });
         }
-        let tag = if tag::any_spreads() { tag::sent() } else { None };
-        if label.is_some() || tag.is_some() {
-            carried.more = Some(Box::new(More { label, tag }));
+        if label.is_some() || tag::any_spreads() {
+            carried.more = more(label);
         }
         carried
     }
@@ -97,9 +110,9 @@ impl Carried {
         }
     }
 
-    /// The token as probes show it: zeros if traces have been reset since.
+    /// The token, or none.
     #[inline]
-    pub(super) fn shown(&self) -> (i32, i32, i32) {
-        self.token.shown(era())
+    pub(super) fn token(&self) -> Packed {
+        self.token
     }
 }

@@ -19,6 +19,12 @@ pub struct Permit<'a, T> {
 impl<T> Permit<'_, T> {
     /// Sends the message. It is received even if the mailbox has been closed since.
     pub fn send(self, message: T) {
+        self.send_inlined(message);
+    }
+
+    /// For [`Sender::try_send`]: a call would copy the message once more.
+    #[inline(always)]
+    pub(super) fn send_inlined(self, message: T) {
         // Its place is taken already.
         self.permit.send(self.sender.seal(message, 0));
     }

@@ -85,7 +85,7 @@ impl<T> Sender<T> {
     fn try_send_noticed(&self, message: T) -> Result<(), TrySendError<T>> {
         match self.try_reserve() {
             Ok(permit) => {
-                permit.send(message);
+                permit.send_inlined(message);
                 Ok(())
             }
             Err(TrySendError::Full(())) => Err(TrySendError::Full(message)),

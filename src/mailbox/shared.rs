@@ -11,6 +11,7 @@ use super::patience::Source;
 use crate::probes::message;
 use crate::process::{self, Pid};
 use crate::sdt;
+use crate::sequence::{Packed, era};
 
 pub(super) struct Shared<T> {
     /// For the receiver and for owned permits. Does not keep the mailbox open.
@@ -79,44 +80,9 @@ impl<T> Shared<T> {
         let carried = Carried::on_send();
         // Not with the envelope, which would be made here and copied once more.
         if message::send::is_enabled() || message::queued::is_enabled() {
-            self.fire_sent(&message, carried.shown(), queue_len());
+            fire_sent(&self.noted, self.owner(), self.words(&message), queue_len(), carried.token());
         }
         Envelope { message, carried }
-    }
-
-    /// Both probes have the same time: a message is sent when it is in the queue.
-    #[cold]
-    #[inline(never)]
-    #[allow(named_asm_labels)]
-    fn fire_sent(&self, message: &T, (label, previous, current): (i32, i32, i32), queue_len: usize) {
-        let (sender, receiver, words) = (process::current(), self.owner(), self.words(message));
-        self.noted.note(receiver, narrow(queue_len));
-        sdt::open_control_if_requested!(message::send);
-        let time = sdt::time_if_recorded!(message::send, message::queued);
-        sdt::fire_here!(
-            "message__send",
-            message::send,
-            time,
-            (process sender)
-            (process receiver)
-            (u32 words)
-            (i32 label)
-            (i32 previous)
-            (i32 current)
-        );
-        if sender != receiver {
-            sdt::fire_here!(
-                "message__queued",
-                message::queued,
-                time,
-                (process receiver)
-                (u32 words)
-                (u32 narrow(queue_len))
-                (i32 label)
-                (i32 previous)
-                (i32 current)
-            );
-        }
     }
 
     /// Whether to call [`fire_received`](Shared::fire_received).
@@ -126,25 +92,55 @@ impl<T> Shared<T> {
     }
 
     /// Fires `message-receive`.
-    #[cold]
-    #[inline(never)]
-    #[allow(named_asm_labels)]
+    #[inline]
     pub(super) fn fire_received(&self, envelope: &Envelope<T>, queue_len: usize) {
         let (receiver, words) = (self.adopt(), self.words(&envelope.message));
-        self.noted.note(receiver, narrow(queue_len));
-        let (label, previous, current) = envelope.carried.shown();
-        sdt::fire_here!(
-            "message__receive",
-            message::receive,
-            None,
-            (process receiver)
-            (u32 words)
-            (u32 narrow(queue_len))
-            (i32 label)
-            (i32 previous)
-            (i32 current)
-        );
+        fire_received(&self.noted, receiver, words, queue_len, envelope.carried.token());
     }
+}
+
+/// Fires `message-send` and `message-queued`. Both have the same time: a message is sent when it is in the queue.
+#[cold]
+#[inline(never)]
+#[allow(named_asm_labels)]
+fn fire_sent(noted: &Noted, receiver: Pid, words: u32, queue_len: usize, token: Packed) {
+    let (sender, queue_len) = (process::current(), narrow(queue_len));
+    let (label, previous, current) = token.shown(era());
+    noted.note(receiver, queue_len);
+    sdt::open_control_if_requested!(message::send);
+    let time = sdt::time_if_recorded!(message::send, message::queued);
+    if sender == receiver {
+        sdt::fire_here!(
+            "message__send",
+            message::send,
+            time,
+            (process sender) (process receiver) (u32 words) (i32 label) (i32 previous) (i32 current)
+        );
+        return;
+    }
+    sdt::fire_both_here!(
+        time,
+        "message__send",
+        message::send (process sender) (process receiver) (u32 words) (i32 label) (i32 previous) (i32 current),
+        "message__queued",
+        message::queued (process receiver) (u32 words) (u32 queue_len) (i32 label) (i32 previous) (i32 current),
+    );
+}
+
+/// Fires `message-receive`.
+#[cold]
+#[inline(never)]
+#[allow(named_asm_labels)]
+fn fire_received(noted: &Noted, receiver: Pid, words: u32, queue_len: usize, token: Packed) {
+    let queue_len = narrow(queue_len);
+    let (label, previous, current) = token.shown(era());
+    noted.note(receiver, queue_len);
+    sdt::fire_here!(
+        "message__receive",
+        message::receive,
+        None,
+        (process receiver) (u32 words) (u32 queue_len) (i32 label) (i32 previous) (i32 current)
+    );
 }
 
 /// Probes have 32 bits for a count.

@@ -118,6 +118,18 @@ impl Descriptor {
     #[doc(hidden)]
     #[inline]
     pub unsafe fn firing(&self) -> Option<Firing<'_>> {
+        // SAFETY: as the caller promises.
+        unsafe { self.begin() }
+    }
+
+    /// See [`firing`](Self::firing). Inlined at dyntrace's own call sites, of which there are few: half of a call's cost is that of saving
+    /// registers and of passing the result in memory.
+    ///
+    /// # Safety
+    ///
+    /// As for [`firing`](Self::firing).
+    #[inline(always)]
+    unsafe fn begin(&self) -> Option<Firing<'_>> {
         // No memory for the thread's record: drop the event. The bits stay set, so later firings try again.
         let _pin = thread_progress::pin()?;
         // Acquire: with `set_session`'s Release. After the pin: a session seen now stays until the thread is unpinned.
@@ -142,8 +154,34 @@ impl Descriptor {
     #[inline(always)]
     pub(crate) fn record_here(&self, time: Option<u64>, arguments: impl Payload) {
         // SAFETY: recorded at once.
-        if let Some(firing) = unsafe { self.firing() } {
+        if let Some(firing) = unsafe { self.begin() } {
             firing.record(Timed { arguments, time });
+        }
+    }
+
+    /// Records a firing of this probe and one of `next` at the same time, if one session alone records both and they are as most are, see
+    /// [`Ring::record_both`]. Returns `false` if it has recorded neither.
+    #[cfg(all(recorded, feature = "mailbox"))]
+    #[inline(always)]
+    pub(crate) fn record_both_here(
+        &self,
+        time: Option<u64>,
+        arguments: impl Payload,
+        next: &Descriptor,
+        next_arguments: impl Payload,
+    ) -> bool {
+        let Some(_pin) = thread_progress::pin_again() else { return false };
+        // Acquire: as in `firing`.
+        let sessions = self.sessions_acquired();
+        if next.sessions_acquired() != sessions || !sessions.is_power_of_two() {
+            return false;
+        }
+        let number = sessions.trailing_zeros() as usize;
+        match SLOTS[number].ready(number) {
+            Some(ring) if !ring.space().is_at_end() => {
+                ring.record_both((self.id(), Timed { arguments, time }), (next.id(), next_arguments))
+            }
+            _ => false,
         }
     }
 

@@ -5,10 +5,13 @@
 macro_rules! __sdt_fire_here {
     ($name:literal, $module:ident::$probe:ident, $time:expr, $(($kind:ident $argument:expr))*) => {{
         $crate::sdt::recorded::record_here!($module::$probe, $time, $(($kind $crate::sdt::here::fire_here!(as $kind $argument)))*);
+        $crate::sdt::here::fire_here!(trace $name, $module::$probe, $(($kind $argument))*);
+    }};
+    (trace $name:literal, $module:ident::$probe:ident, $(($kind:ident $argument:expr))*) => {
         $crate::__sdt_if_traced!("dyntrace", $name, {
             $module::$probe::trace($($crate::sdt::here::fire_here!(as $kind $argument)),*)
         });
-    }};
+    };
     (as str $text:expr) => {
         $crate::text::Text::from($text)
     };
@@ -23,3 +26,29 @@ macro_rules! __sdt_fire_here {
     };
 }
 pub(crate) use __sdt_fire_here as fire_here;
+
+/// Fires two probes of dyntrace's own that have the same time: that, and for each probe its name, its path and the arguments with their
+/// kinds. A recorder takes both as one firing, if it can.
+#[cfg(feature = "mailbox")]
+macro_rules! __sdt_fire_both_here {
+    (
+        $time:expr,
+        $name:literal, $module:ident::$probe:ident $(($kind:ident $argument:expr))*,
+        $next_name:literal, $next_module:ident::$next:ident $(($next_kind:ident $next_argument:expr))* $(,)?
+    ) => {{
+        let time = $time;
+        let is_recorded = $crate::sdt::recorded::record_both_here!(
+            time,
+            $module::$probe $(($kind $crate::sdt::here::fire_here!(as $kind $argument)))*,
+            $next_module::$next $(($next_kind $crate::sdt::here::fire_here!(as $next_kind $next_argument)))*
+        );
+        if !is_recorded {
+            $crate::sdt::recorded::record_here!($module::$probe, time, $(($kind $crate::sdt::here::fire_here!(as $kind $argument)))*);
+            $crate::sdt::recorded::record_here!($next_module::$next, time, $(($next_kind $crate::sdt::here::fire_here!(as $next_kind $next_argument)))*);
+        }
+        $crate::sdt::here::fire_here!(trace $name, $module::$probe, $(($kind $argument))*);
+        $crate::sdt::here::fire_here!(trace $next_name, $next_module::$next, $(($next_kind $next_argument))*);
+    }};
+}
+#[cfg(feature = "mailbox")]
+pub(crate) use __sdt_fire_both_here as fire_both_here;

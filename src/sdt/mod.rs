@@ -96,6 +96,8 @@ pub use crate::__sdt_record as record;
 pub use crate::__sdt_return_if_discarded as return_if_discarded;
 pub use crate::__sdt_site as site;
 pub(crate) use any::if_any_enabled;
+#[cfg(feature = "mailbox")]
+pub(crate) use here::fire_both_here;
 pub(crate) use here::fire_here;
 pub(crate) use recorded::{is_only_kept, open_control_if_requested, time_if_recorded};
 

@@ -122,6 +122,24 @@ macro_rules! __sdt_record_here {
 }
 pub(crate) use __sdt_record_here as record_here;
 
+/// Records firings of two probes at the same time, and returns `true`, if one session alone records both and they are as most are.
+#[cfg(feature = "mailbox")]
+macro_rules! __sdt_record_both_here {
+    (
+        $time:expr, $module:ident::$probe:ident $(($kind:ident $argument:expr))*,
+        $next_module:ident::$next:ident $(($next_kind:ident $next_argument:expr))*
+    ) => {
+        $module::$probe::__DESCRIPTOR.record_both_here(
+            $time,
+            ($($crate::sdt::recorded::recorded_here!($kind $argument),)*),
+            &$next_module::$next::__DESCRIPTOR,
+            ($($crate::sdt::recorded::recorded_here!($next_kind $next_argument),)*),
+        )
+    };
+}
+#[cfg(feature = "mailbox")]
+pub(crate) use __sdt_record_both_here as record_both_here;
+
 /// A value, as the recorder takes it. A text may be in a buffer that lasts until the end of the statement.
 macro_rules! __sdt_recorded_here {
     (str $text:expr) => {

@@ -38,6 +38,16 @@ macro_rules! __sdt_record_here {
 }
 pub(crate) use __sdt_record_here as record_here;
 
+/// Never.
+#[cfg(feature = "mailbox")]
+macro_rules! __sdt_record_both_here {
+    ($($firings:tt)*) => {
+        false
+    };
+}
+#[cfg(feature = "mailbox")]
+pub(crate) use __sdt_record_both_here as record_both_here;
+
 /// Nothing.
 macro_rules! __sdt_time_if_recorded {
     ($($module:ident::$probe:ident),*) => {

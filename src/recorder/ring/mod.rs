@@ -26,6 +26,8 @@
 //! 4. Commit, and lower the level: if an outer frame holds the same packet, that one will commit for both. Else store the content size,
 //!    then exchange the word for one with the lower level. If that fails, a handler has fired since: repeat.
 //!
+//! Two firings of the same time may take these steps once, with the room for both events.
+//!
 //! # A switch, in step 2 without room
 //!
 //! a. Make sure that the next sub-buffer is available: it is prepared, now or before; in a circular file, no frame holds the packet that
@@ -245,11 +247,47 @@ impl<S: Space> Ring<S> {
         }
     }
 
-    /// Records a firing that is as most are: it interrupts no other, and finds room in the current packet after a recent event. It takes
-    /// the steps below, without what they need for other firings. Returns `false` if it has recorded nothing.
+    /// Records two firings of the owner, the second at the time of the first, if both are as most are. They take the steps once. Returns
+    /// `false` if it has recorded neither.
+    #[cfg(any(all(recorded, feature = "mailbox"), all(test, not(loom))))]
+    #[inline(always)]
+    pub fn record_both(&self, first: (u16, impl Payload), second: (u16, impl Payload)) -> bool {
+        let ((class, payload), (next_class, next)) = (first, second);
+        let length = tight_length(&payload);
+        payload.form() == Form::Tight
+            && next.form() == Form::Tight
+            && next_class < COMPACT_TIGHT
+            && self.put_as_most(
+                class,
+                length + tight_length(&next),
+                payload.time(),
+                #[inline(always)]
+                |position, header| {
+                    self.space.put(position, header, &payload, Form::Tight);
+                    self.space.interrupted();
+                    let next_header =
+                        EventHeader::following(Form::Tight.event_id(next_class), header.time, header.time);
+                    self.space.put(position + length, next_header, &next, Form::Tight);
+                },
+            )
+    }
+
+    /// Records a firing that is as most are. Returns `false` if it has recorded nothing.
     #[inline(always)]
     fn record_as_most(&self, class: u16, payload: &impl Payload) -> bool {
-        let length = (COMPACT_SIZE + payload.size(Form::Tight)) as u64;
+        self.put_as_most(
+            class,
+            tight_length(payload),
+            payload.time(),
+            #[inline(always)]
+            |position, header| self.space.put(position, header, payload, Form::Tight),
+        )
+    }
+
+    /// Has `put` write `length` bytes, for a firing that is as most are: it interrupts no other, and finds room in the current packet after
+    /// a recent event. Takes the steps below, without what they need for other firings. Returns `false` if it has not called `put`.
+    #[inline(always)]
+    fn put_as_most(&self, class: u16, length: u64, time: Option<u64>, put: impl FnOnce(u64, EventHeader)) -> bool {
         // 1.
         let state = Cursor::of(self.word.load(Relaxed));
         self.space.interrupted();
@@ -262,7 +300,7 @@ impl<S: Space> Ring<S> {
         let packet = state.packet();
         self.hold(0, packet);
         self.space.interrupted();
-        let time = self.time(payload);
+        let time = self.time(time);
         let header = EventHeader::following(Form::Tight.event_id(class), time, self.last.load(Relaxed));
         let reserved = Cursor { position: state.position + length, level: 1 };
         self.space.interrupted();
@@ -272,7 +310,7 @@ impl<S: Space> Ring<S> {
         self.space.interrupted();
         // 3.
         self.last.store(time, Relaxed);
-        self.space.put(state.position, header, payload, Form::Tight);
+        put(state.position, header);
         self.space.interrupted();
         // 4. If a handler has fired since 2, its events lie behind this size, and the exchange fails.
         // Release: as in `commit`.
@@ -310,7 +348,7 @@ impl<S: Space> Ring<S> {
             // 2.
             self.hold(state.level, state.packet());
             self.space.interrupted();
-            let time = self.time(&payload);
+            let time = self.time(payload.time());
             let header = match state.is_at_first() {
                 true => EventHeader::first(id, time),
                 false => EventHeader::following(id, time, self.last.load(Relaxed)),
@@ -330,10 +368,10 @@ impl<S: Space> Ring<S> {
         }
     }
 
-    /// The time of a firing, not before the last stored one.
+    /// The time of a firing, not before the last stored one. `read`: the time that its call site has read.
     #[inline(always)]
-    fn time(&self, payload: &impl Payload) -> u64 {
-        match payload.time() {
+    fn time(&self, read: Option<u64>) -> u64 {
+        match read {
             Some(read) if read >= self.last.load(Relaxed) => read,
             _ => self.space.now(),
         }
@@ -480,4 +518,10 @@ impl<S: Space> Ring<S> {
             }
         }
     }
+}
+
+/// The size of a tight event with a compact header.
+#[inline(always)]
+fn tight_length(payload: &impl Payload) -> u64 {
+    (COMPACT_SIZE + payload.size(Form::Tight)) as u64
 }

@@ -229,6 +229,54 @@ fn a_handler_may_fire_at_any_step() {
     interrupt_everywhere(4, false, 5000, 3);
 }
 
+/// The two of a pair follow one another, whatever a handler fires between the steps.
+#[test]
+fn a_handler_may_fire_at_any_step_of_two_firings() {
+    for step in 0.. {
+        let ring = ring(4, false);
+        ring.record(1, (0u64,));
+        let fires: &'static Cell<u16> = Box::leak(Box::new(Cell::new(0)));
+        HANDLER.set(Some(Box::new(move || {
+            fires.set(fires.get() + 1);
+            ring.record(4, Timed(time(step % 3), b"handler"));
+            committed(ring);
+        })));
+        ring.space().step.set(0);
+        *ring.space().fire_at.borrow_mut() = vec![step];
+        let first = Timed(time(step % 2), b"first");
+        let are_recorded = ring.record_both((2, first), (3, Timed(None, b"second")));
+        ring.space().fire_at.borrow_mut().clear();
+        let events = committed(ring);
+        let at = |class| events.iter().position(|(_, id, _)| *id == class);
+        assert_eq!(events.len(), 1 + 2 * usize::from(are_recorded) + usize::from(fires.get()), "interrupted at {step}");
+        match (at(2), at(3)) {
+            (Some(first), Some(second)) => assert_eq!((first + 1, events[first].2), (second, events[second].2)),
+            neither => assert_eq!((neither, are_recorded), ((None, None), false)),
+        }
+        assert_eq!(Cursor::of(ring.word.load(Relaxed)).level, 0);
+        if fires.get() == 0 {
+            assert!(are_recorded);
+            return;
+        }
+    }
+}
+
+#[test]
+fn two_firings_that_are_not_as_most_are_not_recorded_as_one() {
+    let ring = ring(4, false);
+    let fires = |first, second| ring.record_both((first, Timed(None, b"1")), (second, Timed(None, b"2")));
+    assert!(!fires(2, 3), "the first event of a packet");
+    ring.record(1, (0u64,));
+    assert!(fires(2, 3));
+    assert!(!fires(COMPACT_TIGHT, 3) && !fires(2, COMPACT_TIGHT), "a class without compact headers");
+    assert!(!ring.record_both((2, (1u32,)), (3, (256u32,))) && !ring.record_both((2, (256u32,)), (3, (1u32,))));
+    fill(ring, 11);
+    assert!(!fires(2, 3), "there is room for only one");
+    assert_eq!(ring.discarded(), 0);
+    let last = committed(ring).into_iter().filter(|(_, id, _)| (2..4).contains(id)).collect::<Vec<_>>();
+    assert!(matches!(last[..], [(0, 2, time), (0, 3, same)] if time == same));
+}
+
 #[test]
 fn a_handler_may_fire_at_any_step_of_a_switch() {
     // No room, room for one of the two, room for the outer one and the first of the handler's.

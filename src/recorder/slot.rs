@@ -118,6 +118,17 @@ impl Descriptor {
     #[doc(hidden)]
     #[inline]
     pub unsafe fn firing(&self) -> Option<Firing<'_>> {
+        // SAFETY: as the caller promises.
+        unsafe { self.begin() }
+    }
+
+    /// The same in line: a call would store its result in memory.
+    ///
+    /// # Safety
+    ///
+    /// As for [`firing`](Self::firing).
+    #[inline(always)]
+    unsafe fn begin(&self) -> Option<Firing<'_>> {
         // No memory for the thread's record: drop the event. The bits stay set, so later firings try again.
         let _pin = thread_progress::pin()?;
         // Acquire: with `set_session`'s Release. After the pin: a session seen now stays until the thread is unpinned.
@@ -142,7 +153,7 @@ impl Descriptor {
     #[inline(always)]
     pub(crate) fn record_here(&self, time: Option<u64>, arguments: impl Payload) {
         // SAFETY: recorded at once.
-        if let Some(firing) = unsafe { self.firing() } {
+        if let Some(firing) = unsafe { self.begin() } {
             firing.record(Timed { arguments, time });
         }
     }

@@ -58,8 +58,6 @@ impl Call for CallView<'_> {
     }
 }
 
-pub(crate) type Render<'r> = dyn Fn(&mut Text) -> fmt::Result + 'r;
-
 /// Renders into `place` once, and returns the text. In place: moving a short text would be most of its cost.
 #[inline]
 pub(crate) fn rendered(place: &mut Option<Text>, render: impl FnOnce(&mut Text) -> fmt::Result) -> &Text {
@@ -68,8 +66,4 @@ pub(crate) fn rendered(place: &mut Option<Text>, render: impl FnOnce(&mut Text) 
         let _ = render(place.insert(Text::new()));
     }
     place.as_ref().expect("it is there by now")
-}
-
-pub(crate) fn nothing(_: &mut Text) -> fmt::Result {
-    Ok(())
 }

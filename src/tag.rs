@@ -170,7 +170,11 @@ pub fn get_tag() -> Option<Tag> {
 /// process received.
 #[inline]
 pub fn get_tag_data() -> Option<Tag> {
-    entered::innermost().or_else(in_force)
+    // No `or_else`, which the compiler would call.
+    match entered::innermost() {
+        None => in_force(),
+        entered => entered,
+    }
 }
 
 /// The tag of the current process, without those that are entered.

@@ -92,7 +92,7 @@ fn text_of(caller: Caller) -> Text {
 }
 
 #[allow(named_asm_labels)]
-#[inline(never)]
+#[inline(always)]
 fn fire_entry(function: &'static Function, text: &Text) {
     let tag = tag::get_tag_data();
     sdt::fire_here!(

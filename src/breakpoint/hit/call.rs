@@ -175,15 +175,17 @@ impl Hit {
             if !entry.takes_all && !entry.takes(&seen) {
                 continue;
             }
-            if entry.flags.contains(Flags::CALL) && !entry.is_silent() {
-                entry.session.offer(Kind::Call, || {
-                    let text = rendered(&mut text, |text| seen.render(text));
-                    let is_wanted = entry.flags.contains(Flags::CALLER);
-                    let caller = is_wanted.then(|| *caller.get_or_init(|| self.origin.caller(self.mark)));
-                    let has_token = entry.flags.contains(Flags::TOKEN);
-                    let stack = entry.stacktrace().map(|depth| (self.mark, depth));
-                    Occurrence { caller: caller.flatten(), has_token, stack, ..self.occurrence(Kind::Call, text) }
-                });
+            if entry.flags.contains(Flags::CALL) && !entry.is_silent() && entry.session.admits(Kind::Call) {
+                let text = rendered(&mut text, |text| seen.render(text));
+                let is_wanted = entry.flags.contains(Flags::CALLER);
+                let caller = is_wanted.then(|| *caller.get_or_init(|| self.origin.caller(self.mark)));
+                let has_token = entry.flags.contains(Flags::TOKEN);
+                let stack = entry.stacktrace().map(|depth| (self.mark, depth));
+                let occurrence = self.occurrence(Kind::Call, text);
+                entry.session.send(Occurrence { caller: caller.flatten(), has_token, stack, ..occurrence });
+            }
+            if !entry.flags.intersects(Flags::LATER) {
+                continue;
             }
             if entry.flags.intersects(Flags::ENDS | Flags::TIME | Flags::MEMORY) {
                 wanted |= 1 << number;
@@ -238,7 +240,7 @@ impl Hit {
         let is_err = self.wants.contains(Flags::ERROR) && value().is_err();
         self.tell(End::Returned { is_err, value }, ended, polled);
         if self.wants.contains(Flags::RETURN_TO) {
-            self.tell(End::ReturnedTo, ended, polled);
+            self.tell_rare(End::ReturnedTo, ended, polled);
         }
     }
 
@@ -247,7 +249,7 @@ impl Hit {
             return (host.cancelled)(self, polled);
         }
         let Some(ended) = self.ended() else { return };
-        self.tell(End::Cancelled, ended, Some(polled));
+        self.tell_rare(End::Cancelled, ended, Some(polled));
     }
 
     pub(crate) fn panicked(&self, polled: Option<Duration>, payload: &(dyn Any + Send)) {
@@ -259,7 +261,7 @@ impl Hit {
             return (host.panicked)(self, polled, message);
         }
         let Some(ended) = self.ended() else { return };
-        self.tell(End::Panicked { message }, ended, polled);
+        self.tell_rare(End::Panicked { message }, ended, polled);
     }
 
     /// Ends the measurements and adds them up. Returns `None` if no entry wants the end.
@@ -289,7 +291,15 @@ impl Hit {
         }
     }
 
+    /// Makes the events of an end that is not a plain return.
+    #[cold]
+    #[inline(never)]
+    fn tell_rare(&self, end: End<'_, '_>, ended: Ended, polled: Option<Duration>) {
+        self.tell(end, ended, polled);
+    }
+
     /// Makes the events of the end.
+    #[inline(always)]
     fn tell(&self, end: End<'_, '_>, ended: Ended, polled: Option<Duration>) {
         if !self.wants.intersects(Flags::ENDS) {
             return;
@@ -298,12 +308,13 @@ impl Hit {
         let (at, took) = (Some(ended.at), Some(clock::took_nanoseconds(ended.cycles)));
         let mut text_slot = None;
         for entry in self.entries(self.wanted) {
-            if let Some(kind) = end.kind(entry.flags).filter(|_| !entry.is_silent()) {
-                entry.session.offer(kind, || {
-                    let text = rendered(&mut text_slot, |text| end.render(text));
-                    let caller = (kind == Kind::ReturnTo).then(|| self.origin.caller(self.mark)).flatten();
-                    Occurrence { at, took, polled, caller, ..self.occurrence(kind, text) }
-                });
+            if let Some(kind) = end.kind(entry.flags)
+                && !entry.is_silent()
+                && entry.session.admits(kind)
+            {
+                let text = rendered(&mut text_slot, |text| end.render(text));
+                let caller = (kind == Kind::ReturnTo).then(|| self.origin.caller(self.mark)).flatten();
+                entry.session.send(Occurrence { at, took, polled, caller, ..self.occurrence(kind, text) });
             }
         }
     }

@@ -118,16 +118,18 @@ impl SessionCore {
         self.fired.is_none() || occurrence::is_heard(kind)
     }
 
-    /// Sends the event that `occurrence` makes, if it has a receiver and the limits allow it. Never waits.
+    /// Returns whether an event of this kind has a receiver, and the limits allow it. Then it is to be [sent](Self::send).
     #[inline(always)]
-    pub(crate) fn offer<'t>(&self, kind: Kind, occurrence: impl FnOnce() -> Occurrence<'t>) {
-        if !self.hears(kind) || !self.state.admits() {
-            return;
-        }
-        let occurrence = occurrence();
+    pub(crate) fn admits(&self, kind: Kind) -> bool {
+        self.hears(kind) && self.state.admits()
+    }
+
+    /// Sends an event that was [admitted](Self::admits). Never waits.
+    #[inline(always)]
+    pub(crate) fn send(&self, occurrence: Occurrence<'_>) {
         match &self.fired {
             // A copy for the call, which gets its address: so the compiler need not store the parts of one that fires a probe.
-            None => self.send(black_box(occurrence).event()),
+            None => self.send_to_tracer(black_box(occurrence).event()),
             Some(fired) => {
                 occurrence.fire();
                 fired.count();
@@ -139,7 +141,7 @@ impl SessionCore {
         }
     }
 
-    fn send(&self, event: Event) {
+    fn send_to_tracer(&self, event: Event) {
         let counted = match self.events.try_send(Some(event)) {
             Ok(()) => &self.state.sent,
             Err(_) => &self.state.dropped,

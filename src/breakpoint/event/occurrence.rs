@@ -141,11 +141,18 @@ fn fire_return_to(function: &'static Function, caller: Option<Caller>, times: Ti
     fire_return(function, c"return_to", caller.as_ref(), times);
 }
 
+#[inline]
 pub(crate) fn is_heard(kind: Kind) -> bool {
     match kind {
         Kind::Call => function::entry::is_enabled(),
         Kind::Return | Kind::Error | Kind::ReturnTo | Kind::Panic | Kind::Cancelled => function::r#return::is_enabled(),
     }
+}
+
+/// Returns whether the events of any kind have a receiver.
+#[inline(always)]
+pub(crate) fn is_any_heard() -> bool {
+    is_heard(Kind::Call) || is_heard(Kind::Return)
 }
 
 fn nanoseconds(time: Duration) -> u64 {

@@ -59,7 +59,7 @@ impl Call for CallView<'_> {
 }
 
 /// Renders into `place` once, and returns the text. In place: moving a short text would be most of its cost.
-#[inline]
+#[inline(always)]
 pub(crate) fn rendered(place: &mut Option<Text>, render: impl FnOnce(&mut Text) -> fmt::Result) -> &Text {
     if place.is_none() {
         // An error means that the text is cut, or that its `Debug` has panicked. Half a text is fine.

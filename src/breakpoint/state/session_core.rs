@@ -110,7 +110,7 @@ impl SessionCore {
 
     /// Returns whether its events of any kind have a receiver.
     pub(crate) fn is_heard(&self) -> bool {
-        self.hears(Kind::Call) || self.hears(Kind::Return)
+        self.fired.is_none() || occurrence::is_any_heard()
     }
 
     #[inline]

@@ -30,7 +30,7 @@ use crate::host::OfHost;
 use crate::panic_text::panic_text;
 use crate::process;
 use crate::recorder::open_if_asked;
-use crate::thread_progress::{Pin, pin, pin_again};
+use crate::thread_progress::pin;
 
 /// The host's functions for the calls of a module's functions.
 pub(crate) struct HostHits {
@@ -77,84 +77,48 @@ pub(crate) enum Begun {
     CallOnly(Hit),
 }
 
-/// A generation with entries that may match the call.
-enum Found {
-    Lasting(Arc<BpData>),
-    Brief(NonNull<Arc<BpData>>),
-}
-
-impl Found {
-    #[inline(always)]
-    fn new(data: &Arc<BpData>) -> Found {
-        if data.is_brief { Found::Brief(NonNull::from(data)) } else { Found::Lasting(Arc::clone(data)) }
-    }
-
-    /// # Safety
-    ///
-    /// It was found active since the pin began.
-    #[inline(always)]
-    unsafe fn begin(self, pin: Pin, site: &'static Site, mark: Mark) -> Begun {
-        let at = (Origin::Stack, mark);
-        match self {
-            Found::Lasting(data) => Begun::WholeCall(Hit::new(DataRef::new(data), site, at)),
-            // SAFETY: as the caller promises.
-            Found::Brief(data) => Begun::CallOnly(Hit::new(unsafe { DataRef::pinned(data, pin) }, site, at)),
-        }
-    }
-}
-
 /// Counts the call and decides what else it needs, by the active generation. Runs no code of users, since the thread is pinned.
 #[inline(never)]
 pub(crate) fn begin(site: &'static Site, mark: Mark) -> Begun {
     if let Some(host) = HOST.get() {
         return (host.begin)(site, mark);
     }
-    // The calls below are the last thing that this does, so that the compiler saves no registers.
-    let Some(pin) = pin_again() else { return begin_first(site, mark) };
-    let is_told = |data: &BpData| data.is_for_probes && !is_busy() && occurrence::is_any_heard();
-    match with_active(&pin, site, |data| is_told(data).then(|| Found::new(data))) {
-        // SAFETY: found with this pin.
-        Ok(Some(Some(found))) => unsafe { found.begin(pin, site, mark) },
-        _ => begin_any(site, mark, pin),
+    enum Found {
+        Timed(CounterSlot),
+        Traced(Arc<BpData>),
+        Brief(NonNull<Arc<BpData>>),
     }
-}
-
-/// Begins a call of a thread that was never pinned.
-#[cold]
-#[inline(never)]
-fn begin_first(site: &'static Site, mark: Mark) -> Begun {
-    pin().map_or(Begun::Nothing, |pin| begin_any(site, mark, pin))
-}
-
-#[inline(never)]
-fn begin_any(site: &'static Site, mark: Mark, pin: Pin) -> Begun {
-    enum Needs {
-        Time(CounterSlot),
-        Entries(Found),
-    }
-    let needs = with_active(&pin, site, |data| match data.quick {
+    let Some(pin) = pin() else { return Begun::Nothing };
+    let found = with_active(&pin, site, |data| match data.quick {
         Quick::Timed(slot) => {
             slot.count();
-            Some(Needs::Time(slot))
+            Some(Found::Timed(slot))
         }
-        _ => is_worth_a_look(data).then(|| Needs::Entries(Found::new(data))),
+        _ if !is_worth_a_look(data) => None,
+        _ if data.is_brief => Some(Found::Brief(NonNull::from(data))),
+        _ => Some(Found::Traced(Arc::clone(data))),
     });
-    let Ok(needs) = needs else {
+    let at = (Origin::Stack, mark);
+    let Ok(found) = found else {
         drop(pin);
         asked(site);
         return begin(site, mark);
     };
-    match needs.flatten() {
+    match found.flatten() {
         None => Begun::Nothing,
-        Some(Needs::Time(slot)) => Begun::Timed(slot),
+        Some(Found::Timed(slot)) => Begun::Timed(slot),
+        Some(Found::Traced(data)) => Begun::WholeCall(Hit::new(DataRef::new(data), site, at)),
         // SAFETY: found with this pin.
-        Some(Needs::Entries(found)) => unsafe { found.begin(pin, site, mark) },
+        Some(Found::Brief(data)) => Begun::CallOnly(Hit::new(unsafe { DataRef::pinned(data, pin) }, site, at)),
     }
 }
 
 /// Counts the call, and returns whether an entry may match it.
 #[inline(always)]
 fn is_worth_a_look(data: &BpData) -> bool {
+    if data.is_for_probes {
+        return !is_busy() && occurrence::is_any_heard();
+    }
     if let Quick::Of(sieve) = data.quick
         && !sieve.may_have_current()
     {

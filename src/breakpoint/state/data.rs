@@ -13,7 +13,7 @@ pub(crate) struct BpData {
     pub(crate) quick: Quick,
     /// Whether hits can stay pinned: all entries are [brief](BpEntry::is_brief).
     pub(crate) is_brief: bool,
-    /// Whether hits can begin without a look at the entries: each is [for probes](BpEntry::is_for_probes) only.
+    /// Whether hits begin without a look at the entries: all are [for probes](BpEntry::is_for_probes) only.
     pub(crate) is_for_probes: bool,
     pub(crate) entries: Vec<BpEntry>,
     /// The slots of those counters that count every call.

@@ -72,6 +72,7 @@ pub(crate) fn place<T: Own>(slot: &'static Slot<T>) -> Option<Place> {
 }
 
 /// Returns the part of the current value that `part` selects. Asks for the task only if there is a part.
+#[inline(always)]
 pub(crate) fn read<T: Own, R: Clone>(slot: &'static Slot<T>, part: impl FnOnce(&T) -> Option<&R>) -> Option<R> {
     slot.with(|seat| {
         let seat = seat.try_borrow().ok()?;

@@ -168,11 +168,17 @@ pub fn get_tag() -> Option<Tag> {
 
 /// Returns the tag that operations carry here: the tag [entered](enter_tag) last, else the process's own, else the last one that the
 /// process received.
+#[inline]
 pub fn get_tag_data() -> Option<Tag> {
-    entered::innermost().or_else(in_force)
+    // No `or_else`, which the compiler would call.
+    match entered::innermost() {
+        None => in_force(),
+        entered => entered,
+    }
 }
 
 /// The tag of the current process, without those that are entered.
+#[inline(always)]
 fn in_force() -> Option<Tag> {
     scope::read(&TAGS, TagState::in_force)
 }

@@ -15,6 +15,7 @@ pub use buffer::Buffer;
 #[cfg(recorder)]
 pub(crate) use named::{Named, Numbered};
 pub use numbered::Shape;
+pub(crate) use numbered::digits;
 #[cfg(recorder)]
 pub(crate) use numbered::{Name, Recorded};
 pub(crate) use numbered::{PORT, PROCESS};

@@ -142,7 +142,7 @@ impl Name {
 ///
 /// Pairs of digits are found together: half of the number in each half of a word, then a quarter in each quarter.
 #[inline(always)]
-pub(super) fn digits(number: u32) -> (u64, usize) {
+pub(crate) fn digits(number: u32) -> (u64, usize) {
     let (first, last) = (number / 10_000, number % 10_000);
     let halves = u64::from(first) | u64::from(last) << 32;
     // 10486 / 2^20 and 103 / 2^10 are precise enough for numbers below 10000 and below 100.

@@ -2,18 +2,18 @@
 
 use std::any::Any;
 use std::cell::OnceCell;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::iter;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::busy::{Busy, is_busy};
-use super::call_view::{CallView, Render, nothing, rendered};
+use super::call_view::{CallView, rendered};
 use super::data_ref::DataRef;
 use crate::breakpoint::event::Kind;
 use crate::breakpoint::event::caller::Origin;
-use crate::breakpoint::event::occurrence::Occurrence;
+use crate::breakpoint::event::occurrence::{self, Occurrence};
 use crate::breakpoint::event::unwind::Mark;
 use crate::breakpoint::measure::counters::CounterSlot;
 use crate::breakpoint::measure::own_memory::{self, Allocating, Bytes};
@@ -116,6 +116,9 @@ pub(crate) fn begin(site: &'static Site, mark: Mark) -> Begun {
 /// Counts the call, and returns whether an entry may match it.
 #[inline(always)]
 fn is_worth_a_look(data: &BpData) -> bool {
+    if data.is_for_probes {
+        return !is_busy() && occurrence::is_any_heard();
+    }
     if let Quick::Of(sieve) = data.quick
         && !sieve.may_have_current()
     {
@@ -164,7 +167,7 @@ impl Hit {
         if let Some(host) = HOST.get() {
             return (host.call)(self, arguments);
         }
-        if arguments.iter().any(Value::is_printed) {
+        if self.data.is_pinned() && arguments.iter().any(Value::is_printed) {
             self.data.unpin();
         }
         let busy = Busy::begin();
@@ -172,18 +175,20 @@ impl Hit {
         let (mut text, mut wanted, mut wants, mut flagging) = (None, 0_u64, Flags::NONE, 0_u64);
         let caller = OnceCell::new();
         for (number, entry) in self.data.entries.iter().enumerate() {
-            if !entry.takes(&seen) {
+            if !entry.takes_all && !entry.takes(&seen) {
                 continue;
             }
-            if entry.flags.contains(Flags::CALL) && !entry.is_silent() {
-                entry.session.offer(Kind::Call, || {
-                    let text = rendered(&mut text, |text| seen.render(text));
-                    let is_wanted = entry.flags.contains(Flags::CALLER);
-                    let caller = is_wanted.then(|| *caller.get_or_init(|| self.origin.caller(self.mark)));
-                    let has_token = entry.flags.contains(Flags::TOKEN);
-                    let stack = entry.stacktrace().map(|depth| (self.mark, depth));
-                    Occurrence { caller: caller.flatten(), has_token, stack, ..self.occurrence(Kind::Call, text) }
-                });
+            if entry.flags.contains(Flags::CALL) && !entry.is_silent() && entry.session.admits(Kind::Call) {
+                let text = rendered(&mut text, |text| seen.render(text));
+                let is_wanted = entry.flags.contains(Flags::CALLER);
+                let caller = is_wanted.then(|| *caller.get_or_init(|| self.origin.caller(self.mark)));
+                let has_token = entry.flags.contains(Flags::TOKEN);
+                let stack = entry.stacktrace().map(|depth| (self.mark, depth));
+                let occurrence = self.occurrence(Kind::Call, text);
+                entry.session.send(Occurrence { caller: caller.flatten(), has_token, stack, ..occurrence });
+            }
+            if !entry.flags.intersects(Flags::LATER) {
+                continue;
             }
             if entry.flags.intersects(Flags::ENDS | Flags::TIME | Flags::MEMORY) {
                 wanted |= 1 << number;
@@ -195,9 +200,11 @@ impl Hit {
         }
         // Last: flags apply to later calls, whatever the order of the entries.
         self.entries(flagging).for_each(BpEntry::flag);
-        (self.wanted, self.wants) = (wanted, wants);
-        self.stretch = (wants.contains(Flags::TIME) && self.polls.is_none()).then(Stretch::begin);
-        self.began = (wanted != 0).then(clock::now);
+        if wanted != 0 {
+            (self.wanted, self.wants) = (wanted, wants);
+            self.stretch = (wants.contains(Flags::TIME) && self.polls.is_none()).then(Stretch::begin);
+            self.began = Some(clock::now());
+        }
         self.data.end_moment();
         if wants.contains(Flags::MEMORY) && matches!(self.allocating, Allocating::Unasked) {
             drop(busy);
@@ -232,15 +239,11 @@ impl Hit {
         if let Some(host) = HOST.get() {
             return (host.returned)(self, polled, value);
         }
-        let kind = |flags: Flags| match flags.contains(Flags::ERROR) && value().is_err() {
-            true => Some(Kind::Error),
-            false => flags.contains(Flags::RETURN).then_some(Kind::Return),
-        };
         let Some(ended) = self.ended() else { return };
-        self.tell(&kind, ended, polled, &|text| value().render(text));
+        let is_err = self.wants.contains(Flags::ERROR) && value().is_err();
+        self.tell(End::Returned { is_err, value }, ended, polled);
         if self.wants.contains(Flags::RETURN_TO) {
-            let kind = |flags: Flags| flags.contains(Flags::RETURN_TO).then_some(Kind::ReturnTo);
-            self.tell(&kind, ended, polled, &nothing);
+            self.tell_rare(End::ReturnedTo, ended, polled);
         }
     }
 
@@ -248,9 +251,8 @@ impl Hit {
         if let Some(host) = HOST.get() {
             return (host.cancelled)(self, polled);
         }
-        let kind = |flags: Flags| flags.contains(Flags::RETURN).then_some(Kind::Cancelled);
         let Some(ended) = self.ended() else { return };
-        self.tell(&kind, ended, Some(polled), &nothing);
+        self.tell_rare(End::Cancelled, ended, Some(polled));
     }
 
     pub(crate) fn panicked(&self, polled: Option<Duration>, payload: &(dyn Any + Send)) {
@@ -261,16 +263,24 @@ impl Hit {
         if let Some(host) = HOST.get() {
             return (host.panicked)(self, polled, message);
         }
-        let kind = |flags: Flags| flags.contains(Flags::PANIC).then_some(Kind::Panic);
         let Some(ended) = self.ended() else { return };
-        self.tell(&kind, ended, polled, &|text| text.write_str(message));
+        self.tell_rare(End::Panicked { message }, ended, polled);
     }
 
     /// Ends the measurements and adds them up. Returns `None` if no entry wants the end.
+    #[inline(always)]
     fn ended(&self) -> Option<Ended> {
         let began = self.began?;
         let at = clock::now();
         let cycles = at.saturating_sub(began);
+        if self.wants.intersects(Flags::TIME | Flags::MEMORY) {
+            self.add_up(cycles);
+        }
+        Some(Ended { at, cycles })
+    }
+
+    #[inline(never)]
+    fn add_up(&self, cycles: u64) {
         if self.wants.contains(Flags::TIME) {
             let timing = self.entries(self.wanted).filter(|entry| entry.flags.contains(Flags::TIME));
             let own = self.stretch.map_or(self.polls, |stretch| Some(stretch.end(cycles))).unwrap_or_default();
@@ -282,24 +292,32 @@ impl Hit {
             let measuring = self.entries(self.wanted).filter(|entry| entry.flags.contains(Flags::MEMORY));
             measuring.filter_map(|entry| entry.counter.as_ref()).for_each(|counter| counter.add_memory(bytes));
         }
-        Some(Ended { at, cycles })
     }
 
-    /// Makes the events of the end. `kind` maps the flags of an entry to the kind of its event.
-    fn tell(&self, kind: &dyn Fn(Flags) -> Option<Kind>, ended: Ended, polled: Option<Duration>, text: &Render<'_>) {
+    /// Makes the events of an end that is not a plain return.
+    #[cold]
+    #[inline(never)]
+    fn tell_rare(&self, end: End<'_, '_>, ended: Ended, polled: Option<Duration>) {
+        self.tell(end, ended, polled);
+    }
+
+    /// Makes the events of the end.
+    #[inline(always)]
+    fn tell(&self, end: End<'_, '_>, ended: Ended, polled: Option<Duration>) {
         if !self.wants.intersects(Flags::ENDS) {
             return;
         }
         let _busy = Busy::begin();
-        let (at, took) = (Some(ended.at), Some(clock::took(ended.cycles)));
+        let (at, took) = (Some(ended.at), Some(clock::took_nanoseconds(ended.cycles)));
         let mut text_slot = None;
         for entry in self.entries(self.wanted) {
-            if let Some(kind) = kind(entry.flags).filter(|_| !entry.is_silent()) {
-                entry.session.offer(kind, || {
-                    let text = rendered(&mut text_slot, text);
-                    let caller = (kind == Kind::ReturnTo).then(|| self.origin.caller(self.mark)).flatten();
-                    Occurrence { at, took, polled, caller, ..self.occurrence(kind, text) }
-                });
+            if let Some(kind) = end.kind(entry.flags)
+                && !entry.is_silent()
+                && entry.session.admits(kind)
+            {
+                let text = rendered(&mut text_slot, |text| end.render(text));
+                let caller = (kind == Kind::ReturnTo).then(|| self.origin.caller(self.mark)).flatten();
+                entry.session.send(Occurrence { at, took, polled, caller, ..self.occurrence(kind, text) });
             }
         }
     }
@@ -330,6 +348,39 @@ impl Hit {
     }
 }
 
+/// How a call ends.
+#[derive(Clone, Copy)]
+enum End<'e, 'v> {
+    Returned { is_err: bool, value: &'e dyn Fn() -> Value<'v> },
+    ReturnedTo,
+    Cancelled,
+    Panicked { message: &'e str },
+}
+
+impl End<'_, '_> {
+    /// Returns the kind of the event of an entry with these flags.
+    fn kind(self, flags: Flags) -> Option<Kind> {
+        let (wanted, kind) = match self {
+            End::Returned { is_err: true, .. } if flags.contains(Flags::ERROR) => return Some(Kind::Error),
+            End::Returned { .. } => (Flags::RETURN, Kind::Return),
+            End::ReturnedTo => (Flags::RETURN_TO, Kind::ReturnTo),
+            End::Cancelled => (Flags::RETURN, Kind::Cancelled),
+            End::Panicked { .. } => (Flags::PANIC, Kind::Panic),
+        };
+        flags.contains(wanted).then_some(kind)
+    }
+
+    /// Writes the text of its events.
+    #[inline]
+    fn render(self, text: &mut Text) -> fmt::Result {
+        match self {
+            End::Returned { value, .. } => value().render(text),
+            End::Panicked { message } => text.write_str(message),
+            End::ReturnedTo | End::Cancelled => Ok(()),
+        }
+    }
+}
+
 /// The end of a call, by the clock's cycles.
 #[derive(Clone, Copy)]
 struct Ended {
@@ -356,11 +407,8 @@ impl BpEntry {
         self.set.pattern.match_spec().actions().stacktrace
     }
 
-    /// Returns whether it matches the call. Counts it, unless `begin` has.
+    /// Returns whether it matches the call, and counts it. Not for one that takes all, whose calls `begin` has counted.
     fn takes(&self, call: &CallView<'_>) -> bool {
-        if self.takes_all {
-            return true;
-        }
         let takes = self.is_for(|| call.process()) && self.set.pattern.match_spec().evaluate(call).is_some();
         if let Some(counter) = self.counter.as_ref().filter(|_| takes) {
             counter.slot().count();

@@ -58,18 +58,12 @@ impl Call for CallView<'_> {
     }
 }
 
-pub(crate) type Render<'r> = dyn Fn(&mut Text) -> fmt::Result + 'r;
-
 /// Renders into `place` once, and returns the text. In place: moving a short text would be most of its cost.
-#[inline]
+#[inline(always)]
 pub(crate) fn rendered(place: &mut Option<Text>, render: impl FnOnce(&mut Text) -> fmt::Result) -> &Text {
     if place.is_none() {
         // An error means that the text is cut, or that its `Debug` has panicked. Half a text is fine.
         let _ = render(place.insert(Text::new()));
     }
     place.as_ref().expect("it is there by now")
-}
-
-pub(crate) fn nothing(_: &mut Text) -> fmt::Result {
-    Ok(())
 }

@@ -47,7 +47,12 @@ impl DataRef {
         DataRef::Pinned(Pinned { data, _pin: pin })
     }
 
+    pub(crate) fn is_pinned(&self) -> bool {
+        matches!(self, DataRef::Pinned(_))
+    }
+
     /// Takes a counted reference instead of the pin, before work that may take long.
+    #[cold]
     pub(crate) fn unpin(&mut self) {
         if let DataRef::Pinned(pinned) = self {
             *self = DataRef::new(Arc::clone(pinned.data()));

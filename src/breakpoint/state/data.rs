@@ -13,6 +13,8 @@ pub(crate) struct BpData {
     pub(crate) quick: Quick,
     /// Whether hits can stay pinned: all entries are [brief](BpEntry::is_brief).
     pub(crate) is_brief: bool,
+    /// Whether hits begin without a look at the entries: all are [for probes](BpEntry::is_for_probes) only.
+    pub(crate) is_for_probes: bool,
     pub(crate) entries: Vec<BpEntry>,
     /// The slots of those counters that count every call.
     pub(crate) counts: Vec<CounterSlot>,
@@ -53,6 +55,7 @@ impl BpData {
         let sieve = || entries.iter().map(BpEntry::sieve).collect();
         let quick = alone.unwrap_or_else(|| Quick::Of(sieve()));
         let is_brief = entries.iter().all(BpEntry::is_brief);
-        (!entries.is_empty()).then(|| Arc::new(BpData { quick, is_brief, entries, counts }))
+        let is_for_probes = entries.iter().all(BpEntry::is_for_probes);
+        (!entries.is_empty()).then(|| Arc::new(BpData { quick, is_brief, is_for_probes, entries, counts }))
     }
 }

@@ -38,6 +38,11 @@ impl BpEntry {
         self.flags.are_among(Flags::CALL | Flags::COUNT | Flags::FLAG) && self.session.is_to_probes()
     }
 
+    /// Returns whether it does no more for every call than fire probes: it neither counts nor changes flags.
+    pub(crate) fn is_for_probes(&self) -> bool {
+        self.takes_all && self.counter.is_none() && !self.flags.contains(Flags::FLAG) && self.session.is_to_probes()
+    }
+
     pub(crate) fn sieve(&self) -> Sieve {
         if self.takes_every_process { Sieve::ALL } else { self.filter.sieve() }
     }

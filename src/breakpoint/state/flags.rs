@@ -30,6 +30,9 @@ impl Flags {
     /// Those with an event at the end.
     pub(crate) const ENDS: Flags = Flags(Flags::RETURN.0 | Flags::PANIC.0 | Flags::ERROR.0 | Flags::RETURN_TO.0);
 
+    /// Those with something to do after the call's event.
+    pub(crate) const LATER: Flags = Flags(Flags::ENDS.0 | Flags::TIME.0 | Flags::MEMORY.0 | Flags::FLAG.0);
+
     /// Those with a counter.
     pub(crate) const COUNTS: Flags = Flags(Flags::COUNT.0 | Flags::TIME.0 | Flags::MEMORY.0);
 

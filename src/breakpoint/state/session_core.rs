@@ -1,5 +1,6 @@
 //! The part of a session that its breakpoints share: its patterns, its process filter, and where its events go.
 
+use std::hint::black_box;
 use std::mem;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
@@ -109,7 +110,7 @@ impl SessionCore {
 
     /// Returns whether its events of any kind have a receiver.
     pub(crate) fn is_heard(&self) -> bool {
-        self.hears(Kind::Call) || self.hears(Kind::Return)
+        self.fired.is_none() || occurrence::is_any_heard()
     }
 
     #[inline]
@@ -117,15 +118,18 @@ impl SessionCore {
         self.fired.is_none() || occurrence::is_heard(kind)
     }
 
-    /// Sends the event that `occurrence` makes, if it has a receiver and the limits allow it. Never waits.
+    /// Returns whether an event of this kind has a receiver, and the limits allow it. Then it is to be [sent](Self::send).
     #[inline(always)]
-    pub(crate) fn offer<'t>(&self, kind: Kind, occurrence: impl FnOnce() -> Occurrence<'t>) {
-        if !self.hears(kind) || !self.state.admits() {
-            return;
-        }
-        let occurrence = occurrence();
+    pub(crate) fn admits(&self, kind: Kind) -> bool {
+        self.hears(kind) && self.state.admits()
+    }
+
+    /// Sends an event that was [admitted](Self::admits). Never waits.
+    #[inline(always)]
+    pub(crate) fn send(&self, occurrence: Occurrence<'_>) {
         match &self.fired {
-            None => self.send(occurrence.event()),
+            // A copy for the call, which gets its address: so the compiler need not store the parts of one that fires a probe.
+            None => self.send_to_tracer(black_box(occurrence).event()),
             Some(fired) => {
                 occurrence.fire();
                 fired.count();
@@ -137,7 +141,7 @@ impl SessionCore {
         }
     }
 
-    fn send(&self, event: Event) {
+    fn send_to_tracer(&self, event: Event) {
         let counted = match self.events.try_send(Some(event)) {
             Ok(()) => &self.state.sent,
             Err(_) => &self.state.dropped,

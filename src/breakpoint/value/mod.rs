@@ -81,14 +81,20 @@ impl<'a> Value<'a> {
     }
 
     /// Writes it as it displays. Most values are integers, which need no formatter.
+    #[inline]
     pub(crate) fn render(&self, text: &mut Text) -> fmt::Result {
         match self.plain {
             Plain::Integer(number) if self.shell == Shell::EMPTY => match u32::try_from(number) {
                 Ok(number) => text.write_small(number),
                 Err(_) => text.write_integer(number),
             },
-            _ => write!(text, "{self}"),
+            _ => self.render_any(text),
         }
+    }
+
+    #[inline(never)]
+    fn render_any(&self, text: &mut Text) -> fmt::Result {
+        write!(text, "{self}")
     }
 
     /// Puts `variant` around the value.

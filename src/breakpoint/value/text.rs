@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use std::ops::Deref;
 
 use crate::short;
+use crate::text::digits;
 
 /// A rendered text of at most [`Text::LIMIT`] bytes.
 #[derive(Clone)]
@@ -60,12 +61,10 @@ impl Text {
         if number >= SMALL || at > Text::LIMIT - size_of::<u64>() {
             return self.write_integer(number);
         }
-        let digits = eight_digits(number);
-        let zeros = digits.trailing_zeros().min(u64::BITS - 8) / 8;
-        let text = (digits | u64::from_ne_bytes(*b"00000000")) >> (8 * zeros);
+        let (digits, count) = digits(number);
         // SAFETY: there is room for eight bytes.
-        unsafe { self.bytes.as_mut_ptr().add(at).cast::<[u8; 8]>().write(text.to_le_bytes()) };
-        self.shown += 8 - zeros as u16;
+        unsafe { self.bytes.as_mut_ptr().add(at).cast::<[u8; 8]>().write(digits.to_le_bytes()) };
+        self.shown += count as u16;
         self.length = self.shown;
         Ok(())
     }
@@ -84,16 +83,6 @@ impl Text {
 
 /// The least number of nine digits.
 const SMALL: u32 = 100_000_000;
-
-/// Returns the digits of a number below 10^8, a byte each, the first in the lowest byte. It divides by 10,000, then both halves by 100,
-/// then all four quarters by 10; for such small numbers a multiplication and a shift divide.
-fn eight_digits(number: u32) -> u64 {
-    let halves = u64::from(number / 10_000) | u64::from(number % 10_000) << 32;
-    let hundreds = ((halves * 10_486) >> 20) & 0x0000_007f_0000_007f;
-    let quarters = hundreds | (halves - 100 * hundreds) << 16;
-    let tens = ((quarters * 103) >> 10) & 0x000f_000f_000f_000f;
-    tens | (quarters - 10 * tens) << 8
-}
 
 impl fmt::Write for Text {
     /// Fails when there is no room, so that the writer can stop.

@@ -13,6 +13,7 @@ use net::unix::{self, UCred};
 use net::{
     TcpListener, TcpSocket, TcpStream, ToSocketAddrs, UdpSocket, UnixDatagram, UnixListener, UnixSocket, UnixStream, tcp,
 };
+use tokio::time::timeout;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf, Ready};
 
 /// Checks the output's type, and that the future is `Send`.
@@ -257,7 +258,16 @@ pub async fn every_item_of_unix_streams_is_there() {
     let client = UnixStream::connect_addr(&address).await.unwrap();
     assert_eq!(client.peer_addr().unwrap().as_abstract_name(), address.as_abstract_name());
     drop(listener);
-    let listener = UnixListener::bind_addr(&address).unwrap();
+    // A program that looks at this one's descriptors by `/proc` has the old socket for a moment, too.
+    let listener = timeout(Duration::from_secs(60), async {
+        loop {
+            match UnixListener::bind_addr(&address) {
+                Err(error) if error.kind() == ErrorKind::AddrInUse => tokio::task::yield_now().await,
+                bound => break bound.unwrap(),
+            }
+        }
+    });
+    let listener = listener.await.unwrap();
     assert_eq!(listener.local_addr().unwrap().as_abstract_name(), address.as_abstract_name());
     let unnamed = client.local_addr().unwrap();
     let refused = UnixStream::connect_addr(&unnamed).await.unwrap_err();

@@ -13,7 +13,6 @@ use net::unix::{self, UCred};
 use net::{
     TcpListener, TcpSocket, TcpStream, ToSocketAddrs, UdpSocket, UnixDatagram, UnixListener, UnixSocket, UnixStream, tcp,
 };
-use tokio::time::timeout;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf, Ready};
 
 /// Checks the output's type, and that the future is `Send`.

@@ -24,7 +24,7 @@ STORM = TARGET / "release" / "storm"
 TOKIO = "tokio-fs-mt"
 OURS = ["dyntrace-mt", "dyntrace-ct", "dyntrace-pool-mt", "dyntrace-pool-ct", "dyntrace-inline-mt", "dyntrace-inline-ct"]
 RINGS = ["tokio-uring", "compio", "monoio"]
-# The calls of the kernel and nothing else: those that `tokio::fs` makes, those that never wait, and the first on another thread for each.
+# The calls of the kernel and nothing else: those that `tokio::fs` makes; those that never wait; and the first made by another thread.
 FLOORS = ["std", "cached", "handed"]
 PEERS = [*OURS, TOKIO, "tokio-fs-ct", "spawn-blocking-mt", "spawn-blocking-ct", *RINGS, *FLOORS]
 OPERATIONS = ["pread", "pwrite", "ofc", "stat", "rename", "readfile", "append", "append-shared"]

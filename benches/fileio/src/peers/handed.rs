@@ -1,5 +1,5 @@
-//! The floor of an operation that another thread makes: std's functions on a thread that another one orders and waits for. Each wakes the
-//! other, and nothing else lies between them.
+//! std's functions on a thread that another one orders and waits for. Each wakes the other, and nothing else lies between them: what an
+//! operation costs that another thread makes, where each thread sleeps while it waits.
 
 use std::io;
 use std::sync::Arc;

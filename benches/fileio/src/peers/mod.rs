@@ -39,7 +39,7 @@ pub enum Peer {
     Std,
     /// The floor of operations answered on the caller's thread: only calls that never wait, on threads as `Std`.
     Cached,
-    /// The floor of operations that another thread makes: std's functions on a second thread for each task.
+    /// std's functions on a second thread for each task, and nothing but the two wakes of each operation.
     Handed,
     /// The runtimes on io_uring, one thread each.
     TokioUring,

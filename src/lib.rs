@@ -110,6 +110,7 @@ pub mod probes;
 pub mod process;
 #[cfg(recorder)]
 pub mod recorder;
+mod reentry;
 #[cfg(all(feature = "runtime", not(loom)))]
 pub mod runtime;
 mod scope;
@@ -168,6 +169,7 @@ pub mod __runtime {
 /// Support for the crate `dyntrace-tracing`. Not for direct use; may change at any time.
 #[doc(hidden)]
 pub mod __spans {
+    pub use crate::reentry::unless_inside;
     pub use crate::tag::entered::{enter_span, exit_span};
     pub use crate::tag::span::EnteredSpan;
 }

@@ -5,10 +5,11 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 use std::{mem, process, thread};
 
+use dyntrace::__spans::unless_inside;
 use dyntrace::Tag;
 
 use crate::rules::SpanTag;
@@ -123,18 +124,9 @@ impl Tags {
     }
 }
 
-/// Calls `act`, which takes locks. `None` in a signal handler that has interrupted such a call: the interrupted thread may have the lock,
-/// and goes on only after the handler.
+/// Calls `act`, which takes locks. `None` in a signal handler that has interrupted such a call.
 fn inside<R>(act: impl FnOnce() -> R) -> Option<R> {
-    if IS_INSIDE.replace(true) {
-        return None;
-    }
-    // A signal handler of this thread sees the flag whenever the thread has a lock.
-    compiler_fence(Ordering::SeqCst);
-    let answer = act();
-    compiler_fence(Ordering::SeqCst);
-    IS_INSIDE.set(false);
-    Some(answer)
+    unless_inside(&IS_INSIDE, act)
 }
 
 /// How often a reader in a forked child tries: some milliseconds.

@@ -3,13 +3,13 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, BuildHasherDefault, Hasher};
-use std::sync::atomic::{Ordering, compiler_fence};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::task::{Id, try_id};
 
 use crate::forks;
 use crate::process::Pid;
+use crate::reentry::unless_inside;
 use crate::task_table::Seat;
 
 /// A task, until its end.
@@ -88,15 +88,7 @@ pub(super) fn take_all(runtime: u64) -> Vec<Entry> {
 }
 
 fn inside<R>(act: impl FnOnce() -> R) -> Option<R> {
-    if IS_INSIDE.replace(true) {
-        return None;
-    }
-    // A signal handler of this thread sees the flag whenever the thread has the lock.
-    compiler_fence(Ordering::SeqCst);
-    let answer = act();
-    compiler_fence(Ordering::SeqCst);
-    IS_INSIDE.set(false);
-    Some(answer)
+    unless_inside(&IS_INSIDE, act)
 }
 
 /// Nothing panics under this lock.

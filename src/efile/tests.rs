@@ -10,8 +10,8 @@ use std::future::Future;
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, Waker};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 
 use rustix::io::Errno;
 
@@ -48,14 +48,28 @@ pub(crate) fn enter<F: Future>(pool: &Pool, mut future: Pin<&mut F>) {
     }
 }
 
-/// Polls a future to its end, with the pool's work done in between.
+/// Polls a future to its end, with the pool's work done in between. Polls one that has only given way again: on a slow machine any
+/// operation may.
 pub(crate) fn finish<F: Future>(pool: &Pool, future: F) -> F::Output {
     let mut future = pin!(future);
+    let woken = Arc::new(Woken::default());
+    let waker = Waker::from(Arc::clone(&woken));
     loop {
-        if let Poll::Ready(output) = poll(future.as_mut()) {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
             return output;
         }
-        assert!(pool.run_one(), "the future waits for nothing that the pool has");
+        let has_given_way = woken.0.swap(false, Ordering::Relaxed);
+        assert!(has_given_way || pool.run_one(), "the future waits for nothing that the pool has");
+    }
+}
+
+/// Whether the task has been woken.
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Woken>) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

@@ -11,6 +11,8 @@ use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{Acquire, Release};
 #[cfg(all(tokio_unstable, feature = "runtime"))]
 use std::thread;
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+use std::time::Duration;
 
 use dyntrace_task_table::layout::{self, SLOT_WORDS, Slot, State, Task, Text, Waker, slot};
 use dyntrace_task_table::lock;
@@ -237,14 +239,13 @@ impl Outer {
     }
 }
 
-/// Changes the slot of the process `pid`, which another thread may be changing: that takes it some nanoseconds. Returns `false`, and changes
-/// nothing, if it takes too long, so that thread does not run; also if the process has ended, as a runtime that shuts down may end a task
-/// that one of its threads begins to poll.
+/// Changes the slot of the process `pid`, after the thread that may be changing it: that takes it some nanoseconds, unless the system stops
+/// that thread meanwhile. Returns `false`, and changes nothing, if the process has ended, as a runtime that shuts down may end a task that one
+/// of its threads begins to poll.
 #[cfg(all(tokio_unstable, feature = "runtime"))]
 fn change_settled(slot: &Slot, pid: u64, mut change: impl FnMut(&Changed<'_>)) -> bool {
-    const SPINS: usize = 100;
-    const TRIES: usize = 10_000;
-    for turn in 0..TRIES {
+    let mut turns = 0;
+    loop {
         if let Some(lock) = slot.settled() {
             // The slot may be free, and then another thread takes it as its only writer.
             if slot.word(slot::PID) >> 16 != pid {
@@ -254,9 +255,14 @@ fn change_settled(slot: &Slot, pid: u64, mut change: impl FnMut(&Changed<'_>)) -
                 return true;
             }
         }
-        if turn < SPINS { hint::spin_loop() } else { thread::yield_now() }
+        turns += 1;
+        // A sleep at last: a thread of lower priority gets no processor from one that only yields.
+        match turns {
+            ..100 => hint::spin_loop(),
+            100..200 => thread::yield_now(),
+            _ => thread::sleep(Duration::from_micros(50)),
+        }
     }
-    false
 }
 
 #[cfg(all(tokio_unstable, feature = "runtime"))]

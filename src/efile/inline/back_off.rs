@@ -11,14 +11,14 @@
 //! - **open**: operations are attempted.
 //! - **paused** until an instant, at a level: operations go to the pool without an attempt.
 //! - **on probation**: after a pause, for as long as the pause lasted. Operations are attempted. If this time passes without another
-//!   pause, the level is forgotten: the state is open again, although nothing writes that down.
+//!   pause, the level is forgotten: the state is open again, and the next quick answer writes that down.
 //!
 //! # Steps
 //!
-//! 1. Before an attempt the driver asks [`allows`](BackOff::allows): one load, and a reading of the clock if the word was ever paused.
+//! 1. Before an attempt the driver asks [`allows`](BackOff::allows): one load, and a reading of the clock unless the word is open.
 //! 2. It measures the attempt.
-//! 3. After a quick answer [`note`](BackOff::note) writes nothing, unless attempts before it missed. So threads that only hit share the
-//!    word's cache line without moving it.
+//! 3. After a quick answer [`note`](BackOff::note) writes nothing to an open word, unless attempts before it missed. So threads that only hit
+//!    share the word's cache line without moving it.
 //! 4. An answer that took [`SLOW`] or longer, hit or miss, pauses the word: for 1 ms, and on probation for twice the last pause, up to 1 s.
 //!    It does not if the scheduler took the processor from the thread, and the thread never slept: then the file system was not slow.
 //! 5. So do [`MISSES`] misses in a row: a file set larger than the cache pays for eight attempts in vain a second.
@@ -73,7 +73,7 @@ impl BackOff {
         BackOff(AtomicU64::new(0))
     }
 
-    /// Returns whether to attempt an operation. `now` is only called if attempts have paused before.
+    /// Returns whether to attempt an operation. `now` is only called if attempts have paused lately.
     #[inline]
     pub(in crate::efile) fn allows(&self, now: impl FnOnce() -> Duration) -> bool {
         match Word::from(self.0.load(Ordering::Relaxed)).until {
@@ -88,6 +88,7 @@ impl BackOff {
         let seen = self.0.load(Ordering::Relaxed);
         let word = Word::from(seen);
         let next = match outcome {
+            Outcome::Hit if word.is_forgiven(now) => Word::OPEN,
             Outcome::Hit if word.misses == 0 => return,
             Outcome::Hit => Word { misses: 0, ..word },
             Outcome::Miss if word.misses + 1 < MISSES => Word { misses: word.misses + 1, ..word },
@@ -113,13 +114,24 @@ impl BackOff {
 }
 
 impl Word {
+    const OPEN: Word = Word { until: 0, level: 0, misses: 0 };
+
+    /// Returns whether the word was paused, and its probation is over.
+    fn is_forgiven(self, now: Duration) -> bool {
+        self.until != 0 && !self.is_on_probation(microseconds(now))
+    }
+
+    /// Returns whether the last pause began so lately that another one would be longer.
+    fn is_on_probation(self, now: u64) -> bool {
+        self.level > 0 && now < self.until + length(self.level)
+    }
+
     /// Returns the word with a pause that begins now, or `None` if another thread has paused it.
     fn paused(self, now: u64) -> Option<Word> {
         if now < self.until {
             return None;
         }
-        let is_on_probation = self.level > 0 && now < self.until + length(self.level);
-        let level = if is_on_probation { (self.level + 1).min(TOP_LEVEL) } else { 1 };
+        let level = if self.is_on_probation(now) { (self.level + 1).min(TOP_LEVEL) } else { 1 };
         Some(Word { until: now + length(level), level, misses: 0 })
     }
 }
@@ -130,7 +142,7 @@ fn length(level: u64) -> u64 {
 }
 
 /// Never 0, which stands for no pause.
-fn microseconds(time: Duration) -> u64 {
+pub(super) fn microseconds(time: Duration) -> u64 {
     // 56 bits hold two thousand years.
     (time.as_micros() as u64).max(1)
 }
@@ -195,6 +207,16 @@ mod tests {
         back_off.note(Outcome::Slow, at(7));
         assert!(!allows(&back_off, 8));
         assert!(allows(&back_off, 9), "it is the first pause again");
+    }
+
+    #[test]
+    fn after_the_probation_nobody_asks_for_the_time() {
+        let back_off = BackOff::new();
+        back_off.note(Outcome::Slow, at(0));
+        back_off.note(Outcome::Hit, at(2));
+        assert_eq!(back_off.level(), 1, "the probation lasts until shortly after 2");
+        back_off.note(Outcome::Hit, at(3));
+        assert!(back_off.allows(|| panic!("the state is open")));
     }
 
     #[test]

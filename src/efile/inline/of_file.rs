@@ -2,12 +2,18 @@
 
 use std::fs::{File, Metadata};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use super::attempt::{Attempt, MAX_SIZE, Miss};
+use super::back_off::microseconds;
 use super::mode::{Inline, SharedMode};
 use super::system::{self, IS_SUPPORTED, Place};
 use super::trial::{Permit, Trial};
+
+/// How long a look at a file's times holds. A read that follows a change within this time has the system write the time of its access, which
+/// may be slow: then the back-off learns it.
+const LOOK_HOLDS: Duration = Duration::from_millis(1);
 
 /// Which operations on one open file to attempt.
 #[derive(Debug)]
@@ -17,7 +23,9 @@ pub(in crate::efile) struct Attempts {
     flags: i32,
     /// Found when the mode is first switched on. Files of a driver that is not inline pay nothing for it.
     place: OnceLock<Place>,
-    // Relaxed, both: one attempt more or less is harmless.
+    // Relaxed, all: one attempt more or less is harmless.
+    /// Until when no read writes the time of the last access, in microseconds of the monotonic clock: as a look at the file's times found.
+    keeps_atime_until: AtomicU64,
     /// Whether a read was refused.
     are_reads_refused: AtomicBool,
     /// Whether no other descriptor, that the driver knows of, has the file's cursor. A read at it waits for a read of the other.
@@ -31,6 +39,7 @@ impl Attempts {
             mode: SharedMode::new(Inline::Off),
             flags,
             place: place.map_or_else(OnceLock::new, OnceLock::from),
+            keeps_atime_until: AtomicU64::new(0),
             are_reads_refused: AtomicBool::new(false),
             is_cursor_own: AtomicBool::new(true),
         };
@@ -112,8 +121,14 @@ impl Attempts {
 
     /// Ends an adaptive attempt if the read would write the time of the last access.
     fn leave_atime(&self, file: &File, trial: &Trial) -> Attempt<()> {
-        let would_write = || self.place.get().is_none_or(|place| place.would_write_atime(file, self.flags));
-        if trial.is_adaptive() && would_write() { Err(Miss::NotCached) } else { Ok(()) }
+        if !trial.is_adaptive() || microseconds(trial.began()) < self.keeps_atime_until.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        if self.place.get().is_none_or(|place| place.would_write_atime(file, self.flags)) {
+            return Err(Miss::NotCached);
+        }
+        self.keeps_atime_until.store(microseconds(trial.began() + LOOK_HOLDS), Ordering::Relaxed);
+        Ok(())
     }
 
     fn note_refusal(&self, attempt: Attempt<usize>) -> Attempt<usize> {
@@ -121,5 +136,44 @@ impl Attempts {
             self.are_reads_refused.store(true, Ordering::Relaxed);
         }
         attempt
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs::FileTimes;
+    use std::thread;
+    use std::time::SystemTime;
+
+    use super::super::back_off::BackOff;
+    use super::*;
+
+    #[test]
+    fn a_look_at_the_times_holds_for_a_while() {
+        static BACK_OFF: BackOff = BackOff::new();
+        let permit = Permit::on(Inline::Adaptive, Some(&BACK_OFF)).unwrap();
+        let file = tempfile::tempfile().unwrap();
+        let attempts = Attempts::new(&file, 0, Inline::Adaptive, None);
+        let now = SystemTime::now();
+        let [late, early] = [now + Duration::from_secs(60), SystemTime::UNIX_EPOCH];
+        let set_read = |time| file.set_times(FileTimes::new().set_accessed(time).set_modified(now)).unwrap();
+        let would_write_after = |read| {
+            set_read(read);
+            attempts.place.get().unwrap().would_write_atime(&file, 0)
+        };
+        let leaves = |trial: &Trial| attempts.leave_atime(&file, trial).is_ok();
+
+        // Another mount than one with `relatime` has the same answer for all times.
+        if would_write_after(late) || !would_write_after(early) {
+            return;
+        }
+        let first = permit.begin();
+        assert!(!leaves(&first));
+        set_read(late);
+        assert!(leaves(&first));
+        set_read(early);
+        assert!(leaves(&first), "the look holds");
+        thread::sleep(2 * LOOK_HOLDS);
+        assert!(!leaves(&permit.begin()), "another look finds the new times");
     }
 }

@@ -73,6 +73,11 @@ impl Trial {
         self.permit.mode == Inline::Adaptive
     }
 
+    /// When it began, on the monotonic clock.
+    pub(super) fn began(&self) -> Duration {
+        self.began
+    }
+
     /// Ends the trial, and returns how long it took.
     #[inline]
     pub(in crate::efile) fn end<T>(self, attempt: &Attempt<T>) -> Duration {

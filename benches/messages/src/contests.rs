@@ -6,7 +6,7 @@ use crate::compare::compare_all;
 use crate::figures::{Threads, asks, ping_pong, tells, throughput};
 use crate::peers::Peer;
 use crate::peers::actors::{self, Actors, Kameo, Ractor};
-use crate::peers::channels::{Crossfire, CrossfireUnbounded, Flume, Kanal, Tokio, TokioUnbounded};
+use crate::peers::channels::{Crossfire, CrossfireUnbounded, Flume, Kanal, Tokio, TokioUnbounded, TokioVast};
 use crate::peers::mailboxes::{Plain, Unbounded};
 
 /// The work of a sample.
@@ -61,6 +61,7 @@ fn unbounded_channels(rounds: usize, load: Load, on: Threads) -> Value {
         &|| load.through::<Unbounded>(on),
         &[
             ("tokio", &|| load.through::<TokioUnbounded>(on)),
+            ("tokio's with a vast bound", &|| load.through::<TokioVast>(on)),
             ("flume", &|| load.through::<Flume<false>>(on)),
             ("kanal", &|| load.through::<Kanal<false>>(on)),
             ("crossfire", &|| load.through::<CrossfireUnbounded>(on)),

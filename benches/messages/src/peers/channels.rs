@@ -12,7 +12,7 @@
 
 use crossfire::mpsc::{Array, List};
 use crossfire::{AsyncRx, MAsyncTx, MTx};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 
 use super::{Message, Peer, pause_after};
 
@@ -48,6 +48,27 @@ impl Peer for TokioUnbounded {
     async fn send(sender: &Self::Sender, message: Message) -> bool {
         pause_after(message).await;
         sender.send(message).is_ok()
+    }
+
+    async fn receive(receiver: &mut Self::Receiver) -> Option<Message> {
+        receiver.recv().await
+    }
+}
+
+/// tokio's channel with a bound that no program reaches, which a mailbox without a bound stands on: its floor.
+pub struct TokioVast;
+
+impl Peer for TokioVast {
+    type Sender = mpsc::Sender<Message>;
+    type Receiver = mpsc::Receiver<Message>;
+
+    fn channel(_places: usize) -> (Self::Sender, Self::Receiver) {
+        mpsc::channel(Semaphore::MAX_PERMITS)
+    }
+
+    async fn send(sender: &Self::Sender, message: Message) -> bool {
+        pause_after(message).await;
+        sender.try_send(message).is_ok()
     }
 
     async fn receive(receiver: &mut Self::Receiver) -> Option<Message> {

@@ -27,10 +27,10 @@ pub trait Job: Send + 'static {
     /// The pool catches a panic and ends this job alone, with [`Fault::Panicked`].
     fn run(&mut self) -> Self::Output;
 
-    /// Called right after `run`, on the same thread, even if `run` panicked. The pool catches and ignores a panic in it.
+    /// Called after `run` and `count`, on the same thread, even if `run` panicked. The pool catches and ignores a panic in it.
     fn ran(&mut self) {}
 
-    /// Counts the job's operations for [`metrics`](super::metrics), with one [`Counts::add`] for each. Called right after `ran`, on the
+    /// Counts the job's operations for [`metrics`](super::metrics), with one [`Counts::add`] for each. Called right after `run`, on the
     /// same thread. `output` is `None` if `run` panicked. The default counts nothing. The pool catches and ignores a panic in it.
     fn count(&self, output: Option<&Self::Output>, counts: &mut Counts) {
         let _ = (output, counts);
@@ -49,6 +49,14 @@ pub trait Job: Send + 'static {
     /// [`Operation`]: super::Operation
     /// [`Pool::submit_detached`]: super::Pool::submit_detached
     fn settle(&mut self, outcome: Result<&Self::Output, &Fault>);
+
+    /// Returns whether [`settle`](Job::settle) does anything now; otherwise the pool may leave it out. Asked at each settlement, before the
+    /// pool looks at the job and its outcome.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn hears_outcome() -> bool {
+        true
+    }
 }
 
 /// Why a job has no output.

@@ -231,14 +231,21 @@ impl<J: Job> OperationCell<J> {
     /// After a step to 5: passes the outcome to the job, and empties the cell.
     fn settle(&self) -> Result<J::Output, Fault> {
         let mut contents = lock(&self.contents);
-        let Contents { job, outcome } = &mut *contents;
-        let outcome = outcome.take().expect("the outcome is stored before a step to 5");
-        if let Some(job) = job {
-            contain(|| job.settle(outcome.as_ref()));
+        if J::hears_outcome() {
+            contents.tell_outcome();
         }
         // Dropped on its own, so that a panic in the destructor stays here, too.
-        contain(|| *job = None);
-        outcome
+        contain(|| contents.job = None);
+        contents.outcome.take().expect("the outcome is stored before a step to 5")
+    }
+}
+
+impl<J: Job> Contents<J> {
+    /// Passes the outcome to the job. It stays in its place: one that holds metadata is large, and each move of it is a copy.
+    fn tell_outcome(&mut self) {
+        if let (Some(job), Some(outcome)) = (&mut self.job, &self.outcome) {
+            contain(|| job.settle(outcome.as_ref()));
+        }
     }
 }
 
@@ -263,9 +270,10 @@ impl<J: Job> Runnable for OperationCell<J> {
         if contain(|| *outcome = Some(Ok(job.run()))).is_none() {
             *outcome = Some(Err(Fault::Panicked));
         }
-        contain(|| job.ran());
+        // Before `ran`: after that call the compiler would have to read the outcome again.
         let output = outcome.as_ref().and_then(|outcome| outcome.as_ref().ok());
         contain(|| job.count(output, counts));
+        contain(|| job.ran());
         drop(contents);
         self.complete()
     }

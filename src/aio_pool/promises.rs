@@ -40,6 +40,8 @@ impl Promises {
     }
 
     /// Step 1. Returns `None` if promises are closed.
+    // Not inlined: the submission of every job would save more registers for it.
+    #[inline(never)]
     pub fn make(&mut self, promise: Promise) -> Option<Promise> {
         if self.closed {
             return None;

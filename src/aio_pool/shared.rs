@@ -21,7 +21,7 @@ use super::promises::{Promise, Promises};
 use super::queue::{Queues, WorkerState};
 use super::runnable::Runnable;
 use crate::primitives::thread::{self, JoinHandle, ThreadId};
-use crate::primitives::{Condvar, Mutex, lock, wait, wait_timeout};
+use crate::primitives::{Condvar, Mutex, MutexGuard, lock, wait, wait_timeout};
 use crate::probes::aio_pool as probes;
 use crate::sdt::Decision;
 
@@ -182,30 +182,31 @@ impl PoolShared {
     /// Gives the job back, and says why, if the shard has no thread and gets none.
     pub fn submit(self: &Arc<Self>, mut job: QueuedJob) -> Result<Option<Ticket>, (QueuedJob, io::Error)> {
         let mut state = lock(&self.state);
+        if state.phase == Phase::ShutDown || state.queued() >= self.settings.bound {
+            return Ok(self.refuse_or_wait(state, job));
+        }
+        let slot = match self.choose(&mut state, job.lane, job.submitted) {
+            Ok(slot) => slot,
+            Err(error) => return Err((job, error)),
+        };
+        state.make_promise(&mut job);
+        let notification = self.push(&mut state, slot, job);
+        drop(state);
+        notification.send();
+        Ok(None)
+    }
+
+    /// [Submits](PoolShared::submit) a job to a pool that is shut down or full.
+    #[cold]
+    #[inline(never)]
+    fn refuse_or_wait(&self, mut state: MutexGuard<'_, PoolState>, mut job: QueuedJob) -> Option<Ticket> {
         if state.phase == Phase::ShutDown {
             drop(state);
             job.runnable.refuse(Fault::ShutDown);
-            return Ok(None);
+            return None;
         }
-        let asked = job.promise;
-        job.promise = asked.and_then(|promise| state.promises.make(promise));
-        if state.queued() >= self.settings.bound {
-            return Ok(Some(self.wait_for_room(&mut state, job)));
-        }
-        let now = job.submitted;
-        match self.choose(&mut state, job.lane, now) {
-            Ok(slot) => {
-                let notification = self.push(&mut state, slot, job);
-                drop(state);
-                notification.send();
-            }
-            Err(error) => {
-                self.fulfil(&mut state, job.promise);
-                job.promise = asked;
-                return Err((job, error));
-            }
-        }
-        Ok(None)
+        state.make_promise(&mut job);
+        Some(self.wait_for_room(&mut state, job))
     }
 
     /// Chooses the worker for a new job: a busy one that starts it soon, an idle one, a new one, or the one with the shortest queue; of
@@ -426,6 +427,13 @@ impl PoolShared {
 impl PoolState {
     pub fn lane(&mut self, lane: Lane) -> &mut LaneState {
         &mut self.lanes[lane as usize]
+    }
+
+    /// Makes the promise that a job asks for, now that the job is sure to run or be refused.
+    fn make_promise(&mut self, job: &mut QueuedJob) {
+        if let Some(promise) = job.promise {
+            job.promise = self.promises.make(promise);
+        }
     }
 
     /// How many jobs the queues hold, without batches.

@@ -10,7 +10,7 @@ use super::coop::{Cooperative, yield_if_spent};
 use super::detached::Detached;
 use super::inline::{self, Attempt, DetectFileSystem, Inline, Miss, Permit, Trial};
 use super::inode::Inode;
-use super::operation::{Entered, FileJob, fault_error};
+use super::operation::{Entered, FileJob, failure, fault_error};
 use super::process_local::ProcessLocal;
 use super::request::Request;
 use super::unwritten::{FindInode, is_any_marked, last_before, written};
@@ -260,13 +260,13 @@ impl Driver {
     ) -> io::Result<()> {
         let entered = Entered::enter_for(|| user_tag, port, request);
         let trial = permit.begin();
-        entered.begin();
+        entered.begin(&request.command);
         let answer = act();
         // An error is an answer, too.
         let took = trial.end(&Ok(()));
-        entered.end();
-        entered.settle(answer.as_ref(), || 0);
-        entered.count_answer(self.pool.pool(), answer.is_ok(), 0, took);
+        entered.end(&request.command);
+        entered.settle(&request.command, || (failure(&answer), 0));
+        entered.count_answer(request.command, self.pool.pool(), answer.is_ok(), 0, took);
         answer
     }
 

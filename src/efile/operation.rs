@@ -17,27 +17,16 @@ use crate::sdt::{self, Decision, Text};
 use crate::seq_trace;
 use crate::tag::{self, Tag};
 
-/// An operation that was entered: the arguments of its later probes.
+/// An operation that was entered: the arguments of its later probes, except the command.
 pub(super) struct Entered {
     id: OperationId,
     user_tag: Option<Tag>,
-    command: Command,
     began: Began,
     taken: Decision,
 }
 
-/// Called when `efile_drv-entry` is enabled. `awaited`: the command, if the current task awaits the operation.
-#[cold]
-#[inline(never)]
-fn traced_entry(id: OperationId, awaited: Option<Command>) -> Began {
-    if let Some(command) = awaited {
-        waits::begin(id, command);
-    }
-    seq_trace::tell_operation(id);
-    Decision::begin();
-    Began::now()
-}
-
+// An operation that nobody watches pays for a probe only its check: what the probe needs is computed in functions that are not inlined.
+// They take the command by its address, as the compiler would load a value before the check. In tests they always run, and note the probe.
 impl Entered {
     /// Enters an operation that the current task awaits, with the task's user tag.
     #[inline(always)]
@@ -54,61 +43,90 @@ impl Entered {
     /// Numbers the operation and fires `efile_drv-entry`. The caller must [settle](Entered::settle) it, once.
     #[inline(always)]
     fn number<const AWAITED: bool>(user_tag: impl FnOnce() -> Option<Tag>, port: Port, request: &Request) -> Entered {
+        // Field by field: a structure that a call may have written stays in memory, and is copied from there.
+        let (id, user_tag, began, taken) = if cfg!(test) || efile_drv::entry::is_enabled() {
+            let Entered { id, user_tag, began, taken } = Entered::traced::<AWAITED>(user_tag(), port, request);
+            (id, user_tag, began, taken)
+        } else {
+            let id = process::next_operation();
+            // Only now: a value that lives across a call must be saved on the stack.
+            (id, user_tag(), Began::UNKNOWN, Decision::ALL)
+        };
+        Entered { id, user_tag, began, taken }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn traced<const AWAITED: bool>(user_tag: Option<Tag>, port: Port, request: &Request) -> Entered {
         let id = process::next_operation();
-        // Only now: a value that lives across a call must be saved on the stack.
-        let user_tag = user_tag();
         #[cfg(test)]
         observe::note(id, observe::Stage::Entry(port, request.command));
-        // Set in the closure, so that a disabled probe costs no second check.
         let (mut began, mut is_seen) = (Began::UNKNOWN, false);
-        efile_drv::entry(
-            // A call of the closure would have the disabled probe store all its captured references.
-            #[inline(always)]
-            || {
-                is_seen = true;
-                began = traced_entry(id, if AWAITED { Some(request.command) } else { None });
-                (
-                    id.thread,
-                    id.tag,
-                    user_tag.as_ref(),
-                    request.command.number(),
-                    request.s1.as_ref().map(Name::shown),
-                    request.s2.as_ref().map(Name::shown),
-                    request.i1,
-                    request.i2,
-                    request.i3,
-                    request.i4,
-                    Text::from(port),
-                )
-            },
-        );
+        efile_drv::entry(|| {
+            is_seen = true;
+            if AWAITED {
+                waits::begin(id, request.command);
+            }
+            seq_trace::tell_operation(id);
+            Decision::begin();
+            began = Began::now();
+            (
+                id.thread,
+                id.tag,
+                user_tag.as_ref(),
+                request.command.number(),
+                request.s1.as_ref().map(Name::shown),
+                request.s2.as_ref().map(Name::shown),
+                request.i1,
+                request.i2,
+                request.i3,
+                request.i4,
+                Text::from(port),
+            )
+        });
         let taken = if is_seen { Decision::current() } else { Decision::ALL };
-        Entered { id, user_tag, command: request.command, began, taken }
+        Entered { id, user_tag, began, taken }
     }
 
     /// Fires `efile_drv-int_entry`.
     #[inline(always)]
-    pub(super) fn begin(&self) {
+    pub(super) fn begin(&self, command: &Command) {
+        if cfg!(test) || efile_drv::int_entry::is_enabled() {
+            self.fire_int_entry(command);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fire_int_entry(&self, command: &Command) {
         #[cfg(test)]
         observe::note(self.id, observe::Stage::InternalEntry);
         efile_drv::int_entry(|| {
             sdt::open_control_if_requested!(efile_drv::int_entry);
-            self.internal_arguments()
+            self.internal_arguments(command)
         });
     }
 
     /// Fires `efile_drv-int_return`.
     #[inline(always)]
-    pub(super) fn end(&self) {
+    pub(super) fn end(&self, command: &Command) {
+        if cfg!(test) || efile_drv::int_return::is_enabled() {
+            self.fire_int_return(command);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fire_int_return(&self, command: &Command) {
         #[cfg(test)]
         observe::note(self.id, observe::Stage::InternalReturn);
-        efile_drv::int_return(|| self.internal_arguments());
+        efile_drv::int_return(|| self.internal_arguments(command));
     }
 
     /// The arguments of both.
-    fn internal_arguments(&self) -> (i32, i32, i32) {
+    fn internal_arguments(&self, command: &Command) -> (i32, i32, i32) {
         self.taken.apply();
-        (self.id.thread, self.id.tag, self.command.number())
+        (self.id.thread, self.id.tag, command.number())
     }
 
     /// Which sessions record it.
@@ -118,15 +136,28 @@ impl Entered {
 
     /// Counts an operation that was answered without a job, for the pool's metrics.
     #[inline]
-    pub(super) fn count_answer(&self, pool: &Pool, succeeded: bool, bytes: u64, took: Duration) {
-        let answer = Answer { name: self.command.counted_as(), succeeded, bytes, took };
-        pool.count_answer(self.command.inline_number(), self.id.thread as usize, &answer);
+    pub(super) fn count_answer(&self, command: Command, pool: &Pool, succeeded: bool, bytes: u64, took: Duration) {
+        let answer = Answer { name: command.counted_as(), succeeded, bytes, took };
+        pool.count_answer(command.inline_number(), self.id.thread as usize, &answer);
     }
 
-    /// Fires `efile_drv-return`. `moved` returns how many bytes the operation moved.
     #[inline(always)]
-    pub(super) fn settle<T>(&self, answer: Result<&T, &io::Error>, moved: impl Fn() -> u64) {
-        let error = answer.err().map(errno);
+    fn is_settlement_seen() -> bool {
+        cfg!(test) || efile_drv::r#return::is_enabled()
+    }
+
+    /// Fires `efile_drv-return`. `outcome` returns the errno of a failure, and how many bytes the operation moved.
+    #[inline(always)]
+    pub(super) fn settle(&self, command: &Command, outcome: impl FnOnce() -> (Option<i32>, u64)) {
+        if Entered::is_settlement_seen() {
+            let (error, moved) = outcome();
+            self.fire_return(*command, error, moved);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fire_return(&self, command: Command, error: Option<i32>, moved: u64) {
         #[cfg(test)]
         observe::note(self.id, observe::Stage::Return(error.unwrap_or(0)));
         let mut is_seen = false;
@@ -137,15 +168,15 @@ impl Entered {
                 self.id.thread,
                 self.id.tag,
                 self.user_tag.as_ref(),
-                self.command.number(),
+                command.number(),
                 i32::from(error.is_none()),
                 error.unwrap_or(0),
-                moved() as i64,
+                moved as i64,
             )
         });
         if is_seen {
             waits::end(self.id);
-            timed::ended(self.began, self.id, self.user_tag.as_ref(), self.command, error, moved());
+            timed::ended(self.began, self.id, self.user_tag.as_ref(), command, error, moved);
         }
     }
 }
@@ -182,22 +213,33 @@ where
         attempt: impl FnOnce(&Request, &mut B) -> Option<io::Result<T>>,
     ) -> Option<(io::Result<T>, B)> {
         let (_, buffer) = self.work.as_mut()?;
-        self.entered.begin();
+        self.entered.begin(&self.request.command);
         let answer = attempt(&self.request, buffer)?;
-        self.entered.end();
-        self.entered.settle(answer.as_ref(), || self.request.moved());
+        self.entered.end(&self.request.command);
+        self.entered.settle(&self.request.command, || (failure(&answer), self.request.moved()));
         Some((answer, self.reclaim()?))
     }
 
     /// Counts the operation, which was answered [at once](FileJob::at_once), for the pool's metrics.
     #[inline]
     pub(super) fn count_answer(&self, pool: &Pool, succeeded: bool, took: Duration) {
-        self.entered.count_answer(pool, succeeded, self.request.moved(), took);
+        self.entered.count_answer(self.request.command, pool, succeeded, self.request.moved(), took);
     }
 
     /// Takes the buffer of an operation that never ran.
     pub(super) fn reclaim(&mut self) -> Option<B> {
         self.work.take().map(|(_, buffer)| buffer)
+    }
+
+    /// The values of `efile_drv-return`.
+    #[cold]
+    #[inline(never)]
+    fn settled(&self, outcome: Result<&(io::Result<T>, B), &Fault>) -> (Option<i32>, u64) {
+        let error = match outcome {
+            Ok((answer, _)) => failure(answer),
+            Err(fault) => Some(errno(&fault_error(fault))),
+        };
+        (error, self.request.moved())
     }
 }
 
@@ -219,14 +261,14 @@ where
 
     #[inline(always)]
     fn run(&mut self) -> Self::Output {
-        self.entered.begin();
+        self.entered.begin(&self.request.command);
         let (work, mut buffer) = self.work.take().expect("the pool runs a job once");
         (work(&self.request, &mut buffer), buffer)
     }
 
     #[inline(always)]
     fn ran(&mut self) {
-        self.entered.end();
+        self.entered.end(&self.request.command);
     }
 
     #[inline(always)]
@@ -236,11 +278,18 @@ where
 
     #[inline(always)]
     fn settle(&mut self, outcome: Result<&Self::Output, &Fault>) {
-        match outcome {
-            Ok((answer, _)) => self.entered.settle(answer.as_ref(), || self.request.moved()),
-            Err(fault) => self.entered.settle::<T>(Err(&fault_error(fault)), || self.request.moved()),
-        }
+        self.entered.settle(&self.request.command, || self.settled(outcome));
     }
+
+    #[inline(always)]
+    fn hears_outcome() -> bool {
+        Entered::is_settlement_seen()
+    }
+}
+
+/// Returns the [errno](errno()) of an answer that is an error.
+pub(super) fn failure<T>(answer: &io::Result<T>) -> Option<i32> {
+    answer.as_ref().err().map(errno)
 }
 
 /// Returns the errno that `efile_drv-return` shows for an error: its own; without one, EINVAL for input that std refuses, else EIO.

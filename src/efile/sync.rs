@@ -31,7 +31,6 @@ use crate::sdt::Decision;
 
 /// One request of a group.
 pub(super) struct Member {
-    command: Command,
     answer: SyncAnswer,
     task: oneshot::Sender<SyncAnswer>,
     /// Until the task is woken.
@@ -40,6 +39,7 @@ pub(super) struct Member {
 
 /// An entered operation with its result, which is ECANCELED until it is set. Fires `return` when it is dropped.
 struct SyncAnswer {
+    command: Command,
     entered: Entered,
     /// The error is an errno.
     result: Result<(), i32>,
@@ -53,7 +53,7 @@ impl SyncAnswer {
 
 impl Drop for SyncAnswer {
     fn drop(&mut self) {
-        self.entered.settle(self.take().as_ref(), || 0);
+        self.entered.settle(&self.command, || (self.result.err(), 0));
     }
 }
 
@@ -81,9 +81,9 @@ impl Descriptor {
         };
         let entered = Entered::enter(self.port(), &self.request(command));
         let taken = entered.taken();
-        let answer = SyncAnswer { entered, result: Err(Errno::CANCELED.raw_os_error()) };
+        let answer = SyncAnswer { command, entered, result: Err(Errno::CANCELED.raw_os_error()) };
         let (task, receiver) = oneshot::channel();
-        let (id, leads) = group.join(Member { command, answer, task, _hold: ClockHold::begin() });
+        let (id, leads) = group.join(Member { answer, task, _hold: ClockHold::begin() });
         let membership = Membership { descriptor: self, id };
         if leads {
             let job = SyncJob { taken, descriptor: Some(Arc::clone(self)), members: None };
@@ -136,9 +136,9 @@ impl Job for SyncJob {
         let descriptor = self.descriptor.as_ref().expect("a job runs before it is settled");
         let members = self.members.insert(descriptor.close_group());
         for member in &*members {
-            member.answer.entered.begin();
+            member.answer.entered.begin(&member.answer.command);
         }
-        match covering(members.iter().map(|member| member.command)) {
+        match covering(members.iter().map(|member| member.answer.command)) {
             Some(command) => call(descriptor.file(), command),
             // All members have left.
             None => Ok(()),
@@ -147,13 +147,13 @@ impl Job for SyncJob {
 
     fn ran(&mut self) {
         for member in self.members.iter().flatten() {
-            member.answer.entered.end();
+            member.answer.entered.end(&member.answer.command);
         }
     }
 
     fn count(&self, output: Option<&io::Result<()>>, counts: &mut Counts) {
         for member in self.members.iter().flatten() {
-            member.command.count(counts, matches!(output, Some(Ok(()))), 0);
+            member.answer.command.count(counts, matches!(output, Some(Ok(()))), 0);
         }
     }
 

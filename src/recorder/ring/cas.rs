@@ -33,6 +33,33 @@ pub(super) fn exchange(word: &AtomicU64, current: u64, new: u64) -> bool {
     word.compare_exchange(current, new, Release, Relaxed).is_ok()
 }
 
+/// Adds to `word`, which one thread with its signal handlers may change, and returns whether the sum wrapped. x86_64 processors have
+/// microcode for `cmpxchg`, but not for this addition.
+#[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
+#[inline(always)]
+pub(super) fn add_wraps(word: &AtomicU64, number: u64) -> bool {
+    // SAFETY: `word` is 8 aligned bytes that may change behind a shared reference.
+    unsafe {
+        core::arch::asm!(
+            "add qword ptr [{word}], {number}",
+            "jnc {other}",
+            word = in(reg) word.as_ptr(),
+            number = in(reg) number,
+            other = label { return false },
+            options(nostack),
+        );
+    }
+    true
+}
+
+/// Adds to `word` and returns whether the sum wrapped.
+#[cfg(not(all(target_arch = "x86_64", not(loom), not(miri))))]
+#[inline(always)]
+pub(super) fn add_wraps(word: &AtomicU64, number: u64) -> bool {
+    // Release: as in `exchange`.
+    word.fetch_add(number, crate::primitives::atomic::Ordering::Release).checked_add(number).is_none()
+}
+
 /// Adds 1 to `word` and returns the new value. Only the thread that owns `word`, with its signal handlers, may change it.
 #[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
 #[inline(always)]

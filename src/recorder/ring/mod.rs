@@ -7,7 +7,7 @@
 //! # State
 //!
 //! - `word`: the **position** up to which space is reserved, in bytes since the ring began, and the **level**, the number of firings that
-//!   have reserved and not committed. One word, so that both change together.
+//!   have reserved and not committed. One word, so that both change together. The level is a **mark** in the highest byte, see [`Cursor`].
 //! - a **frame** for each level: the packet that this firing holds, and where that packet ends if a nested firing has left it (`closed`).
 //! - in the file, for each packet, the **content size**, its commit word: readers read up to it.
 //!
@@ -24,7 +24,8 @@
 //! 3. Store the time, and write the event. (Between 2 and 3 a handler may store a later time, which is then overwritten. A firing that
 //!    compares with it has read the clock after the handler.)
 //! 4. Commit, and lower the level: if an outer frame holds the same packet, that one will commit for both. Else store the content size,
-//!    then exchange the word for one with the lower level. If that fails, a handler has fired since: repeat.
+//!    then exchange the word for one with the lower level. If that fails, a handler has fired since: repeat. The common firing, which
+//!    goes from level 0 to 1 and back, adds to the mark instead: it is [`ALONE`], and wraps to 0, unless a handler has recorded since 2.
 //!
 //! Two firings of the same time may take these steps once, with the room for both events.
 //!
@@ -126,6 +127,13 @@ pub(super) struct Ring<S> {
     space: S,
 }
 
+/// One more in the mark.
+const MARK: u64 = 1 << 56;
+/// The mark of level 1 while no handler has recorded an event since the level was raised.
+const ALONE: u64 = 0xff * MARK;
+/// The other marks above level 0 are this and twice the level, or one more after an addition to it that did not wrap.
+const NESTED: u64 = 0x40 * MARK;
+
 #[derive(Clone, Copy)]
 struct Cursor {
     position: u64,
@@ -134,11 +142,20 @@ struct Cursor {
 
 impl Cursor {
     fn of(word: u64) -> Cursor {
-        Cursor { position: word >> 8, level: (word & 0xff) as usize }
+        let level = match word & ALONE {
+            0 => 0,
+            ALONE => 1,
+            nested => ((nested - NESTED) / (2 * MARK)) as usize,
+        };
+        Cursor { position: word % MARK, level }
     }
 
+    /// A handler that lowers the level to 1 stores this word, so the mark is no longer [`ALONE`].
     fn word(self) -> u64 {
-        self.position << 8 | self.level as u64
+        match self.level as u64 {
+            0 => self.position,
+            level => self.position | (NESTED + level * 2 * MARK),
+        }
     }
 
     /// The current packet. At its very end there is none: the next one has not begun.
@@ -289,11 +306,12 @@ impl<S: Space> Ring<S> {
     #[inline(always)]
     fn put_as_most(&self, class: u16, length: u64, time: Option<u64>, put: impl FnOnce(u64, EventHeader)) -> bool {
         // 1.
-        let state = Cursor::of(self.word.load(Relaxed));
+        let word = self.word.load(Relaxed);
         self.space.interrupted();
+        let state = Cursor { position: word, level: 0 };
         let used = state.used();
         // Up to the header: there is no packet, or no event in it that a compact header may follow.
-        if class >= COMPACT_TIGHT || state.level > 0 || used <= HEADER || used + length > SUB_BUFFER {
+        if class >= COMPACT_TIGHT || word >= MARK || used <= HEADER || used + length > SUB_BUFFER {
             return false;
         }
         // 2.
@@ -302,9 +320,8 @@ impl<S: Space> Ring<S> {
         self.space.interrupted();
         let time = self.time(time);
         let header = EventHeader::following(Form::Tight.event_id(class), time, self.last.load(Relaxed));
-        let reserved = Cursor { position: state.position + length, level: 1 };
         self.space.interrupted();
-        if !header.is_compact() || !cas::exchange(&self.word, state.word(), reserved.word()) {
+        if !header.is_compact() || !cas::exchange(&self.word, word, (word + length) | ALONE) {
             return false;
         }
         self.space.interrupted();
@@ -312,11 +329,11 @@ impl<S: Space> Ring<S> {
         self.last.store(time, Relaxed);
         put(state.position, header);
         self.space.interrupted();
-        // 4. If a handler has fired since 2, its events lie behind this size, and the exchange fails.
+        // 4. If a handler has fired since 2, its events lie behind this size, and the mark does not wrap.
         // Release: as in `commit`.
         self.space.header(packet, Word::ContentSize).store((used + length) * 8, Release);
         self.space.interrupted();
-        if !cas::exchange(&self.word, reserved.word(), Cursor { level: 0, ..reserved }.word()) {
+        if !cas::add_wraps(&self.word, MARK) {
             self.commit_after_handlers(packet);
         }
         true
@@ -337,10 +354,11 @@ impl<S: Space> Ring<S> {
         let most = (WHOLE_SIZE + size) as u64;
         loop {
             // 1.
-            let state = Cursor::of(self.word.load(Relaxed));
+            let word = self.word.load(Relaxed);
+            let state = Cursor::of(word);
             self.space.interrupted();
             if state.room() < most || state.level >= DEPTH {
-                if self.make_room(state) {
+                if self.make_room(word) {
                     continue;
                 }
                 return;
@@ -355,7 +373,7 @@ impl<S: Space> Ring<S> {
             };
             let reserved = Cursor { position: state.position + (header.size() + size) as u64, level: state.level + 1 };
             self.space.interrupted();
-            if !cas::exchange(&self.word, state.word(), reserved.word()) {
+            if !cas::exchange(&self.word, word, reserved.word()) {
                 continue;
             }
             self.space.interrupted();
@@ -392,7 +410,8 @@ impl<S: Space> Ring<S> {
         loop {
             // Acquire, for the compiler: `closed` is read after the word. If a handler closes the packet in between, the word has changed,
             // and the exchange fails.
-            let state = Cursor::of(self.word.load(Acquire));
+            let word = self.word.load(Acquire);
+            let state = Cursor::of(word);
             self.space.interrupted();
             if !is_held_by_outer {
                 let end = match self.frames[level].closed.load(Relaxed) {
@@ -404,7 +423,7 @@ impl<S: Space> Ring<S> {
                 self.space.header(packet, Word::ContentSize).store(bits, Release);
                 self.space.interrupted();
             }
-            if cas::exchange(&self.word, state.word(), Cursor { level, ..state }.word()) {
+            if cas::exchange(&self.word, word, Cursor { level, ..state }.word()) {
                 return;
             }
         }
@@ -412,7 +431,8 @@ impl<S: Space> Ring<S> {
 
     /// A switch. Returns `false` if the firing is discarded.
     #[cold]
-    fn make_room(&self, state: Cursor) -> bool {
+    fn make_room(&self, word: u64) -> bool {
+        let state = Cursor::of(word);
         let (level, next) = (state.level, state.position.div_ceil(SUB_BUFFER));
         // a.
         let circle = self.space.circular_packets();
@@ -425,7 +445,7 @@ impl<S: Space> Ring<S> {
         self.hold(level, next);
         let begun = Cursor { position: next * SUB_BUFFER + HEADER, level: level + 1 };
         self.space.interrupted();
-        if !cas::exchange(&self.word, state.word(), begun.word()) {
+        if !cas::exchange(&self.word, word, begun.word()) {
             return true;
         }
         self.space.interrupted();
@@ -483,16 +503,17 @@ impl<S: Space> Ring<S> {
 
     fn show_discarded_ahead(&self) {
         loop {
-            let state = Cursor::of(self.word.load(Relaxed));
+            let word = self.word.load(Relaxed);
+            let state = Cursor::of(word);
             self.space.interrupted();
-            if cas::exchange(&self.word, state.word(), Cursor { level: DEPTH, ..state }.word()) {
+            if cas::exchange(&self.word, word, Cursor { level: DEPTH, ..state }.word()) {
                 let (end, discarded) = (state.position.next_multiple_of(SUB_BUFFER), self.discarded());
                 self.space.interrupted();
                 self.space.show_discarded(end, discarded);
                 self.space.interrupted();
                 // Handlers are discarded at this level, so the word has not changed.
                 // Release: with `settled`.
-                self.word.store(state.word(), Release);
+                self.word.store(word, Release);
                 if discarded == self.discarded() {
                     return;
                 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::busy::{Busy, is_busy};
-use super::call_view::{CallView, rendered};
+use super::call_view::{CallView, render, rendered};
 use super::data_ref::DataRef;
 use crate::breakpoint::event::Kind;
 use crate::breakpoint::event::caller::Origin;
@@ -30,7 +30,7 @@ use crate::host::OfHost;
 use crate::panic_text::panic_text;
 use crate::process;
 use crate::recorder::open_if_asked;
-use crate::thread_progress::pin;
+use crate::thread_progress::{pin, pin_again};
 
 /// The host's functions for the calls of a module's functions.
 pub(crate) struct HostHits {
@@ -83,6 +83,28 @@ pub(crate) fn begin(site: &'static Site, mark: Mark) -> Begun {
     if let Some(host) = HOST.get() {
         return (host.begin)(site, mark);
     }
+    // First the calls that need no function call here: the others would have registers saved for them, too.
+    if let Some(pin) = pin_again()
+        && let Ok(Some(Some(data))) = with_active(&pin, site, |data| data.fires_alone.then(|| NonNull::from(data)))
+    {
+        if is_busy() || !occurrence::is_any_heard() {
+            return Begun::Nothing;
+        }
+        let at = (Origin::Stack, mark);
+        // SAFETY: found with this pin.
+        let found = unsafe { data.as_ref() };
+        if !found.is_brief {
+            return Begun::WholeCall(Hit::new(DataRef::new(Arc::clone(found)), site, at));
+        }
+        // SAFETY: as above.
+        return Begun::CallOnly(Hit::new(unsafe { DataRef::pinned(data, pin) }, site, at));
+    }
+    begin_any(site, mark)
+}
+
+/// [`begin`] for any call.
+#[inline(never)]
+fn begin_any(site: &'static Site, mark: Mark) -> Begun {
     enum Found {
         Timed(CounterSlot),
         Traced(Arc<BpData>),
@@ -102,7 +124,7 @@ pub(crate) fn begin(site: &'static Site, mark: Mark) -> Begun {
     let Ok(found) = found else {
         drop(pin);
         asked(site);
-        return begin(site, mark);
+        return begin_any(site, mark);
     };
     match found.flatten() {
         None => Begun::Nothing,
@@ -163,13 +185,52 @@ impl Hit {
     }
 
     /// Makes the events of the call, and finds the entries that want its end.
+    ///
+    /// Inlined where the arguments are made: there the compiler knows which of them are printed.
+    #[inline(always)]
     pub fn call(&mut self, arguments: &[Value<'_>]) {
+        if arguments.iter().any(Value::is_printed) {
+            self.unpin();
+        }
+        self.called(arguments);
+    }
+
+    /// Called before code of users runs, which may take long.
+    #[cold]
+    pub fn unpin(&mut self) {
+        self.data.unpin();
+    }
+
+    /// [`call`](Hit::call) with the thread unpinned if an argument is printed.
+    pub fn called(&mut self, arguments: &[Value<'_>]) {
         if let Some(host) = HOST.get() {
             return (host.call)(self, arguments);
         }
-        if self.data.is_pinned() && arguments.iter().any(Value::is_printed) {
-            self.data.unpin();
+        if self.data.fires_alone { self.fire_alone(arguments) } else { self.look(arguments) }
+    }
+
+    /// [`call`](Hit::call) with one entry that only fires probes. Without the loop over entries: before it the compiler finds the address
+    /// of each thread-local value, to keep them all on the stack.
+    #[inline(never)]
+    fn fire_alone(&mut self, arguments: &[Value<'_>]) {
+        let _busy = Busy::begin();
+        let Some(entry) = self.data.entries.first() else { return };
+        let flags = entry.flags;
+        if flags.contains(Flags::CALL) && entry.session.admits(Kind::Call) {
+            let mut text = None;
+            let text = rendered(&mut text, |text| render(arguments, text));
+            entry.session.send(self.occurrence(Kind::Call, text));
         }
+        if flags.intersects(Flags::ENDS) {
+            (self.wanted, self.wants) = (1, flags);
+            self.began = Some(clock::now());
+        }
+        self.data.end_moment();
+    }
+
+    /// [`call`](Hit::call) with any entries.
+    #[inline(never)]
+    fn look(&mut self, arguments: &[Value<'_>]) {
         let busy = Busy::begin();
         let seen = CallView::new(arguments);
         let (mut text, mut wanted, mut wants, mut flagging) = (None, 0_u64, Flags::NONE, 0_u64);
@@ -179,7 +240,7 @@ impl Hit {
                 continue;
             }
             if entry.flags.contains(Flags::CALL) && !entry.is_silent() && entry.session.admits(Kind::Call) {
-                let text = rendered(&mut text, |text| seen.render(text));
+                let text = rendered(&mut text, |text| render(arguments, text));
                 let is_wanted = entry.flags.contains(Flags::CALLER);
                 let caller = is_wanted.then(|| *caller.get_or_init(|| self.origin.caller(self.mark)));
                 let has_token = entry.flags.contains(Flags::TOKEN);

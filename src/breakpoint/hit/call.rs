@@ -30,7 +30,7 @@ use crate::host::OfHost;
 use crate::panic_text::panic_text;
 use crate::process;
 use crate::recorder::open_if_asked;
-use crate::thread_progress::{pin, pin_again};
+use crate::thread_progress::{Pin, pin};
 
 /// The host's functions for the calls of a module's functions.
 pub(crate) struct HostHits {
@@ -83,56 +83,61 @@ pub(crate) fn begin(site: &'static Site, mark: Mark) -> Begun {
     if let Some(host) = HOST.get() {
         return (host.begin)(site, mark);
     }
-    // First the calls that need no function call here: the others would have registers saved for them, too.
-    if let Some(pin) = pin_again()
-        && let Ok(Some(Some(data))) = with_active(&pin, site, |data| data.fires_alone.then(|| NonNull::from(data)))
-    {
-        if is_busy() || !occurrence::is_any_heard() {
-            return Begun::Nothing;
+    let Some(pin) = pin() else { return Begun::Nothing };
+    let data = match with_active(&pin, site, |data| NonNull::from(data)) {
+        Ok(Some(data)) => data,
+        Ok(None) => return Begun::Nothing,
+        Err(_) => {
+            drop(pin);
+            return begin_asked(site, mark);
         }
-        let at = (Origin::Stack, mark);
-        // SAFETY: found with this pin.
-        let found = unsafe { data.as_ref() };
-        if !found.is_brief {
-            return Begun::WholeCall(Hit::new(DataRef::new(Arc::clone(found)), site, at));
-        }
-        // SAFETY: as above.
-        return Begun::CallOnly(Hit::new(unsafe { DataRef::pinned(data, pin) }, site, at));
+    };
+    // SAFETY: found with this pin.
+    let found = unsafe { data.as_ref() };
+    if !found.fires_alone {
+        return begin_any((pin, data), site, &mark);
     }
-    begin_any(site, mark)
+    // Without the function calls of others, which would have registers saved.
+    if is_busy() || !occurrence::is_any_heard() {
+        return Begun::Nothing;
+    }
+    begin_hit((pin, data), site, mark)
 }
 
-/// [`begin`] for any call.
+/// [`begin`] for a marked site.
+#[cold]
 #[inline(never)]
-fn begin_any(site: &'static Site, mark: Mark) -> Begun {
-    enum Found {
-        Timed(CounterSlot),
-        Traced(Arc<BpData>),
-        Brief(NonNull<Arc<BpData>>),
-    }
-    let Some(pin) = pin() else { return Begun::Nothing };
-    let found = with_active(&pin, site, |data| match data.quick {
+fn begin_asked(site: &'static Site, mark: Mark) -> Begun {
+    asked(site);
+    begin(site, mark)
+}
+
+/// [`begin`] for calls of which the entries decide. The active generation was found with the pin.
+#[inline(never)]
+fn begin_any((pin, data): (Pin, NonNull<Arc<BpData>>), site: &'static Site, mark: &Mark) -> Begun {
+    // SAFETY: found with this pin.
+    let found = unsafe { data.as_ref() };
+    match found.quick {
         Quick::Timed(slot) => {
             slot.count();
-            Some(Found::Timed(slot))
+            Begun::Timed(slot)
         }
-        _ if !is_worth_a_look(data) => None,
-        _ if data.is_brief => Some(Found::Brief(NonNull::from(data))),
-        _ => Some(Found::Traced(Arc::clone(data))),
-    });
-    let at = (Origin::Stack, mark);
-    let Ok(found) = found else {
-        drop(pin);
-        asked(site);
-        return begin_any(site, mark);
-    };
-    match found.flatten() {
-        None => Begun::Nothing,
-        Some(Found::Timed(slot)) => Begun::Timed(slot),
-        Some(Found::Traced(data)) => Begun::WholeCall(Hit::new(DataRef::new(data), site, at)),
-        // SAFETY: found with this pin.
-        Some(Found::Brief(data)) => Begun::CallOnly(Hit::new(unsafe { DataRef::pinned(data, pin) }, site, at)),
+        _ if !is_worth_a_look(found) => Begun::Nothing,
+        _ => begin_hit((pin, data), site, *mark),
     }
+}
+
+/// Keeps the active generation, which was found with the pin: by the pin if the hit is brief.
+#[inline(always)]
+fn begin_hit((pin, data): (Pin, NonNull<Arc<BpData>>), site: &'static Site, mark: Mark) -> Begun {
+    let at = (Origin::Stack, mark);
+    // SAFETY: found with this pin.
+    let found = unsafe { data.as_ref() };
+    if !found.is_brief {
+        return Begun::WholeCall(Hit::new(DataRef::new(Arc::clone(found)), site, at));
+    }
+    // SAFETY: as above.
+    Begun::CallOnly(Hit::new(unsafe { DataRef::pinned(data, pin) }, site, at))
 }
 
 /// Counts the call, and returns whether an entry may match it.

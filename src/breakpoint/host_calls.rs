@@ -21,7 +21,7 @@ pub(crate) static HOST_CALLS: HostCalls = HostCalls {
     hits: HostHits {
         begin: call::begin,
         wanted: call::wanted,
-        call: Hit::call,
+        call: Hit::called,
         returned: Hit::returned,
         cancelled: Hit::cancelled,
         panicked: Hit::panicked_with,

@@ -237,7 +237,8 @@ impl Slot {
     /// This thread's ring, if it has one and the session has no filter.
     #[inline(always)]
     fn ready(&self, number: usize) -> Option<&ThreadRing> {
-        let own = OWN_RINGS.with(|own| own[number].get());
+        // `with` would be a call of its own here.
+        let own = OWN_RINGS.try_with(|own| own[number].get()).ok()?;
         // Acquire: with the Release of the session's start, and of `set_filter`.
         if own.generation != self.generation.load(Acquire) || !self.filters.load(Acquire).is_null() {
             return None;

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::span::EnteredSpan;
+use super::state::note_any;
 use super::{TAGS, Tag};
 use crate::host::ProgramWide;
 use crate::scope::{self, Own, Place, Seat, Slot};
@@ -138,6 +139,7 @@ fn push<W>(list: impl FnOnce(&mut EnteredTags) -> &mut Vec<Entry<W>>, what: W) -
     if !any.load(Ordering::Relaxed) {
         any.store(true, Ordering::Relaxed);
     }
+    note_any();
     let place = scope::place(&TAGS)?;
     scope::change_any(&ENTERED, |entered| {
         entered.last += 1;

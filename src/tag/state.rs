@@ -3,8 +3,30 @@
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::host::ProgramWide;
 use crate::text::Text;
+
+/// Whether this program ever made a tag or entered a span; until then operations skip the look-up.
+pub(crate) static ANY: ProgramWide<AtomicBool> = ProgramWide::new(AtomicBool::new(false));
+
+/// Notes that there may be tags.
+#[inline]
+pub(super) fn note_any() {
+    // Relaxed: a thread that has a tag has stored this itself, or received it together with the tag. Tested first, so that threads do not
+    // write the same cache line each time.
+    let any = ANY.get();
+    if !any.load(Ordering::Relaxed) {
+        any.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Returns whether there may be tags.
+#[inline(always)]
+pub(super) fn may_be_any() -> bool {
+    ANY.get().load(Ordering::Relaxed)
+}
 
 /// A user tag: a text that is cheap to clone.
 ///
@@ -26,15 +48,22 @@ impl fmt::Display for Tag {
     }
 }
 
+impl Tag {
+    fn new(text: Arc<str>) -> Tag {
+        note_any();
+        Tag(text)
+    }
+}
+
 impl From<&str> for Tag {
     fn from(text: &str) -> Tag {
-        Tag(text.into())
+        Tag::new(text.into())
     }
 }
 
 impl From<String> for Tag {
     fn from(text: String) -> Tag {
-        Tag(text.into())
+        Tag::new(text.into())
     }
 }
 

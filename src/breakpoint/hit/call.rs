@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::busy::{Busy, is_busy};
-use super::call_view::{CallView, rendered};
+use super::call_view::{CallView, render, rendered};
 use super::data_ref::DataRef;
 use crate::breakpoint::event::Kind;
 use crate::breakpoint::event::caller::Origin;
@@ -30,7 +30,7 @@ use crate::host::OfHost;
 use crate::panic_text::panic_text;
 use crate::process;
 use crate::recorder::open_if_asked;
-use crate::thread_progress::pin;
+use crate::thread_progress::{Pin, pin};
 
 /// The host's functions for the calls of a module's functions.
 pub(crate) struct HostHits {
@@ -83,34 +83,61 @@ pub(crate) fn begin(site: &'static Site, mark: Mark) -> Begun {
     if let Some(host) = HOST.get() {
         return (host.begin)(site, mark);
     }
-    enum Found {
-        Timed(CounterSlot),
-        Traced(Arc<BpData>),
-        Brief(NonNull<Arc<BpData>>),
-    }
     let Some(pin) = pin() else { return Begun::Nothing };
-    let found = with_active(&pin, site, |data| match data.quick {
+    let data = match with_active(&pin, site, |data| NonNull::from(data)) {
+        Ok(Some(data)) => data,
+        Ok(None) => return Begun::Nothing,
+        Err(_) => {
+            drop(pin);
+            return begin_asked(site, mark);
+        }
+    };
+    // SAFETY: found with this pin.
+    let found = unsafe { data.as_ref() };
+    if !found.fires_alone {
+        return begin_any((pin, data), site, &mark);
+    }
+    // Without the function calls of others, which would have registers saved.
+    if is_busy() || !occurrence::is_any_heard() {
+        return Begun::Nothing;
+    }
+    begin_hit((pin, data), site, mark)
+}
+
+/// [`begin`] for a marked site.
+#[cold]
+#[inline(never)]
+fn begin_asked(site: &'static Site, mark: Mark) -> Begun {
+    asked(site);
+    begin(site, mark)
+}
+
+/// [`begin`] for calls of which the entries decide. The active generation was found with the pin.
+#[inline(never)]
+fn begin_any((pin, data): (Pin, NonNull<Arc<BpData>>), site: &'static Site, mark: &Mark) -> Begun {
+    // SAFETY: found with this pin.
+    let found = unsafe { data.as_ref() };
+    match found.quick {
         Quick::Timed(slot) => {
             slot.count();
-            Some(Found::Timed(slot))
+            Begun::Timed(slot)
         }
-        _ if !is_worth_a_look(data) => None,
-        _ if data.is_brief => Some(Found::Brief(NonNull::from(data))),
-        _ => Some(Found::Traced(Arc::clone(data))),
-    });
-    let at = (Origin::Stack, mark);
-    let Ok(found) = found else {
-        drop(pin);
-        asked(site);
-        return begin(site, mark);
-    };
-    match found.flatten() {
-        None => Begun::Nothing,
-        Some(Found::Timed(slot)) => Begun::Timed(slot),
-        Some(Found::Traced(data)) => Begun::WholeCall(Hit::new(DataRef::new(data), site, at)),
-        // SAFETY: found with this pin.
-        Some(Found::Brief(data)) => Begun::CallOnly(Hit::new(unsafe { DataRef::pinned(data, pin) }, site, at)),
+        _ if !is_worth_a_look(found) => Begun::Nothing,
+        _ => begin_hit((pin, data), site, *mark),
     }
+}
+
+/// Keeps the active generation, which was found with the pin: by the pin if the hit is brief.
+#[inline(always)]
+fn begin_hit((pin, data): (Pin, NonNull<Arc<BpData>>), site: &'static Site, mark: Mark) -> Begun {
+    let at = (Origin::Stack, mark);
+    // SAFETY: found with this pin.
+    let found = unsafe { data.as_ref() };
+    if !found.is_brief {
+        return Begun::WholeCall(Hit::new(DataRef::new(Arc::clone(found)), site, at));
+    }
+    // SAFETY: as above.
+    Begun::CallOnly(Hit::new(unsafe { DataRef::pinned(data, pin) }, site, at))
 }
 
 /// Counts the call, and returns whether an entry may match it.
@@ -163,13 +190,52 @@ impl Hit {
     }
 
     /// Makes the events of the call, and finds the entries that want its end.
+    ///
+    /// Inlined where the arguments are made: there the compiler knows which of them are printed.
+    #[inline(always)]
     pub fn call(&mut self, arguments: &[Value<'_>]) {
+        if arguments.iter().any(Value::is_printed) {
+            self.unpin();
+        }
+        self.called(arguments);
+    }
+
+    /// Called before code of users runs, which may take long.
+    #[cold]
+    pub fn unpin(&mut self) {
+        self.data.unpin();
+    }
+
+    /// [`call`](Hit::call) with the thread unpinned if an argument is printed.
+    pub fn called(&mut self, arguments: &[Value<'_>]) {
         if let Some(host) = HOST.get() {
             return (host.call)(self, arguments);
         }
-        if self.data.is_pinned() && arguments.iter().any(Value::is_printed) {
-            self.data.unpin();
+        if self.data.fires_alone { self.fire_alone(arguments) } else { self.look(arguments) }
+    }
+
+    /// [`call`](Hit::call) with one entry that only fires probes. Without the loop over entries: before it the compiler finds the address
+    /// of each thread-local value, to keep them all on the stack.
+    #[inline(never)]
+    fn fire_alone(&mut self, arguments: &[Value<'_>]) {
+        let _busy = Busy::begin();
+        let Some(entry) = self.data.entries.first() else { return };
+        let flags = entry.flags;
+        if flags.contains(Flags::CALL) && entry.session.admits(Kind::Call) {
+            let mut text = None;
+            let text = rendered(&mut text, |text| render(arguments, text));
+            entry.session.send(self.occurrence(Kind::Call, text));
         }
+        if flags.intersects(Flags::ENDS) {
+            (self.wanted, self.wants) = (1, flags);
+            self.began = Some(clock::now());
+        }
+        self.data.end_moment();
+    }
+
+    /// [`call`](Hit::call) with any entries.
+    #[inline(never)]
+    fn look(&mut self, arguments: &[Value<'_>]) {
         let busy = Busy::begin();
         let seen = CallView::new(arguments);
         let (mut text, mut wanted, mut wants, mut flagging) = (None, 0_u64, Flags::NONE, 0_u64);
@@ -179,7 +245,7 @@ impl Hit {
                 continue;
             }
             if entry.flags.contains(Flags::CALL) && !entry.is_silent() && entry.session.admits(Kind::Call) {
-                let text = rendered(&mut text, |text| seen.render(text));
+                let text = rendered(&mut text, |text| render(arguments, text));
                 let is_wanted = entry.flags.contains(Flags::CALLER);
                 let caller = is_wanted.then(|| *caller.get_or_init(|| self.origin.caller(self.mark)));
                 let has_token = entry.flags.contains(Flags::TOKEN);

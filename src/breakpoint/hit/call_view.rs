@@ -27,17 +27,6 @@ impl<'a> CallView<'a> {
     pub(crate) fn process(&self) -> Pid {
         *self.process.get_or_init(process::current)
     }
-
-    #[inline]
-    pub(crate) fn render(&self, text: &mut Text) -> fmt::Result {
-        for (number, argument) in self.arguments.iter().enumerate() {
-            if number != 0 {
-                text.write_str(", ")?;
-            }
-            argument.render(text)?;
-        }
-        Ok(())
-    }
 }
 
 impl Call for CallView<'_> {
@@ -56,6 +45,18 @@ impl Call for CallView<'_> {
     fn thread(&self) -> u64 {
         process::thread_number().unsigned_abs().into()
     }
+}
+
+/// Writes the arguments as events show them.
+#[inline(always)]
+pub(crate) fn render(arguments: &[Value<'_>], text: &mut Text) -> fmt::Result {
+    for (number, argument) in arguments.iter().enumerate() {
+        if number != 0 {
+            text.write_str(", ")?;
+        }
+        argument.render(text)?;
+    }
+    Ok(())
 }
 
 /// Renders into `place` once, and returns the text. In place: moving a short text would be most of its cost.

@@ -47,10 +47,6 @@ impl DataRef {
         DataRef::Pinned(Pinned { data, _pin: pin })
     }
 
-    pub(crate) fn is_pinned(&self) -> bool {
-        matches!(self, DataRef::Pinned(_))
-    }
-
     /// Takes a counted reference instead of the pin, before work that may take long.
     #[cold]
     pub(crate) fn unpin(&mut self) {

@@ -15,6 +15,8 @@ pub(crate) struct BpData {
     pub(crate) is_brief: bool,
     /// Whether hits begin without a look at the entries: all are [for probes](BpEntry::is_for_probes) only.
     pub(crate) is_for_probes: bool,
+    /// Whether there is one entry, [for probes](BpEntry::is_for_probes) only, and the call's probe does not tell the caller.
+    pub(crate) fires_alone: bool,
     pub(crate) entries: Vec<BpEntry>,
     /// The slots of those counters that count every call.
     pub(crate) counts: Vec<CounterSlot>,
@@ -56,6 +58,7 @@ impl BpData {
         let quick = alone.unwrap_or_else(|| Quick::Of(sieve()));
         let is_brief = entries.iter().all(BpEntry::is_brief);
         let is_for_probes = entries.iter().all(BpEntry::is_for_probes);
-        (!entries.is_empty()).then(|| Arc::new(BpData { quick, is_brief, is_for_probes, entries, counts }))
+        let fires_alone = is_for_probes && matches!(&entries[..], [entry] if !entry.flags.contains(Flags::CALLER));
+        (!entries.is_empty()).then(|| Arc::new(BpData { quick, is_brief, is_for_probes, fires_alone, entries, counts }))
     }
 }

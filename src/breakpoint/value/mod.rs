@@ -70,6 +70,7 @@ impl<'a> Value<'a> {
     }
 
     /// Returns whether rendering it runs code of users.
+    #[inline(always)]
     pub(crate) fn is_printed(&self) -> bool {
         matches!(self.plain, Plain::Debug(_))
     }

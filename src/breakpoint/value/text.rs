@@ -14,7 +14,7 @@ pub struct Text {
     bytes: [MaybeUninit<u8>; Text::LIMIT + CUT.len()],
     /// The number of bytes that are written, [`CUT`] included. They are UTF-8.
     shown: u16,
-    /// The number of bytes of the text.
+    /// The number of bytes of the text. Not a `bool` for whether it is cut: the compiler would clear the bytes with it.
     length: u16,
 }
 
@@ -40,11 +40,14 @@ impl Text {
         unsafe { str::from_utf8_unchecked(self.bytes[..self.shown.into()].assume_init_ref()) }
     }
 
+    /// # Safety
+    ///
+    /// There is room for the text.
     #[inline]
-    fn push(&mut self, text: &str) {
-        let room = &mut self.bytes[self.shown.into()..][..text.len()];
-        // SAFETY: the slice has the length of the text, and cannot overlap it: this is borrowed mutably.
-        unsafe { short::copy(text.as_bytes(), room.as_mut_ptr().cast()) };
+    unsafe fn push(&mut self, text: &str) {
+        debug_assert!(text.len() <= self.bytes.len() - usize::from(self.shown));
+        // SAFETY: there is room, as the caller promises. It cannot overlap the text: this is borrowed mutably.
+        unsafe { short::copy(text.as_bytes(), self.bytes.as_mut_ptr().add(self.shown.into()).cast()) };
         self.shown += text.len() as u16;
     }
 
@@ -73,9 +76,13 @@ impl Text {
     #[cold]
     fn cut(&mut self, text: &str) -> fmt::Result {
         if !self.is_cut() {
-            self.push(&text[..text.floor_char_boundary(Text::LIMIT - usize::from(self.shown))]);
-            self.length = self.shown;
-            self.push(CUT);
+            let fits = &text[..text.floor_char_boundary(Text::LIMIT - usize::from(self.shown))];
+            // SAFETY: it fits up to the limit, and after the limit there is room for the dots.
+            unsafe {
+                self.push(fits);
+                self.length = self.shown;
+                self.push(CUT);
+            }
         }
         Err(fmt::Error)
     }
@@ -91,7 +98,8 @@ impl fmt::Write for Text {
         if self.is_cut() || text.len() > Text::LIMIT - usize::from(self.shown) {
             return self.cut(text);
         }
-        self.push(text);
+        // SAFETY: compared with the room above: without dots, at most `LIMIT` bytes are written.
+        unsafe { self.push(text) };
         self.length = self.shown;
         Ok(())
     }

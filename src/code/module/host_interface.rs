@@ -23,6 +23,7 @@ struct HostInterface {
     thread_progress: &'static thread_progress::Door,
     clock: &'static clock::HostClock,
     tag: &'static scope::Door<TagState>,
+    any_tag: &'static AtomicBool,
     any_tag_spreads: &'static AtomicBool,
     entered_tags: &'static scope::Door<EnteredTags>,
     any_tag_entered: &'static AtomicBool,
@@ -39,6 +40,7 @@ static INTERFACE: HostInterface = HostInterface {
     thread_progress: &thread_progress::DOOR,
     clock: &clock::HOST_CLOCK,
     tag: &tag::DOOR,
+    any_tag: tag::ANY.own(),
     any_tag_spreads: tag::ANY_SPREADS.own(),
     entered_tags: &tag::ENTERED_DOOR,
     any_tag_entered: tag::ANY_ENTERED.own(),
@@ -97,6 +99,7 @@ unsafe fn become_guest(host: &'static HostInterface) {
     thread_progress::enter(host.thread_progress);
     clock::enter(host.clock);
     tag::TAGS.enter(host.tag);
+    tag::ANY.enter(host.any_tag);
     tag::ANY_SPREADS.enter(host.any_tag_spreads);
     tag::ENTERED.enter(host.entered_tags);
     tag::ANY_ENTERED.enter(host.any_tag_entered);

@@ -8,9 +8,19 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 from .common import FULL, Median, build, built, install, instructions, median_ratio, nanoseconds, room, say, taken_in_turns, until_all_met, until_met
 from .lttng import Lttng
+
+
+# Recorders of other crates. `sparkles` has events without arguments, and fastrace's reporter here forgets its spans.
+OTHERS = ["dial9", "sparkles", "fastrace", "tracing"]
+
+
+def size(directory):
+    """Bytes of all files in a directory."""
+    return sum(path.stat().st_size for path in Path(directory).rglob("*") if path.is_file())
 
 
 class Loop:
@@ -28,6 +38,12 @@ class Loop:
         run = subprocess.run([self.binary, recorder, payload, "--directory", trace, *map(str, options)],
                              stdout=subprocess.PIPE, text=True, check=True)
         return [float(line) for line in run.stdout.split()]
+
+    def size(self, recorder, payload, events):
+        """Bytes that are recorded of so many events, and of a tenth more."""
+        with tempfile.TemporaryDirectory(dir=self.directory) as trace:
+            self.costs_into(trace, recorder, payload, "--events", events)
+            return size(trace)
 
     def cost(self, recorder, payload, *options):
         """The same of the thread with the most expensive events."""
@@ -66,8 +82,17 @@ def beside(loop, lttng, payload):
     nanoseconds(f"{payload}, streaming to disk", dyntrace=ours, LTTng_UST=theirs)
     with lttng.session("discard", "4k"):
         theirs, = taken_in_turns(3, lambda: lttng.cost(payload))
-    lines, spans = taken_in_turns(3, *(lambda peer=peer: loop.cost(peer, payload, "--events", 100_000) for peer in ("tracing", "fastrace")))
-    nanoseconds(f"{payload}, others", LTTng_UST_losing_most=theirs, tracing=lines, fastrace=spans)
+    others = dict(zip(OTHERS, taken_in_turns(3, *(lambda peer=peer: loop.cost(peer, payload, "--events", 100_000) for peer in OTHERS))))
+    nanoseconds(f"{payload}, others", LTTng_UST_losing_most=theirs, **others)
+
+    events = 100_000
+    shutil.rmtree(lttng.home / "discard")
+    with lttng.session("discard", "8M"):
+        lttng.cost(payload, events)
+    sizes = {"dyntrace": loop.size("stream", payload, events), "LTTng-UST": size(lttng.home / "discard")}
+    sizes |= {peer: loop.size(peer, payload, events) for peer in OTHERS if peer != "fastrace"}
+    # Each loop fires a tenth of the events before it measures.
+    print(f"  bytes of an event, {payload}: " + ", ".join(f"{name} {bytes / (1.1 * events):.1f}" for name, bytes in sizes.items()), flush=True)
 
 
 def two_threads(loop, times):

@@ -1,10 +1,12 @@
 //! Measures the cost of recording an event: `record_loop RECORDER one|entry` prints, for each thread, the CPU nanoseconds of
 //! one event. The same loop for LTTng-UST is `lttng/record_loop.c`.
 
+mod dial9_events;
 mod fastrace_spans;
 mod floor;
 mod payload;
 mod probes;
+mod sparkles_events;
 mod tracing_lines;
 
 use std::hint::black_box;
@@ -37,6 +39,10 @@ enum Recorder {
     Tracing,
     /// A span of `fastrace` for each event, its arguments as properties.
     Fastrace,
+    /// An event in dial9's trace format.
+    Dial9,
+    /// An event of `sparkles`, which has no arguments.
+    Sparkles,
 }
 
 #[derive(Parser)]
@@ -78,6 +84,14 @@ fn main() {
         Recorder::Fastrace => {
             fastrace_spans::start();
             measure::<fastrace_spans::Spans>(&options);
+        }
+        Recorder::Dial9 => {
+            let _writer = dial9_events::Writer::start(&options.directory);
+            measure::<dial9_events::Events>(&options);
+        }
+        Recorder::Sparkles => {
+            let _writer = sparkles_events::start(&options.directory);
+            measure::<sparkles_events::Names>(&options);
         }
     }
 }

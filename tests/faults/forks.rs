@@ -64,7 +64,16 @@ enum Running {
 }
 
 impl Running {
+    /// Starts it. Any threads that it has have started when it returns.
     fn start(how: Recorded, trace: &Path) -> Running {
+        let running = Running::begin(how, trace);
+        if how != Recorded::Not {
+            keeper_is_there();
+        }
+        running
+    }
+
+    fn begin(how: Recorded, trace: &Path) -> Running {
         match how {
             Recorded::Not => Running::Not,
             Recorded::ByCode => Running::ByCode(Session::start(options(trace, ",size=1M")).unwrap()),
@@ -93,16 +102,15 @@ impl Running {
     }
 }
 
-/// The child's program: it fires before its session, in its session on two threads, and after it.
+/// The child's program: it fires before its session, in its session on two threads, and after it. Its threads have ended when it returns.
 fn be_a_child(how: Recorded, trace: &Path) {
     fire_all(10);
     let running = Running::start(how, trace);
     fire_all(11);
-    thread::scope(|scope| {
-        scope.spawn(|| fire_all(12));
-    });
+    thread::spawn(|| fire_all(12)).join().unwrap();
     running.end(trace, &[11, 12]);
     fire_all(13);
+    keeper_is_gone();
 }
 
 #[test]
@@ -126,10 +134,11 @@ fn scenario(directory: &Path, parent: Recorded, is_before: bool, child: Recorded
     let mut running = is_before.then(|| Running::start(parent, &trace));
     let (fired, end) = (&AtomicI32::new(0), &AtomicBool::new(false));
     thread::scope(|scope| {
-        let _end = AtEnd(end);
+        let at_end = AtEnd(end);
         // Fires before and after the fork, and lives throughout: if a thread starts or ends during a fork, the child cannot start
-        // threads by the standard library.
-        scope.spawn(move || {
+        // threads by the standard library. So each thread is also joined before the next fork: a scope alone does not wait until the
+        // system has ended it.
+        let firing = scope.spawn(move || {
             for number in 1..=EVENTS {
                 fire(if is_before { 2 } else { 9 }, number);
                 fired.store(number, Ordering::Release);
@@ -160,19 +169,33 @@ fn scenario(directory: &Path, parent: Recorded, is_before: bool, child: Recorded
             fire(15, 1);
         });
         fire_all(1);
+        drop(at_end);
+        firing.join().unwrap();
     });
     running.unwrap().end(&trace, if is_before { &[1, 2] } else { &[1] });
     keeper_is_gone();
 }
 
-/// Waits, so that the next child can start threads.
+/// Waits until the recorder's thread has started, so that the next child can start threads.
+fn keeper_is_there() {
+    while !has_keeper() {
+        thread::yield_now();
+    }
+}
+
+/// Waits until it has ended, for the same reason.
 fn keeper_is_gone() {
+    while has_keeper() {
+        thread::yield_now();
+    }
+}
+
+/// Whether the recorder's thread runs. It has its name when it has started.
+fn has_keeper() -> bool {
     let is_keeper = |task: fs::DirEntry| {
         fs::read_to_string(task.path().join("comm")).is_ok_and(|name| name.trim_end() == "dyntrace-keeper")
     };
-    while fs::read_dir("/proc/self/task").unwrap().flatten().any(is_keeper) {
-        thread::yield_now();
-    }
+    fs::read_dir("/proc/self/task").unwrap().flatten().any(is_keeper)
 }
 
 /// Ends the threads, also when the test fails.
@@ -197,6 +220,7 @@ fn a_child_of_a_program_that_the_environment_records() {
         return assert_complete(&found, &[1, 2], lost, &trace);
     };
     fire_all(1);
+    keeper_is_there();
     in_child(|| be_a_child(Recorded::ByCode, &directory.join("by-code")));
     in_child(|| be_a_child(Recorded::BySocket, &directory.join("by-socket")));
     fire_all(2);
@@ -208,6 +232,7 @@ fn forks_while_snapshots_are_taken() {
     let Some(directory) = apart("forks_while_snapshots_are_taken") else { return };
     let circle = |name: &str| options(&directory.join(name), ",mode=overwrite,size=1M,snapshots=1000");
     let session = Session::start(circle("parent")).unwrap();
+    keeper_is_there();
     let end = &AtomicBool::new(false);
     thread::scope(|scope| {
         let _end = AtEnd(end);

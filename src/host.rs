@@ -71,6 +71,23 @@ impl<T> ProgramWide<T> {
     }
 }
 
+/// A flag of the program that is never cleared. Relaxed, both: it orders nothing.
+impl ProgramWide<AtomicBool> {
+    /// Sets the flag. Tests it first, so that threads do not write the same cache line each time.
+    #[inline]
+    pub(crate) fn set(&'static self) {
+        let flag = self.get();
+        if !flag.load(Ordering::Relaxed) {
+            flag.store(true, Ordering::Relaxed);
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_set(&'static self) -> bool {
+        self.get().load(Ordering::Relaxed)
+    }
+}
+
 static IS_GUEST: AtomicBool = AtomicBool::new(false);
 
 /// Makes this copy a guest.

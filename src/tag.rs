@@ -61,7 +61,7 @@ mod wrapped;
 use std::cell::RefCell;
 use std::mem;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use crate::host::ProgramWide;
 use crate::scope::{self, Door, Own, Refusal, Scoped, Seat, Slot};
@@ -173,7 +173,7 @@ pub fn get_tag() -> Option<Tag> {
 // Always inlined: in a program without tags it is one load.
 #[inline(always)]
 pub fn get_tag_data() -> Option<Tag> {
-    if !state::may_be_any() {
+    if !state::ANY.is_set() {
         return None;
     }
     // No `or_else`, which the compiler would call.
@@ -212,8 +212,8 @@ fn in_force() -> Option<Tag> {
 /// ```
 pub fn spread_tag(spread: bool) -> TagState {
     if spread {
-        // Relaxed: a process that spreads a tag has stored this itself, or received it together with a tag.
-        ANY_SPREADS.get().store(true, Ordering::Relaxed);
+        // A process that spreads a tag has set this itself, or received it together with a tag.
+        ANY_SPREADS.set();
     }
     scope::change(&TAGS, |tags| {
         let before = tags.clone();
@@ -246,7 +246,7 @@ pub fn restore_tag(data: TagState) -> Result<(), TagError> {
 /// Whether any message can carry a tag.
 #[inline]
 pub(crate) fn any_spreads() -> bool {
-    ANY_SPREADS.get().load(Ordering::Relaxed)
+    ANY_SPREADS.is_set()
 }
 
 /// The tag that messages of the current process carry.
@@ -259,7 +259,7 @@ pub(crate) fn sent() -> Option<Tag> {
 pub(crate) fn on_receive(tag: Option<Tag>) {
     // It may come from another program over the network, and spreads from here.
     if tag.is_some() {
-        ANY_SPREADS.get().store(true, Ordering::Relaxed);
+        ANY_SPREADS.set();
     }
     if any_spreads() {
         let _ = scope::change(&TAGS, move |tags| tags.receive(tag));

@@ -9,11 +9,11 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::mem;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::span::EnteredSpan;
-use super::state::note_any;
+use super::state::ANY;
 use super::{TAGS, Tag};
 use crate::host::ProgramWide;
 use crate::scope::{self, Own, Place, Seat, Slot};
@@ -134,12 +134,9 @@ pub fn exit_span(layer: u64, id: u64) -> Option<Instant> {
 /// Adds an entry and returns its number. `None` in the last destructors of the thread.
 #[inline]
 fn push<W>(list: impl FnOnce(&mut EnteredTags) -> &mut Vec<Entry<W>>, what: W) -> Option<u64> {
-    // Relaxed: only this thread reads the entry. Tested first, so that threads do not write the same cache line each time.
-    let any = ANY_ENTERED.get();
-    if !any.load(Ordering::Relaxed) {
-        any.store(true, Ordering::Relaxed);
-    }
-    note_any();
+    // Only this thread reads the entry.
+    ANY_ENTERED.set();
+    ANY.set();
     let place = scope::place(&TAGS)?;
     scope::change_any(&ENTERED, |entered| {
         entered.last += 1;
@@ -195,7 +192,7 @@ impl Drop for EnteredTag {
 /// Returns the tag entered last in this place.
 #[inline]
 pub(super) fn innermost() -> Option<Tag> {
-    if ANY_ENTERED.get().load(Ordering::Relaxed) { of_this_place() } else { None }
+    if ANY_ENTERED.is_set() { of_this_place() } else { None }
 }
 
 fn of_this_place() -> Option<Tag> {

@@ -3,30 +3,14 @@
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use crate::host::ProgramWide;
 use crate::text::Text;
 
-/// Whether this program ever made a tag or entered a span; until then operations skip the look-up.
+/// Whether this program ever made a tag or entered a span; until then operations skip the look-up. A thread that has a tag has set
+/// this itself, or received it together with the tag.
 pub(crate) static ANY: ProgramWide<AtomicBool> = ProgramWide::new(AtomicBool::new(false));
-
-/// Notes that there may be tags.
-#[inline]
-pub(super) fn note_any() {
-    // Relaxed: a thread that has a tag has stored this itself, or received it together with the tag. Tested first, so that threads do not
-    // write the same cache line each time.
-    let any = ANY.get();
-    if !any.load(Ordering::Relaxed) {
-        any.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Returns whether there may be tags.
-#[inline(always)]
-pub(super) fn may_be_any() -> bool {
-    ANY.get().load(Ordering::Relaxed)
-}
 
 /// A user tag: a text that is cheap to clone.
 ///
@@ -50,7 +34,7 @@ impl fmt::Display for Tag {
 
 impl Tag {
     fn new(text: Arc<str>) -> Tag {
-        note_any();
+        ANY.set();
         Tag(text)
     }
 }

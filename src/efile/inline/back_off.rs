@@ -10,18 +10,30 @@
 //!
 //! - **open**: operations are attempted.
 //! - **paused** until an instant, at a level: operations go to the pool without an attempt.
-//! - **on probation**: after a pause, for as long as the pause lasted. Operations are attempted. If this time passes without another
+//! - **on probation**: after a pause, for as long as the pause lasted, or after a slow attempt. Operations are attempted. If this time passes without another
 //!   pause, the level is forgotten: the state is open again, and the next quick answer writes that down.
 //!
 //! # Steps
 //!
-//! 1. Before an attempt the driver asks [`allows`](BackOff::allows): one load, and a reading of the clock unless the word is open.
+//! 1. Before an attempt the driver asks [`allows`](BackOff::allows): one load, and a reading of the clock unless the word is open. On
+//!    probation it also counts the [sleeps](super::sleeps) of the thread, before and after.
 //! 2. It measures the attempt.
-//! 3. After a quick answer [`note`](BackOff::note) writes nothing to an open word, unless attempts before it missed. So threads that only hit
-//!    share the word's cache line without moving it.
-//! 4. An answer that took [`SLOW`] or longer, hit or miss, pauses the word: for 1 ms, and on probation for twice the last pause, up to 1 s.
-//!    It does not if the scheduler took the processor from the thread, and the thread never slept: then the file system was not slow.
-//! 5. So do [`MISSES`] misses in a row: a file set larger than the cache pays for eight attempts in vain a second.
+//! 3. After a quick answer [`note`](BackOff::note) writes nothing to an open word, unless an attempt before it raised doubts. So threads that
+//!    only hit share the word's cache line without moving it.
+//! 4. An attempt that took [`SLOW`] or longer, hit or miss, puts an open word on probation for half a millisecond.
+//! 5. On probation, an attempt that took so long and slept pauses the word: the file system had it wait. So do two in a row without a
+//!    sleep: the kernel worked that long.
+//! 6. [`ENOUGH`] misses in a row pause the word, too: a file set larger than the cache pays for eight attempts in vain a second.
+//!
+//! A pause takes 1 ms, and twice the last pause if the attempt began on its probation, up to 1 s. What began before the end of the last pause
+//! changes nothing.
+//!
+//! # Why one slow attempt is not enough
+//!
+//! The scheduler may have taken the processor from the thread, or the host from a virtual machine. The guest has no clock that shows this:
+//! on a shared host a thread that asks the system for nothing loses 50 us to 1 ms dozens of times a second, which the guest counts as its
+//! CPU time. But that hardly happens twice in a row. While each such attempt paused, tasks had to sleep for the pool, threads took
+//! the processor from each other, more attempts took long, and the pauses grew: a cached read took four times as much CPU time.
 //!
 //! # Why 50 us
 //!
@@ -38,34 +50,47 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// An attempt that takes this long pauses further ones.
+/// An attempt that takes this long raises doubts, even if it hits.
 pub(super) const SLOW: Duration = Duration::from_micros(50);
-/// So many misses in a row pause further attempts.
-pub(super) const MISSES: u64 = 8;
-/// The length of a pause at level 1, in microseconds. Each level doubles it.
-const FIRST_PAUSE: u64 = 1 << 10;
+/// So many doubts in a row pause further attempts.
+pub(super) const ENOUGH: u64 = 8;
 /// The pauses at this level, of about a second, get no longer.
 const TOP_LEVEL: u64 = 11;
 
-/// The state of one command on one file system. Bits 0 to 3: misses in a row. Bits 4 to 7: the level, 0 until the first pause. Above: the end
-/// of the last pause, in microseconds of the monotonic clock.
+/// The state of one command on one file system. Bits 0 to 3: doubts in a row. Bits 4 to 7: the level, 0 until the first pause. Above: the end
+/// of the last pause, or the beginning of a probation without one, in microseconds of the monotonic clock; 0 while it is open.
 #[derive(Debug)]
 pub(in crate::efile) struct BackOff(AtomicU64);
+
+const OPEN: u64 = 0;
 
 /// The outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Hit,
     Miss,
-    /// It took [`SLOW`] or longer.
-    Slow,
+    /// It took [`SLOW`] or longer. The thread did not sleep, as far as is known.
+    Late,
+    /// It took [`SLOW`] or longer, and the thread slept.
+    Slept,
+}
+
+impl Outcome {
+    fn doubts(self) -> u64 {
+        match self {
+            Outcome::Hit => 0,
+            Outcome::Miss => 1,
+            Outcome::Late => ENOUGH / 2,
+            Outcome::Slept => ENOUGH,
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
 struct Word {
     until: u64,
     level: u64,
-    misses: u64,
+    doubts: u64,
 }
 
 impl BackOff {
@@ -82,23 +107,23 @@ impl BackOff {
         }
     }
 
-    /// Notes an attempt that ended at `now`.
+    /// Returns whether to find out if an attempt sleeps.
     #[inline]
-    pub(super) fn note(&self, outcome: Outcome, now: Duration) {
+    pub(super) fn asks_for_sleeps(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != OPEN
+    }
+
+    /// Notes an attempt.
+    #[inline]
+    pub(super) fn note(&self, outcome: Outcome, began: Duration, ended: Duration) {
         let seen = self.0.load(Ordering::Relaxed);
-        let word = Word::from(seen);
-        let next = match outcome {
-            Outcome::Hit if word.is_forgiven(now) => Word::OPEN,
-            Outcome::Hit if word.misses == 0 => return,
-            Outcome::Hit => Word { misses: 0, ..word },
-            Outcome::Miss if word.misses + 1 < MISSES => Word { misses: word.misses + 1, ..word },
-            Outcome::Miss | Outcome::Slow => match word.paused(microseconds(now)) {
-                Some(next) => next,
-                None => return,
-            },
-        };
-        // If another thread changed it meanwhile, that change stays.
-        let _ = self.0.compare_exchange(seen, next.into(), Ordering::Relaxed, Ordering::Relaxed);
+        if outcome == Outcome::Hit && seen == OPEN {
+            return;
+        }
+        if let Some(next) = Word::from(seen).after(outcome, microseconds(began), microseconds(ended)) {
+            // If another thread changed it meanwhile, that change stays.
+            let _ = self.0.compare_exchange(seen, next.into(), Ordering::Relaxed, Ordering::Relaxed);
+        }
     }
 }
 
@@ -114,31 +139,29 @@ impl BackOff {
 }
 
 impl Word {
-    const OPEN: Word = Word { until: 0, level: 0, misses: 0 };
-
-    /// Returns whether the word was paused, and its probation is over.
-    fn is_forgiven(self, now: Duration) -> bool {
-        self.until != 0 && !self.is_on_probation(microseconds(now))
-    }
-
-    /// Returns whether the last pause began so lately that another one would be longer.
-    fn is_on_probation(self, now: u64) -> bool {
-        self.level > 0 && now < self.until + length(self.level)
-    }
-
-    /// Returns the word with a pause that begins now, or `None` if another thread has paused it.
-    fn paused(self, now: u64) -> Option<Word> {
-        if now < self.until {
+    /// Returns the word after an attempt, if it changes.
+    fn after(self, outcome: Outcome, began: u64, ended: u64) -> Option<Word> {
+        if began < self.until {
             return None;
         }
-        let level = if self.is_on_probation(now) { (self.level + 1).min(TOP_LEVEL) } else { 1 };
-        Some(Word { until: now + length(level), level, misses: 0 })
+        let is_on_probation = self.until != 0 && began < self.until + length(self.level);
+        let doubts = self.doubts + outcome.doubts();
+        match outcome {
+            Outcome::Hit if !is_on_probation => Some(Word::from(OPEN)),
+            Outcome::Hit => (doubts != 0).then_some(Word { doubts: 0, ..self }),
+            Outcome::Late if !is_on_probation && doubts < ENOUGH => Some(Word { until: ended, level: 0, doubts }),
+            _ if doubts < ENOUGH => Some(Word { doubts, ..self }),
+            _ => {
+                let level = if is_on_probation { (self.level + 1).min(TOP_LEVEL) } else { 1 };
+                Some(Word { until: ended + length(level), level, doubts: 0 })
+            }
+        }
     }
 }
 
-/// The length of a pause, in microseconds.
+/// The length of a pause and of the probation after it, in microseconds: at level 1 a millisecond.
 fn length(level: u64) -> u64 {
-    FIRST_PAUSE << (level - 1)
+    1 << (9 + level)
 }
 
 /// Never 0, which stands for no pause.
@@ -149,13 +172,13 @@ pub(super) fn microseconds(time: Duration) -> u64 {
 
 impl From<u64> for Word {
     fn from(word: u64) -> Word {
-        Word { until: word >> 8, level: word >> 4 & 15, misses: word & 15 }
+        Word { until: word >> 8, level: word >> 4 & 15, doubts: word & 15 }
     }
 }
 
 impl From<Word> for u64 {
-    fn from(Word { until, level, misses }: Word) -> u64 {
-        until << 8 | level << 4 | misses
+    fn from(Word { until, level, doubts }: Word) -> u64 {
+        until << 8 | level << 4 | doubts
     }
 }
 
@@ -169,6 +192,11 @@ mod tests {
         START + Duration::from_millis(milliseconds)
     }
 
+    /// Notes an attempt at this time, to which it adds nothing.
+    fn note(back_off: &BackOff, outcome: Outcome, milliseconds: u64) {
+        back_off.note(outcome, at(milliseconds), at(milliseconds));
+    }
+
     fn allows(back_off: &BackOff, milliseconds: u64) -> bool {
         back_off.allows(|| at(milliseconds))
     }
@@ -176,16 +204,16 @@ mod tests {
     #[test]
     fn without_a_pause_nobody_asks_for_the_time() {
         let back_off = BackOff::new();
-        back_off.note(Outcome::Hit, at(0));
+        note(&back_off, Outcome::Hit, 0);
         assert!(back_off.allows(|| panic!("the state is open")));
     }
 
     #[test]
-    fn one_slow_answer_pauses_and_further_ones_pause_longer() {
+    fn one_answer_after_a_sleep_pauses_and_further_ones_pause_longer() {
         let back_off = BackOff::new();
         let (mut now, mut lengths) = (0, Vec::new());
         for _ in 0..14 {
-            back_off.note(Outcome::Slow, at(now));
+            note(&back_off, Outcome::Slept, now);
             let begin = now;
             while !allows(&back_off, now) {
                 now += 1;
@@ -199,12 +227,12 @@ mod tests {
     #[test]
     fn a_good_time_as_long_as_the_pause_is_forgiven() {
         let back_off = BackOff::new();
-        back_off.note(Outcome::Slow, at(0));
-        back_off.note(Outcome::Slow, at(2));
+        note(&back_off, Outcome::Slept, 0);
+        note(&back_off, Outcome::Slept, 2);
         assert!(!allows(&back_off, 4));
         // The second pause ended shortly after 4, and its probation shortly after 6.
-        back_off.note(Outcome::Hit, at(5));
-        back_off.note(Outcome::Slow, at(7));
+        note(&back_off, Outcome::Hit, 5);
+        note(&back_off, Outcome::Slept, 7);
         assert!(!allows(&back_off, 8));
         assert!(allows(&back_off, 9), "it is the first pause again");
     }
@@ -212,10 +240,10 @@ mod tests {
     #[test]
     fn after_the_probation_nobody_asks_for_the_time() {
         let back_off = BackOff::new();
-        back_off.note(Outcome::Slow, at(0));
-        back_off.note(Outcome::Hit, at(2));
+        note(&back_off, Outcome::Slept, 0);
+        note(&back_off, Outcome::Hit, 2);
         assert_eq!(back_off.level(), 1, "the probation lasts until shortly after 2");
-        back_off.note(Outcome::Hit, at(3));
+        note(&back_off, Outcome::Hit, 3);
         assert!(back_off.allows(|| panic!("the state is open")));
     }
 
@@ -223,7 +251,7 @@ mod tests {
     fn attempts_under_way_do_not_lengthen_a_pause() {
         let back_off = BackOff::new();
         for _ in 0..5 {
-            back_off.note(Outcome::Slow, at(0));
+            note(&back_off, Outcome::Slept, 0);
         }
         assert!(!allows(&back_off, 1));
         assert!(allows(&back_off, 2));
@@ -233,13 +261,48 @@ mod tests {
     fn only_misses_in_a_row_pause() {
         let back_off = BackOff::new();
         for _ in 0..10 {
-            (1..MISSES).for_each(|_| back_off.note(Outcome::Miss, at(0)));
-            back_off.note(Outcome::Hit, at(0));
+            (1..ENOUGH).for_each(|_| note(&back_off, Outcome::Miss, 0));
+            note(&back_off, Outcome::Hit, 0);
         }
         assert!(back_off.allows(|| panic!("no eight misses came in a row")));
-        (0..MISSES).for_each(|_| back_off.note(Outcome::Miss, at(0)));
+        (0..ENOUGH).for_each(|_| note(&back_off, Outcome::Miss, 0));
         assert!(!allows(&back_off, 1));
         assert!(allows(&back_off, 2));
+    }
+
+    #[test]
+    fn a_late_answer_alone_does_not_pause() {
+        let back_off = BackOff::new();
+        for milliseconds in 0..10 {
+            note(&back_off, Outcome::Late, milliseconds);
+            note(&back_off, Outcome::Hit, milliseconds);
+            assert!(allows(&back_off, milliseconds) && back_off.asks_for_sleeps());
+        }
+        note(&back_off, Outcome::Hit, 10);
+        assert!(back_off.allows(|| panic!("no two came in a row")) && !back_off.asks_for_sleeps());
+    }
+
+    #[test]
+    fn two_late_answers_in_a_row_pause() {
+        let back_off = BackOff::new();
+        note(&back_off, Outcome::Late, 0);
+        note(&back_off, Outcome::Late, 0);
+        assert!(!allows(&back_off, 1));
+        assert!(allows(&back_off, 2));
+    }
+
+    #[test]
+    fn pauses_grow_where_attempts_outlast_them() {
+        let back_off = BackOff::new();
+        let mut now = 0;
+        for _ in 0..4 {
+            back_off.note(Outcome::Slept, at(now), at(now + 10));
+            now += 10;
+            while !allows(&back_off, now) {
+                now += 1;
+            }
+        }
+        assert_eq!(back_off.level(), 4);
     }
 
     #[test]
@@ -249,8 +312,8 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for step in 0..1000 {
-                        let outcome = [Outcome::Hit, Outcome::Miss, Outcome::Slow][step as usize % 3];
-                        back_off.note(outcome, at(step));
+                        let outcome = [Outcome::Hit, Outcome::Miss, Outcome::Late, Outcome::Slept][step as usize % 4];
+                        note(&back_off, outcome, step);
                         allows(&back_off, step);
                     }
                 });

@@ -20,8 +20,8 @@ mod back_off;
 mod file_systems;
 mod mode;
 mod of_file;
-#[cfg_attr(not(target_os = "linux"), path = "no_switches.rs")]
-mod switches;
+#[cfg_attr(not(target_os = "linux"), path = "no_sleeps.rs")]
+mod sleeps;
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "other.rs")]
 mod system;

@@ -6,7 +6,8 @@
 //!    command on the file system of the open file. A path's file system is not known yet.
 //! 2. The attempt runs with a [`Trial`]. When a look-up by path has found the file system, [`Trial::on`] asks its back-off: if that has paused
 //!    the command, the attempt ends as a miss. A look-up alone never waits, so it is always made.
-//! 3. [`Trial::end`] measures. In adaptive mode it adds the time to the thread's [turn](super::turn), and notes the outcome in the back-off.
+//! 3. [`Trial::end`] measures how long the attempt took and, if the back-off asks, whether the thread slept. In adaptive mode it adds the time
+//!    to the thread's [turn](super::turn), and notes the outcome in the back-off.
 
 use std::time::Duration;
 
@@ -15,7 +16,8 @@ use rustix::time::{ClockId, clock_gettime};
 use super::attempt::{Attempt, Miss};
 use super::back_off::{BackOff, Outcome, SLOW};
 use super::mode::Inline;
-use super::turn::{is_over, spend, was_slow_itself};
+use super::sleeps;
+use super::turn::{is_over, spend};
 
 /// A leave to attempt an operation.
 #[derive(Clone, Copy)]
@@ -27,6 +29,8 @@ pub(crate) struct Permit {
 /// An attempt that has begun.
 pub(crate) struct Trial {
     permit: Permit,
+    /// How often the thread had slept before, if the back-off asks.
+    sleeps: Option<u64>,
     began: Duration,
 }
 
@@ -52,9 +56,16 @@ impl Permit {
         self.mode == Inline::Adaptive && is_over()
     }
 
+    /// Returns how often the thread has slept so far, if the back-off asks for it.
+    #[inline]
+    fn sleeps(self) -> Option<u64> {
+        let back_off = self.back_off.filter(|_| self.mode == Inline::Adaptive)?;
+        back_off.asks_for_sleeps().then(sleeps::of_this_thread)
+    }
+
     #[inline]
     pub(in crate::efile) fn begin(self) -> Trial {
-        Trial { permit: self, began: now() }
+        Trial { permit: self, sleeps: self.sleeps(), began: now() }
     }
 }
 
@@ -66,6 +77,7 @@ impl Trial {
             return Err(Miss::NotCached);
         }
         self.permit.back_off = Some(back_off);
+        self.sleeps = self.permit.sleeps();
         Ok(())
     }
 
@@ -86,7 +98,7 @@ impl Trial {
         if self.is_adaptive() {
             spend(took);
             if let Some(back_off) = self.permit.back_off {
-                back_off.note(outcome(took, attempt), now);
+                back_off.note(outcome(took, self.sleeps, attempt), self.began, now);
             }
         }
         took
@@ -94,9 +106,10 @@ impl Trial {
 }
 
 #[inline]
-fn outcome<T>(took: Duration, attempt: &Attempt<T>) -> Outcome {
-    if took >= SLOW && was_slow_itself() {
-        return Outcome::Slow;
+fn outcome<T>(took: Duration, sleeps: Option<u64>, attempt: &Attempt<T>) -> Outcome {
+    if took >= SLOW {
+        let has_slept = sleeps.is_some_and(|before| sleeps::of_this_thread() != before);
+        return if has_slept { Outcome::Slept } else { Outcome::Late };
     }
     match attempt {
         Ok(_) | Err(Miss::Error(_)) => Outcome::Hit,

@@ -8,19 +8,16 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use super::back_off::SLOW;
-use super::switches::Switches;
 
 /// The most that the attempts of one turn take, without the last of them.
 const LONGEST: Duration = SLOW;
 
 struct Turn {
     spent: Cell<Duration>,
-    /// The thread's switches when they were last looked at.
-    switches: Cell<Option<Switches>>,
 }
 
 thread_local! {
-    static TURN: Turn = const { Turn { spent: Cell::new(Duration::ZERO), switches: Cell::new(None) } };
+    static TURN: Turn = const { Turn { spent: Cell::new(Duration::ZERO) } };
 }
 
 /// Returns whether the turn is over, and begins the next one if it is. The caller must yield then.
@@ -35,30 +32,13 @@ pub(super) fn spend(time: Duration) {
     let _ = TURN.try_with(|turn| turn.spent.set(turn.spent.get().saturating_add(time)));
 }
 
-/// Returns whether a long attempt that has just ended was slow by itself: false if the scheduler took the processor from the thread, and
-/// the thread did not sleep since it was last looked at.
-#[cold]
-pub(super) fn was_slow_itself() -> bool {
-    TURN.try_with(|turn| {
-        turn.look().is_none_or(|(before, now)| now.has_slept_since(before) || !now.was_preempted_since(before))
-    })
-    .unwrap_or(true)
-}
-
 impl Turn {
     fn is_over(&self) -> bool {
         let is_over = self.spent.get() >= LONGEST;
         if is_over {
             self.spent.set(Duration::ZERO);
-            self.look();
         }
         is_over
-    }
-
-    /// Looks at the thread's switches. Returns the last look, if there was one, and this one.
-    fn look(&self) -> Option<(Switches, Switches)> {
-        let now = Switches::of_this_thread();
-        self.switches.replace(Some(now)).map(|before| (before, now))
     }
 }
 
@@ -77,17 +57,6 @@ mod tests {
             spend(Duration::MAX);
             spend(Duration::MAX);
             assert!(is_over());
-        })
-        .join()
-        .unwrap();
-    }
-
-    #[test]
-    fn a_thread_that_slept_was_slow_itself() {
-        std::thread::spawn(|| {
-            assert!(was_slow_itself(), "nothing is known of the time before");
-            std::thread::sleep(Duration::from_millis(1));
-            assert!(was_slow_itself());
         })
         .join()
         .unwrap();

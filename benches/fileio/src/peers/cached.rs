@@ -8,7 +8,7 @@ use std::io::{self, IoSliceMut};
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Statx, StatxFlags, openat2, statx};
-use rustix::io::{ReadWriteFlags, preadv2};
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use super::std_sync;
 use crate::files::{BLOCK, SMALL};
@@ -66,9 +66,19 @@ fn look_up(path: &Path) -> io::Result<(File, Statx)> {
 }
 
 fn open(path: &Path, flags: OFlags) -> io::Result<File> {
-    Ok(openat2(CWD, path, flags | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::CACHED)?.into())
+    let open = |resolve| openat2(CWD, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve);
+    Ok(or_wait(open(ResolveFlags::CACHED), || open(ResolveFlags::empty()))?.into())
 }
 
 fn read(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
-    Ok(preadv2(file, &mut [IoSliceMut::new(bytes)], offset, ReadWriteFlags::NOWAIT)?)
+    let mut read = |flags| preadv2(file, &mut [IoSliceMut::new(&mut *bytes)], offset, flags);
+    Ok(or_wait(read(ReadWriteFlags::NOWAIT), || read(ReadWriteFlags::empty()))?)
+}
+
+/// The system may have dropped something from its caches: then the call that may wait brings it back.
+fn or_wait<T>(cached: Result<T, Errno>, wait: impl FnOnce() -> Result<T, Errno>) -> Result<T, Errno> {
+    match cached {
+        Err(Errno::AGAIN) => wait(),
+        done => done,
+    }
 }

@@ -20,8 +20,9 @@ pub(super) async fn acquire<'s>(
     operation: Operation,
     place: &'static Location<'static>,
 ) -> Result<SemaphorePermit<'s>, AcquireError> {
+    // First: the semaphore may be closed while the task waits for its turn.
+    turn().await;
     if let Ok(permit) = semaphore.try_acquire_many(permits) {
-        turn().await;
         return Ok(permit);
     }
     Waiting::new(On(resource, operation), place, semaphore.acquire_many(permits)).await

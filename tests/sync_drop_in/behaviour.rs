@@ -216,6 +216,32 @@ pub async fn a_task_that_never_waits_lets_others_run() {
     assert_eq!(turns.load(Ordering::Relaxed), 2_560 / 128);
 }
 
+pub async fn after_a_wait_for_its_turn_a_task_sees_the_end() {
+    let (sender, mut receiver) = sync::mpsc::channel(1_000);
+    let mut sends = pin!(async {
+        let mut sent = 0;
+        while sender.send(()).await.is_ok() {
+            sent += 1;
+        }
+        sent
+    });
+    assert!(!is_ready(sends.as_mut()), "the budget is spent");
+    receiver.close();
+    let there = receiver.len();
+    assert_eq!(sends.await, there);
+
+    let semaphore = Semaphore::new(1);
+    let mut acquires = pin!(async {
+        while let Ok(permit) = semaphore.acquire().await {
+            assert!(!semaphore.is_closed(), "a permit after the end");
+            drop(permit);
+        }
+    });
+    assert!(!is_ready(acquires.as_mut()), "the budget is spent");
+    semaphore.close();
+    acquires.await;
+}
+
 pub async fn timers_are_reset_and_given_up() {
     let began = Instant::now();
     let mut sleep = pin!(time::sleep(Duration::from_secs(60)));

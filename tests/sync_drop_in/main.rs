@@ -74,6 +74,7 @@ alike! {
     a_broadcast_ends_with_its_receivers
     texts_of_channels_are_alike
     a_task_that_never_waits_lets_others_run
+    after_a_wait_for_its_turn_a_task_sees_the_end
     timers_are_reset_and_given_up
     every_item_of_a_handle_is_there
     an_aborted_task_drops_its_future

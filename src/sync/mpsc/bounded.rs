@@ -88,12 +88,11 @@ impl<T> Sender<T> {
     pub fn send(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> {
         let place = Location::caller();
         async move {
+            // First: the channel may be closed while the task waits for its turn.
+            turn().await;
             // Without tokio's future, which costs more than the rest. Nobody is overtaken: while others wait, there is no room.
             let permit = match self.inner.try_reserve() {
-                Ok(permit) => {
-                    turn().await;
-                    permit
-                }
+                Ok(permit) => permit,
                 Err(TrySendError::Closed(())) => return Err(SendError(value)),
                 Err(TrySendError::Full(())) => match self.reserve_at(place).await {
                     Ok(permit) => permit,

@@ -132,6 +132,11 @@ impl Descriptor {
         self.attempts.fstats()
     }
 
+    /// Whether operations are attempted on the caller's thread.
+    pub(crate) fn inline(&self) -> Inline {
+        self.attempts.mode()
+    }
+
     pub(crate) fn set_inline(&self, inline: Inline) {
         self.attempts.switch(self.file(), inline);
     }

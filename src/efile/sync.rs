@@ -26,7 +26,7 @@ use super::group::{Group, MemberId};
 use super::operation::{Entered, errno, fault_error};
 use super::request::Request;
 use super::waits;
-use crate::aio_pool::{ClockHold, Counts, Fault, Job, Lane};
+use crate::aio_pool::{ClockHold, Counts, Fault, Job, Lane, contain};
 use crate::sdt::Decision;
 
 /// One request of a group.
@@ -169,8 +169,8 @@ impl Job for SyncJob {
         drop(descriptor);
         for Member { mut answer, task, _hold, .. } in members {
             answer.result = result;
-            // If the task is gone, this drops the answer.
-            let _ = task.send(answer);
+            // If the task is gone, this drops the answer. Its waker may panic, which is not the concern of the other members.
+            contain(|| drop(task.send(answer)));
         }
     }
 }

@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::panic::Location;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TryRecvError;
@@ -135,8 +135,13 @@ impl<T> Receiver<T> {
     ///
     /// Panics in an asynchronous task, as tokio's does.
     pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
-        let first = if limit == 0 { None } else { self.blocking_recv() };
-        first.map_or(0, |first| self.gather(first, buffer, limit))
+        let before = buffer.len();
+        let mut next = if limit == 0 { None } else { self.blocking_recv() };
+        while let Some(message) = next {
+            buffer.push(message);
+            next = if buffer.len() - before < limit { self.try_recv().ok() } else { None };
+        }
+        buffer.len() - before
     }
 
     /// [`recv`](Receiver::recv), for futures written by hand. Fires no probes of a wait.
@@ -161,19 +166,22 @@ impl<T> Receiver<T> {
         if limit == 0 {
             return Poll::Ready(0);
         }
-        self.poll_recv(context).map(|first| first.map_or(0, |first| self.gather(first, buffer, limit)))
-    }
-
-    /// Appends `first` and the messages that are there now, up to `limit` in all, and returns their number.
-    fn gather(&mut self, first: T, buffer: &mut Vec<T>, limit: usize) -> usize {
+        let Some(first) = ready!(self.poll_recv(context)) else { return Poll::Ready(0) };
         let before = buffer.len();
         buffer.push(first);
         while buffer.len() - before < limit
-            && let Ok(message) = self.try_recv()
+            && let Some(message) = self.take_first()
         {
             buffer.push(message);
         }
-        buffer.len() - before
+        let left = limit - (buffer.len() - before);
+        if left > 0 && !self.receiver.is_empty() {
+            let mut envelopes = Vec::new();
+            // Not `try_recv`: it blocks the thread while a sender that has its place has not written its message yet.
+            let _ = self.receiver.poll_recv_many(context, &mut envelopes, left);
+            buffer.extend(envelopes.into_iter().map(|envelope| self.open(envelope)));
+        }
+        Poll::Ready(buffer.len() - before)
     }
 
     /// Closes the mailbox: senders get an error, except those that hold a [`Permit`](super::Permit). Messages that were sent before
@@ -311,9 +319,9 @@ impl<T> Unpin for Receiver<T> {}
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        // Before its names are free, so that it gets no other name.
+        // Freed after it is closed, so that it gets no other name; also if the waker of a sender panics in `close`.
+        let _names = registry::NamesOf(Arc::as_ptr(&self.shared).addr());
         self.receiver.close();
-        registry::free(Arc::as_ptr(&self.shared).addr());
     }
 }
 

@@ -98,12 +98,16 @@ pub fn unregister(name: &str) -> bool {
     named.is_some()
 }
 
-/// Frees the names of a closed mailbox.
-pub(super) fn free(mailbox: Mailbox) {
-    let mut names = lock(&NAMES);
-    let its = names.of.remove(&mailbox).unwrap_or_default();
-    let freed: Vec<Named> = its.iter().filter_map(|name| names.all.remove(name)).collect();
-    // As above.
-    drop(names);
-    drop(freed);
+/// The names of a mailbox, which are free when this is dropped.
+pub(super) struct NamesOf(pub Mailbox);
+
+impl Drop for NamesOf {
+    fn drop(&mut self) {
+        let mut names = lock(&NAMES);
+        let its = names.of.remove(&self.0).unwrap_or_default();
+        let freed: Vec<Named> = its.iter().filter_map(|name| names.all.remove(name)).collect();
+        // As above.
+        drop(names);
+        drop(freed);
+    }
 }

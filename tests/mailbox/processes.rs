@@ -1,8 +1,9 @@
 //! Processes with mailboxes: selective receive, names, ends of all kinds.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Waker};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use dyntrace::mailbox::error::{RegisterError, TrySendError, WhereisError};
@@ -252,4 +253,20 @@ fn the_ends_come_in_any_order() {
         assert!(whereis::<Arc<()>>(&name).is_err(), "{order:?}");
         assert_eq!(Arc::strong_count(&message), 1, "{order:?}");
     }
+}
+
+#[test]
+fn a_name_is_free_after_the_end_also_if_a_waker_panics() {
+    struct Panics;
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic!("a waker's panic");
+        }
+    }
+    let (sender, receiver) = channel::<u8>(1);
+    register("panicky", &sender).unwrap();
+    let mut closed = pin!(sender.closed());
+    assert!(closed.as_mut().poll(&mut Context::from_waker(&Arc::new(Panics).into())).is_pending());
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(receiver))).is_err());
+    assert!(matches!(whereis::<u8>("panicky"), Err(WhereisError::NotRegistered(_))));
 }

@@ -145,12 +145,14 @@ impl Word {
             return None;
         }
         let is_on_probation = self.until != 0 && began < self.until + length(self.level);
-        let doubts = self.doubts + outcome.doubts();
+        // A pause or a probation that is over is forgotten, with its doubts.
+        let word = if self.until != 0 && !is_on_probation { Word::from(OPEN) } else { self };
+        let doubts = word.doubts + outcome.doubts();
         match outcome {
             Outcome::Hit if !is_on_probation => Some(Word::from(OPEN)),
-            Outcome::Hit => (doubts != 0).then_some(Word { doubts: 0, ..self }),
+            Outcome::Hit => (doubts != 0).then_some(Word { doubts: 0, ..word }),
             Outcome::Late if !is_on_probation && doubts < ENOUGH => Some(Word { until: ended, level: 0, doubts }),
-            _ if doubts < ENOUGH => Some(Word { doubts, ..self }),
+            _ if doubts < ENOUGH => Some(Word { doubts, ..word }),
             _ => {
                 let level = if is_on_probation { (self.level + 1).min(TOP_LEVEL) } else { 1 };
                 Some(Word { until: ended + length(level), level, doubts: 0 })
@@ -280,6 +282,15 @@ mod tests {
         }
         note(&back_off, Outcome::Hit, 10);
         assert!(back_off.allows(|| panic!("no two came in a row")) && !back_off.asks_for_sleeps());
+    }
+
+    #[test]
+    fn doubts_are_forgotten_with_the_probation() {
+        let back_off = BackOff::new();
+        note(&back_off, Outcome::Late, 0);
+        note(&back_off, Outcome::Late, 5);
+        (1..ENOUGH).for_each(|_| note(&back_off, Outcome::Miss, 10));
+        assert!(back_off.allows(|| panic!("the late ones were long ago")));
     }
 
     #[test]

@@ -47,6 +47,10 @@ impl Attempts {
         attempts
     }
 
+    pub(in crate::efile) fn mode(&self) -> Inline {
+        self.mode.get()
+    }
+
     pub(in crate::efile) fn switch(&self, file: &File, mode: Inline) {
         if mode.is_on() && IS_SUPPORTED {
             self.place.get_or_init(|| Place::of(file));

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::task::{Context, Wake};
 
 use rustix::io::Errno;
 
@@ -59,6 +60,24 @@ fn what_comes_after_the_call_began_gets_a_call_of_its_own() {
     finish(&pool, first).unwrap();
     finish(&pool, second).unwrap();
     assert!(!pool.run_one());
+}
+
+#[test]
+fn a_waker_that_panics_takes_no_answer_from_others() {
+    struct Panics;
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic!("a waker's panic");
+        }
+    }
+    let (pool, driver, _) = stepped();
+    let file = descriptor(&driver, tempfile::tempfile().unwrap());
+    let mut first = begin(&file, Command::Fdatasync);
+    let second = begin(&file, Command::Fdatasync);
+    assert!(first.as_mut().poll(&mut Context::from_waker(&Arc::new(Panics).into())).is_pending());
+    assert_eq!(jobs(&pool), 1);
+    finish(&pool, second).unwrap();
+    finish(&pool, first).unwrap();
 }
 
 #[test]

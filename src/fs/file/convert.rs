@@ -12,7 +12,7 @@ use tokio::task::coop::unconstrained;
 
 use super::open_file::File;
 use crate::aio_pool::Port;
-use crate::efile::{Descriptor, Driver};
+use crate::efile::{Descriptor, Driver, Inline};
 use crate::fs::open_options::flags_of;
 
 impl File {
@@ -20,11 +20,12 @@ impl File {
     ///
     /// Probes show the flags that fcntl(2) returns.
     pub fn from_std(std: std::fs::File) -> File {
-        File::on_driver(Driver::global().clone(), std)
+        let driver = Driver::global().clone();
+        let inline = driver.mode();
+        File::on_driver(driver, inline, std)
     }
 
-    fn on_driver(driver: Driver, std: std::fs::File) -> File {
-        let inline = driver.mode();
+    fn on_driver(driver: Driver, inline: Inline, std: std::fs::File) -> File {
         let descriptor = Descriptor::new(driver, Port::new(), flags_of(&std), inline, std);
         // As far as dyntrace knows.
         descriptor.share_cursor();
@@ -34,13 +35,14 @@ impl File {
     /// Duplicates the descriptor, after the operation in flight has ended. Both files share the cursor.
     ///
     /// If the file can seek, bytes that were read ahead are read again by the file that reads first; otherwise they stay with this one.
-    /// A pending write error and unwritten bytes stay with this one, too. Dropping the future loses nothing.
+    /// A pending write error and unwritten bytes stay with this one, too. The other file has this one's buffer sizes and
+    /// [inline mode](File::set_inline). Dropping the future loses nothing.
     pub async fn try_clone(&self) -> io::Result<File> {
         let mut cursor = self.idle().await;
         cursor.return_unread();
         let std = self.descriptor.file().try_clone()?;
         self.descriptor.share_cursor();
-        let mut clone = File::on_driver(self.descriptor.driver().clone(), std);
+        let mut clone = File::on_driver(self.descriptor.driver().clone(), self.descriptor.inline(), std);
         clone.max_buf_size = self.max_buf_size;
         clone.cursor.get_mut().read_ahead = cursor.read_ahead;
         Ok(clone)
@@ -105,5 +107,24 @@ impl AsFd for File {
 impl AsRawFd for File {
     fn as_raw_fd(&self) -> RawFd {
         self.descriptor.fd()
+    }
+}
+
+#[cfg(all(test, not(any(loom, miri))))]
+mod tests {
+    use super::*;
+    use crate::efile::tests::{finish, stepped};
+    use crate::fs::OpenOptions;
+
+    #[test]
+    fn a_clone_has_the_modes_of_its_file() {
+        let (pool, driver, _) = stepped();
+        let file = finish(&pool, OpenOptions::new().read(true).open_with(&driver, "/dev/null")).unwrap();
+        for mode in [Inline::Always, Inline::Off, Inline::Adaptive] {
+            file.set_inline(mode);
+            let clone = finish(&pool, file.try_clone()).unwrap();
+            assert_eq!(clone.descriptor.inline(), file.descriptor.inline());
+            assert_eq!(clone.descriptor.inline() == Inline::Off, mode == Inline::Off || !cfg!(target_os = "linux"));
+        }
     }
 }

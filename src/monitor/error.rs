@@ -21,7 +21,7 @@ pub enum Error {
     #[error("cannot start a monitor: {0}")]
     Tasks(ControlError),
     /// There is no thread.
-    #[error("cannot start the thread of the monitor: {0}")]
+    #[error("cannot start the thread of the monitor: {0}; free memory or allow more threads (ulimit -u, pids.max)")]
     Thread(io::Error),
     /// The program is built without probes, or this is a module.
     #[error("cannot start a monitor: {0}")]

@@ -10,10 +10,6 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, recv};
-
 use super::counts::{Counters, Counts};
 use super::event::Event;
 use super::kind::Kind;
@@ -21,7 +17,7 @@ use super::limits::Limits;
 use super::owner::counts;
 use super::tell::tell;
 use super::watch::Watch;
-use crate::recorder::control::clients::{ClientLimit, ClientPermit, say};
+use crate::recorder::control::clients::{ClientLimit, ClientPermit, say, stays};
 use crate::recorder::control::protocol::Record;
 use crate::recorder::control::serve_monitors;
 use crate::thread_progress::os::without_signals;
@@ -30,8 +26,6 @@ use crate::thread_progress::os::without_signals;
 const MOST: usize = 16;
 /// How long a client may take to read a message.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The longest wait for the client's end.
-const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
 
 static MONITORS: ClientLimit = ClientLimit::new(MOST);
 
@@ -94,17 +88,6 @@ fn totals(counts: &Counts) -> Record {
     Kind::ALL.into_iter().fold(others, |record, kind| record.with(kind.name(), counts.of(kind)))
 }
 
-/// Waits for the client to close its side. Returns whether it is still connected. Any bytes from it count as the end.
-fn stays(stream: &UnixStream, time: Duration) -> bool {
-    let time = Timespec::try_from(time.min(LONGEST_PAUSE)).ok();
-    let mut descriptors = [PollFd::new(stream, PollFlags::IN)];
-    match poll(&mut descriptors, time.as_ref()) {
-        Ok(0) | Err(Errno::INTR) => true,
-        Ok(_) => matches!(recv(stream, &mut [0; 1], RecvFlags::DONTWAIT), Err(Errno::AGAIN | Errno::INTR)),
-        Err(_) => false,
-    }
-}
-
 fn record(event: &Event) -> Record {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let place = |place: Option<&'static std::panic::Location<'static>>| {
@@ -140,17 +123,6 @@ fn record(event: &Event) -> Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_client_that_has_closed_its_side_is_gone() {
-        let (here, there) = UnixStream::pair().unwrap();
-        assert!(stays(&here, Duration::ZERO));
-        there.shutdown(std::net::Shutdown::Write).unwrap();
-        assert!(!stays(&here, LONGEST_PAUSE));
-        assert!(say(&here, Ok(Vec::new())), "its other side is open");
-        drop(there);
-        assert!(!say(&here, Ok(Vec::new())));
-    }
 
     #[test]
     fn an_event_is_a_record_without_what_is_not_known() {

@@ -1,8 +1,10 @@
 //! The signals that this process receives while it runs a command.
 
-use std::io;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
+use std::time::Duration;
 
+use anyhow::{Context as _, bail};
 use nix::libc::siginfo_t;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::SignalsInfo;
@@ -34,12 +36,12 @@ pub enum Notice {
 
 /// Calls `tell` for every signal, in a thread of its own, until it returns false. Signals that were ignored when this process started,
 /// as with `nohup`, stay ignored, here and in the command.
-pub fn receive(tell: impl Fn(Notice) -> bool + Send + 'static) -> io::Result<()> {
+pub fn receive(tell: impl Fn(Notice) -> bool + Send + 'static) -> anyhow::Result<()> {
     // Bit 0 is signal 1.
     let ignored = process::own_mask("SigIgn").unwrap_or(0);
     let wanted = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD];
     let wanted = wanted.into_iter().filter(|number| ignored & (1 << (number - 1)) == 0);
-    let mut signals = SignalsInfo::<WithRawSiginfo>::new(wanted)?;
+    let mut signals = SignalsInfo::<WithRawSiginfo>::new(wanted).context("cannot receive signals")?;
     thread::spawn(move || {
         for info in signals.forever() {
             let notice = if info.si_signo == SIGCHLD {
@@ -53,6 +55,19 @@ pub fn receive(tell: impl Fn(Notice) -> bool + Send + 'static) -> io::Result<()>
         }
     });
     Ok(())
+}
+
+/// Waits at most `pause` for the next notice. Returns `None` if none came.
+///
+/// # Errors
+///
+/// The thread that receives signals has ended.
+pub fn next<T>(notices: &Receiver<T>, pause: Duration) -> anyhow::Result<Option<T>> {
+    match notices.recv_timeout(pause) {
+        Ok(notice) => Ok(Some(notice)),
+        Err(RecvTimeoutError::Timeout) => Ok(None),
+        Err(RecvTimeoutError::Disconnected) => bail!("the thread that receives signals has ended"),
+    }
 }
 
 /// On Linux, a signal that a process sent has a code of zero or less.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::busy::{Busy, is_busy};
 use super::call_view::{CallView, render, rendered};
-use super::data_ref::DataRef;
+use super::data_ref::{DataRef, Pinned};
 use crate::breakpoint::event::Kind;
 use crate::breakpoint::event::caller::Origin;
 use crate::breakpoint::event::occurrence::{self, Occurrence};
@@ -30,7 +30,7 @@ use crate::host::OfHost;
 use crate::panic_text::panic_text;
 use crate::process;
 use crate::recorder::open_if_asked;
-use crate::thread_progress::{Pin, pin};
+use crate::thread_progress::pin;
 
 /// The host's functions for the calls of a module's functions.
 pub(crate) struct HostHits {
@@ -92,16 +92,16 @@ pub(crate) fn begin(site: &'static Site, mark: Mark) -> Begun {
             return begin_asked(site, mark);
         }
     };
-    // SAFETY: found with this pin.
-    let found = unsafe { data.as_ref() };
-    if !found.fires_alone {
-        return begin_any((pin, data), site, &mark);
+    // SAFETY: `with_active` found it active with this pin.
+    let found = unsafe { Pinned::new(data, pin) };
+    if !found.data().fires_alone {
+        return begin_any(found, site, &mark);
     }
     // Without the function calls of others, which would have registers saved.
     if is_busy() || !occurrence::is_any_heard() {
         return Begun::Nothing;
     }
-    begin_hit((pin, data), site, mark)
+    begin_hit(found, site, mark)
 }
 
 /// [`begin`] for a marked site.
@@ -112,32 +112,27 @@ fn begin_asked(site: &'static Site, mark: Mark) -> Begun {
     begin(site, mark)
 }
 
-/// [`begin`] for calls of which the entries decide. The active generation was found with the pin.
+/// [`begin`] for calls of which the entries decide.
 #[inline(never)]
-fn begin_any((pin, data): (Pin, NonNull<Arc<BpData>>), site: &'static Site, mark: &Mark) -> Begun {
-    // SAFETY: found with this pin.
-    let found = unsafe { data.as_ref() };
-    match found.quick {
+fn begin_any(found: Pinned, site: &'static Site, mark: &Mark) -> Begun {
+    match found.data().quick {
         Quick::Timed(slot) => {
             slot.count();
             Begun::Timed(slot)
         }
-        _ if !is_worth_a_look(found) => Begun::Nothing,
-        _ => begin_hit((pin, data), site, *mark),
+        _ if !is_worth_a_look(found.data()) => Begun::Nothing,
+        _ => begin_hit(found, site, *mark),
     }
 }
 
-/// Keeps the active generation, which was found with the pin: by the pin if the hit is brief.
+/// Keeps the active generation: by the pin if the hit is brief.
 #[inline(always)]
-fn begin_hit((pin, data): (Pin, NonNull<Arc<BpData>>), site: &'static Site, mark: Mark) -> Begun {
+fn begin_hit(found: Pinned, site: &'static Site, mark: Mark) -> Begun {
     let at = (Origin::Stack, mark);
-    // SAFETY: found with this pin.
-    let found = unsafe { data.as_ref() };
-    if !found.is_brief {
-        return Begun::WholeCall(Hit::new(DataRef::new(Arc::clone(found)), site, at));
+    if !found.data().is_brief {
+        return Begun::WholeCall(Hit::new(DataRef::new(Arc::clone(found.data())), site, at));
     }
-    // SAFETY: as above.
-    Begun::CallOnly(Hit::new(unsafe { DataRef::pinned(data, pin) }, site, at))
+    Begun::CallOnly(Hit::new(DataRef::Pinned(found), site, at))
 }
 
 /// Counts the call, and returns whether an entry may match it.

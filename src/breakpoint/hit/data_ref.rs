@@ -30,21 +30,14 @@ pub(crate) struct Pinned {
     _pin: Pin,
 }
 
-// SAFETY: a pinned one is only lent to the body of the function, which uses it on the same thread.
-unsafe impl Send for DataRef {}
+// SAFETY: never moved to another thread. Only a synchronous call has one: `begun` keeps it on its stack and lends it to the body. The hits
+// of futures, which may move between threads, are `Counted`.
+unsafe impl Send for Pinned {}
 
 impl DataRef {
     #[inline]
     pub(crate) fn new(data: Arc<BpData>) -> DataRef {
         DataRef::Counted(Counted(ManuallyDrop::new(data)))
-    }
-
-    /// # Safety
-    ///
-    /// It was found active since the pin began.
-    #[inline]
-    pub(crate) unsafe fn pinned(data: NonNull<Arc<BpData>>, pin: Pin) -> DataRef {
-        DataRef::Pinned(Pinned { data, _pin: pin })
     }
 
     /// Takes a counted reference instead of the pin, before work that may take long.
@@ -65,8 +58,16 @@ impl DataRef {
 }
 
 impl Pinned {
-    #[inline]
-    fn data(&self) -> &Arc<BpData> {
+    /// # Safety
+    ///
+    /// `data` was found active since `pin` began.
+    #[inline(always)]
+    pub(crate) unsafe fn new(data: NonNull<Arc<BpData>>, pin: Pin) -> Pinned {
+        Pinned { data, _pin: pin }
+    }
+
+    #[inline(always)]
+    pub(crate) fn data(&self) -> &Arc<BpData> {
         // SAFETY: the generation is not written while the thread is pinned (step 8 of a setting).
         unsafe { self.data.as_ref() }
     }

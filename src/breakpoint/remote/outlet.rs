@@ -7,11 +7,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::SendFlags;
 
 use crate::breakpoint::event::Event;
-use crate::recorder::control::protocol::{ProtocolError, Record, Reply, frame};
+use crate::recorder::control::clients::{encode, send_all, stays};
+use crate::recorder::control::protocol::Record;
 
 use super::messages;
 
@@ -67,49 +67,35 @@ impl Outlet {
         *self.until.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + time);
     }
 
-    /// Waits `time` for the client to close its side. Returns whether it is still connected. Any bytes from it count as the end.
+    /// Waits at most `time` for the client to close its side. Returns whether it is still connected.
     pub(super) fn stays(&self, time: Duration) -> bool {
-        match self.wait(PollFlags::IN, time) {
-            false => true,
-            true => matches!(recv(&self.stream, &mut [0; 1], RecvFlags::DONTWAIT), Err(Errno::AGAIN | Errno::INTR)),
-        }
+        stays(&self.stream, time)
     }
 
     fn is_waited_for(&self) -> bool {
         self.until.lock().unwrap_or_else(PoisonError::into_inner).is_none_or(|until| Instant::now() < until)
     }
 
-    /// Returns whether the socket is ready within `time`.
-    fn wait(&self, what: PollFlags, time: Duration) -> bool {
-        let time = Timespec::try_from(time).expect("a time of seconds");
-        poll(&mut [PollFd::new(&self.stream, what)], Some(&time)).is_ok_and(|ready| ready > 0)
+    /// Returns whether to go on with a message for which the socket has no room. Waits a while for room.
+    fn waits_for_room(&self) -> bool {
+        let is_waited_for = self.is_waited_for();
+        if is_waited_for {
+            let time = Timespec::try_from(LOOK).expect("a time of seconds");
+            // An error shows up again when the rest is sent.
+            let _ = poll(&mut [PollFd::new(&self.stream, PollFlags::OUT)], Some(&time));
+        }
+        is_waited_for
     }
 }
 
 impl Turn<'_> {
     /// Sends a message. Returns whether it was sent whole.
     pub(super) fn send(&mut self, message: Result<Vec<Record>, String>) -> bool {
-        let too_long = |error: ProtocolError| frame(&Reply(Err(format!("the answer would be {error}"))).to_string());
-        let Ok(message) = frame(&Reply(message).to_string()).or_else(too_long) else { return false };
         if *self.is_open {
-            *self.is_open = self.outlet.send(&message);
+            let outlet = self.outlet;
+            let message = encode(message);
+            *self.is_open = send_all(&outlet.stream, &message, SendFlags::DONTWAIT, || outlet.waits_for_room());
         }
         *self.is_open
-    }
-}
-
-impl Outlet {
-    fn send(&self, mut rest: &[u8]) -> bool {
-        while !rest.is_empty() {
-            match send(&self.stream, rest, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
-                Ok(sent) => rest = &rest[sent..],
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) if self.is_waited_for() => {
-                    self.wait(PollFlags::OUT, LOOK);
-                }
-                Err(_) => return false,
-            }
-        }
-        true
     }
 }

@@ -33,7 +33,6 @@ impl Connection {
     /// seconds, or it refuses.
     pub fn open(pid: u32) -> Result<Connection, ControlError> {
         let process = Process::find(pid)?;
-        let no_control = |_| ControlError::NoControl(pid);
         let directory = match Directory::open(process.directory.clone(), process.uid) {
             Err(ControlError::System { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(ControlError::NoControl(pid));
@@ -41,17 +40,18 @@ impl Connection {
             other => other?,
         };
         let stream = match directory.connect(process.own_number) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(no_control(error)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ControlError::NoControl(pid)),
             // The socket of an earlier process with this number, which was killed.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 directory.remove(process.own_number);
-                return Err(no_control(error));
+                return Err(ControlError::NoControl(pid));
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(ControlError::Silent(pid)),
             other => other.map_err(ControlError::system(format!("connect to process {pid}")))?,
         };
-        let peer =
-            peer(&stream).map_err(ControlError::system(format!("see who serves the socket of process {pid}")))?;
+        let peer = peer(&stream).map_err(ControlError::system(format!(
+            "read the credentials of the process that serves the socket of process {pid}"
+        )))?;
         // 0: its pid namespace is not visible from here.
         if peer.uid != process.uid || (peer.pid != pid && peer.pid != 0) {
             return Err(ControlError::Impostor { pid, by: peer.pid, uid: peer.uid });

@@ -53,8 +53,8 @@ pub(super) const IS_AVAILABLE: bool = true;
 /// Lets other processes of this user, and root, control the recorder of this process from now on.
 ///
 /// The commands `dyntrace record -p PID`, `dyntrace snapshot -p PID`, `dyntrace status`, `dyntrace metrics -p PID`,
-/// `dyntrace monitor -p PID` and `dyntrace trace -p PID` use a socket in `$XDG_RUNTIME_DIR/dyntrace`, or in `/tmp/dyntrace-UID` without a runtime folder. Further calls
-/// do nothing. A forked child has to call it again. `DYNTRACE=control` in the environment does the same without a call. In a program that
+/// `dyntrace monitor -p PID` and `dyntrace trace -p PID` use a socket in `$XDG_RUNTIME_DIR/dyntrace`, or in `/tmp/dyntrace-UID` without a
+/// runtime folder. Further calls do nothing. A forked child has to call it again. `DYNTRACE=control` in the environment does the same without a call. In a program that
 /// does neither, these commands ask for the socket where they have a debugger's permission, and the next file operation, message, call of a
 /// [`traced`](crate::traced) function, event of [`p!`](crate::p) or poll of a [`spawn`](crate::spawn)ed task opens it. Of these, the last
 /// three do so only where they cannot be inside a signal handler: on a thread that blocks no signal, in a program none of whose handlers

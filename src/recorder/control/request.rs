@@ -1,7 +1,7 @@
 //! A request from outside for the control socket, to a process that did not open it at its start.
 //!
-//! The door is a word that the process compares with zero anyway, and that is zero while nobody traces: so it costs nothing until it is
-//! used. Probes have such words, and so have traced functions.
+//! The command writes into words that the process compares with zero anyway, and that are zero while no tracer looks. So an unused request
+//! costs nothing. Probes have such words, and so have traced functions.
 //!
 //! 1. The `dyntrace` command writes the process's number into [`ASKED`], [`CONTROL_REQUESTED`] into the recorder's halves of some probes'
 //!    words, and a mark into the words of traced functions (`breakpoint::site::asked`). It writes through `/proc/PID/mem`, for which the
@@ -43,14 +43,14 @@ static ASKED: AtomicU32 = AtomicU32::new(0);
 #[inline]
 pub(crate) fn open_if_requested(probe: &Descriptor) {
     if probe.is_control_requested() {
-        open(probe);
+        open_for(probe);
     }
 }
 
 #[cold]
-fn open(probe: &Descriptor) {
+fn open_for(probe: &Descriptor) {
     if take(probe) {
-        answer();
+        open_if_this_process();
     }
 }
 
@@ -61,13 +61,13 @@ impl Descriptor {
     #[inline]
     pub fn unrecorded(&self) {
         if self.is_control_requested() {
-            open_anywhere(self);
+            open_outside_handlers(self);
         }
     }
 }
 
 #[cold]
-fn open_anywhere(probe: &Descriptor) {
+fn open_outside_handlers(probe: &Descriptor) {
     if take(probe) {
         open_if_asked();
     }
@@ -84,11 +84,11 @@ fn take(probe: &Descriptor) -> bool {
 /// Opens the control socket for a thread that has taken a request back, unless it may be in a signal handler.
 pub(crate) fn open_if_asked() {
     if !IS_CONTROLLED.load(Ordering::Relaxed) && !is_pinned() && !may_be_in_handler() {
-        answer();
+        open_if_this_process();
     }
 }
 
-fn answer() {
+fn open_if_this_process() {
     // A module's words are not the program's; its host opens the socket.
     if host::is_guest() || ASKED.load(Ordering::Relaxed) != process::id() {
         return;

@@ -11,13 +11,14 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::{RecvFlags, SendFlags, recv};
 use rustix::process::geteuid;
 
+use super::clients::{encode, send_all};
 use super::extension::{self, Handler};
 use super::figures::figures;
 use super::peer::peer;
-use super::protocol::{self, GREETING, ProtocolError, Record, Reply, Request};
+use super::protocol::{self, GREETING, ProtocolError, Record, Request};
 use super::sessions::SessionAccess;
 use crate::recorder::closed_in_children::ClosedInChildren;
 
@@ -189,7 +190,7 @@ impl<S: SessionAccess> Server<S> {
 
     fn refuse(&mut self, stream: &UnixStream, why: String) {
         self.refused += 1;
-        answer(stream, &Reply(Err(why)));
+        answer(stream, Err(why));
     }
 
     fn end(&self, sessions: Vec<u32>) {
@@ -215,19 +216,19 @@ impl<S: SessionAccess> Server<S> {
                 Ok(None) => break,
                 Err(error) => return Next::Refused(error.to_string()),
             };
-            let reply = if connection.has_greeted {
+            let found = if connection.has_greeted {
                 let request = message.parse().map_err(|error: ProtocolError| error.to_string());
                 match request.as_ref().ok().and_then(extension::handler) {
                     Some((handler, record)) => return Next::HandedOver(handler, record),
-                    None => Reply(request.and_then(|request| self.perform(request, connection))),
+                    None => request.and_then(|request| self.perform(request, connection)),
                 }
             } else if message == GREETING {
                 connection.has_greeted = true;
-                Reply(Ok(Vec::new()))
+                Ok(Vec::new())
             } else {
                 return Next::Refused(ProtocolError::Greeting(message).to_string());
             };
-            if !answer(&connection.stream, &reply) {
+            if !answer(&connection.stream, found) {
                 return Next::Refused("the client does not read answers".to_owned());
             }
             has_answered = true;
@@ -280,20 +281,9 @@ struct Ready {
     listener: bool,
 }
 
-/// Sends a reply. Returns whether it was sent completely.
-fn answer(stream: &UnixStream, reply: &Reply) -> bool {
-    let message = protocol::frame(&reply.to_string());
-    let too_long = |error: ProtocolError| protocol::frame(&format!("error the answer would be {error}"));
-    let Ok(message) = message.or_else(too_long) else { return false };
-    let mut rest = message.as_slice();
-    while !rest.is_empty() {
-        match send(stream, rest, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
-            Ok(sent) => rest = &rest[sent..],
-            Err(Errno::INTR) => {}
-            Err(_) => return false,
-        }
-    }
-    true
+/// Sends an answer. Returns whether all of it was sent. Does not wait for a client that does not read.
+fn answer(stream: &UnixStream, answer: Result<Vec<Record>, String>) -> bool {
+    send_all(stream, &encode(answer), SendFlags::DONTWAIT, || false)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The recording of the process: the events of its operations, in circular files.
 
 use std::path::Path;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use dyntrace::recorder::control::protocol::Request;
 use dyntrace::recorder::control::{Connection, ControlError};
 use dyntrace::recorder::{Mode, Options};
@@ -13,7 +13,7 @@ use dyntrace_metrics::Figures;
 use crate::escape;
 use crate::exit::Failure;
 use crate::metrics;
-use crate::record::process::{connect, is_for_others, number, refusal};
+use crate::record::process::{connect, number, refusal};
 use crate::signals::{self, Notice};
 use crate::view::PAUSE;
 
@@ -41,7 +41,7 @@ impl Session {
     pub fn start(pid: u32, directory: &Path, size: u64, probes: &[&str]) -> Result<Session, Failure> {
         let mut connection = connect(pid)?;
         let (sender, notices) = mpsc::channel();
-        signals::receive(move |notice| sender.send(notice).is_ok()).context("cannot receive signals")?;
+        signals::receive(move |notice| sender.send(notice).is_ok())?;
         let mut options = Options::new(directory);
         options.mode = Mode::Overwrite;
         options.size = Some(size);
@@ -65,12 +65,10 @@ impl Session {
 
     /// Waits that long, or until a signal arrives.
     pub fn wait(&mut self, pause: Duration) -> anyhow::Result<State> {
-        match self.notices.recv_timeout(pause) {
-            Ok(Notice::Signal(signal)) if !is_for_others(signal.number) => return Ok(State::Interrupted),
-            Ok(_) | Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(anyhow!("the thread that receives signals has ended"));
-            }
+        if let Some(Notice::Signal(signal)) = signals::next(&self.notices, pause)?
+            && signal.ends_command()
+        {
+            return Ok(State::Interrupted);
         }
         Ok(if self.is_open() { State::Runs } else { State::Ended })
     }
@@ -95,7 +93,7 @@ impl Session {
 
     /// Whether another signal that ends the command has arrived.
     pub fn is_interrupted_again(&self) -> bool {
-        self.notices.try_iter().any(|notice| matches!(notice, Notice::Signal(signal) if !is_for_others(signal.number)))
+        self.notices.try_iter().any(|notice| matches!(notice, Notice::Signal(signal) if signal.ends_command()))
     }
 
     /// Whether the process runs. A forked child may keep the socket open after it has ended.

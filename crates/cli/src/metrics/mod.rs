@@ -19,7 +19,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::exit::{Failure, Outcome};
-use crate::record::process::{connect, is_for_others, refusal};
+use crate::record::process::{connect, refusal};
 use crate::signals::{self, Notice};
 use crate::stdout;
 
@@ -95,10 +95,10 @@ fn listen(pid: u32, address: SocketAddr) -> anyhow::Result<()> {
     let (sender, ends) = mpsc::channel();
     watch(pid, sender.clone())?;
     let tell = move |notice| match notice {
-        Notice::Signal(signal) if !is_for_others(signal.number) => sender.send(End::Interrupt).is_ok(),
+        Notice::Signal(signal) if signal.ends_command() => sender.send(End::Interrupt).is_ok(),
         _ => true,
     };
-    signals::receive(tell).context("cannot receive signals")?;
+    signals::receive(tell)?;
     let listener = TcpListener::bind(address)
         .with_context(|| format!("cannot listen on {address}; choose another address with --listen"))?;
     let address = listener.local_addr().context("cannot see which address this listens on")?;

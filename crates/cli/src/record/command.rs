@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitStatus};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc;
 
 use anyhow::{Context as _, anyhow};
 use dyntrace::recorder::Options;
@@ -19,7 +19,7 @@ use super::progress::{PAUSE, Progress};
 pub fn run(words: &[OsString], options: &Options) -> Result<ExitStatus, Failure> {
     let program = locate(words.first().map_or("".as_ref(), OsString::as_os_str))?;
     let (sender, notices) = mpsc::channel();
-    signals::receive(move |notice| sender.send(notice).is_ok()).context("cannot receive signals")?;
+    signals::receive(move |notice| sender.send(notice).is_ok())?;
     let child = Command::new(&program).arg0(&words[0]).args(&words[1..]).env("DYNTRACE", options.to_string()).spawn();
     let child = child.map_err(|error| {
         Failure::new(exit::NOT_EXECUTABLE, anyhow!("cannot start {}: {error}", escape::path(&program)))
@@ -31,14 +31,11 @@ pub fn run(words: &[OsString], options: &Options) -> Result<ExitStatus, Failure>
         if let Some(status) = running.ended {
             return Ok(status);
         }
-        match notices.recv_timeout(PAUSE) {
+        match signals::next(&notices, PAUSE)? {
             // The terminal also sent its signals to the command.
-            Ok(Notice::Signal(signal)) if !signal.is_from_terminal => running.send(signal.number),
-            Ok(Notice::Signal(_) | Notice::ChildChanged) => {}
-            Err(RecvTimeoutError::Timeout) => progress.show(),
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(anyhow!("the thread that receives signals has ended").into());
-            }
+            Some(Notice::Signal(signal)) if !signal.is_from_terminal => running.send(signal.number),
+            Some(Notice::Signal(_) | Notice::ChildChanged) => {}
+            None => progress.show(),
         }
     }
 }

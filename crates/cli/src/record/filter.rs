@@ -7,7 +7,7 @@ use crate::view::names;
 
 #[derive(clap::Args)]
 pub struct FilterArguments {
-    /// Only matching probes: efile_drv*, aio_pool-add, shop:*
+    /// Only matching probes: efile_drv*, aio_pool-add, shop:*; '*' has polls and wakes of tasks, too, which are left out otherwise
     #[arg(long, value_name = "GLOBS", value_delimiter = ',')]
     probes: Vec<String>,
     /// Only events and file operations whose user tag matches; probes without a user tag are not filtered

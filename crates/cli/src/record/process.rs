@@ -4,13 +4,12 @@ use std::io;
 use std::path::Path;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use dyntrace::recorder::Options;
 use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace::recorder::control::{Connection, ControlError, Ender};
-use nix::sys::signal::Signal;
 
 use crate::exit::{self, Failure};
 use crate::signals::{self, Notice};
@@ -22,16 +21,15 @@ use super::progress::{PAUSE, Progress};
 pub fn record(pid: u32, options: &Options) -> Result<(), Failure> {
     let mut connection = connect(pid)?;
     let (sender, notices) = mpsc::channel();
-    signals::receive(move |notice| sender.send(notice).is_ok()).context("cannot receive signals")?;
+    signals::receive(move |notice| sender.send(notice).is_ok())?;
     let started = connection.request(&Request::Start(options.clone())).map_err(refusal)?;
     let session = number(&started, "session")?;
     let mut progress = Progress::new(&options.directory);
     let proc = format!("/proc/{pid}");
     // A forked child may keep the socket open after the process has ended.
     while connection.is_open() && Path::new(&proc).exists() {
-        match notices.recv_timeout(PAUSE) {
-            Ok(Notice::Signal(signal)) if is_for_others(signal.number) => {}
-            Ok(Notice::Signal(_)) => {
+        match signals::next(&notices, PAUSE)? {
+            Some(Notice::Signal(signal)) if signal.ends_command() => {
                 return match connection.request(&Request::Stop(session)) {
                     Ok(_) => Ok(()),
                     // The process ended meanwhile.
@@ -39,19 +37,11 @@ pub fn record(pid: u32, options: &Options) -> Result<(), Failure> {
                     Err(error) => Err(refusal(error)),
                 };
             }
-            Ok(Notice::ChildChanged) => {}
-            Err(RecvTimeoutError::Timeout) => progress.show(),
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(anyhow!("the thread that receives signals has ended").into());
-            }
+            Some(Notice::Signal(_) | Notice::ChildChanged) => {}
+            None => progress.show(),
         }
     }
     Ok(())
-}
-
-/// Whether this command ignores the signal.
-pub fn is_for_others(signal: i32) -> bool {
-    matches!(Signal::try_from(signal), Ok(Signal::SIGUSR1 | Signal::SIGUSR2))
 }
 
 /// The first signal ends what the connection was asked for; the second one does not wait for the last counts.
@@ -59,7 +49,7 @@ pub fn end_by_signal(ender: Ender) -> anyhow::Result<()> {
     let is_ending = AtomicBool::new(false);
     let tell = move |notice| {
         if let Notice::Signal(signal) = notice
-            && !is_for_others(signal.number)
+            && signal.ends_command()
         {
             // Relaxed: only one thread uses it.
             if is_ending.swap(true, Ordering::Relaxed) {
@@ -69,7 +59,7 @@ pub fn end_by_signal(ender: Ender) -> anyhow::Result<()> {
         }
         true
     };
-    signals::receive(tell).context("cannot receive signals")
+    signals::receive(tell)
 }
 
 /// Whether an error of reading says that the process has ended.

@@ -36,7 +36,7 @@ pub fn run(
     let temporary = Temporary::new()?;
     let folder = temporary.path().join("trace");
     let (sender, notices) = mpsc::channel();
-    signals::receive(move |notice| sender.send(notice).is_ok()).context("cannot receive signals")?;
+    signals::receive(move |notice| sender.send(notice).is_ok())?;
 
     let running = start(wish(&folder, rendering, tag), target, words)?;
     let mut of_tag = tag.map(Tag::selection);
@@ -71,9 +71,10 @@ fn follow(
 ) -> anyhow::Result<ExitStatus> {
     let mut is_printing = true;
     loop {
-        match notices.recv_timeout(PAUSE) {
-            Ok(Notice::Signal(signal)) if !signal.is_from_terminal => running.send(signal.number),
-            Ok(_) | Err(_) => {}
+        if let Some(Notice::Signal(signal)) = signals::next(notices, PAUSE)?
+            && !signal.is_from_terminal
+        {
+            running.send(signal.number);
         }
         running.poll().context("cannot wait for the command")?;
         // The command makes the folder when it begins to record, which takes a while on a busy machine.

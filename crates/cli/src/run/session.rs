@@ -64,8 +64,7 @@ impl Session<'_> {
     pub fn run(&self, sink: Sink) -> Outcome {
         let (sender, events) = mpsc::channel();
         let notices = sender.clone();
-        signals::receive(move |notice| notices.send(Event::Notice(notice)).is_ok())
-            .context("cannot receive signals")?;
+        signals::receive(move |notice| notices.send(Event::Notice(notice)).is_ok())?;
         let mut run = match self.asked {
             Asked::Command(words) if gate::IS_SUPPORTED => match self.hold(words)? {
                 Ok((child, held)) => self.start_held(child, held, sink, &sender, events)?,
@@ -264,7 +263,9 @@ impl Run {
                 }
                 Err(RecvTimeoutError::Timeout) if reprieves > 0 && self.tracing.is_at_work() => reprieves -= 1,
                 Err(RecvTimeoutError::Timeout) => self.press(),
-                Err(RecvTimeoutError::Disconnected) => return Err(anyhow!("nobody receives signals any more").into()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(anyhow!("the thread that receives signals has ended").into());
+                }
             }
         }
     }
@@ -289,7 +290,7 @@ impl Run {
                         child.send(signal.number);
                     }
                 }
-                _ if matches!(Signal::try_from(signal.number), Ok(Signal::SIGUSR1 | Signal::SIGUSR2)) => {}
+                _ if !signal.ends_command() => {}
                 _ => self.end_is_requested(),
             },
         }

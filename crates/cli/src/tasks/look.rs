@@ -175,7 +175,7 @@ fn interrupts(common: &Common) -> anyhow::Result<Option<Receiver<i32>>> {
         Notice::Signal(signal) => sender.send(signal.number).is_ok(),
         Notice::ChildChanged => true,
     };
-    signals::receive(tell).context("cannot receive signals")?;
+    signals::receive(tell)?;
     Ok(Some(receiver))
 }
 

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::glob::Glob;
+use crate::recorder::control::protocol::Reply;
 use crate::recorder::filter::Filter;
 use crate::recorder::options::Options;
 

@@ -5,7 +5,6 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::signals::{self, Notice};
@@ -27,7 +26,7 @@ impl Interrupts {
             let _ = signal.ends_command().then(|| sender.send(()));
             true
         };
-        signals::receive(tell).context("cannot receive signals")?;
+        signals::receive(tell)?;
         Ok(Interrupts(receiver))
     }
 

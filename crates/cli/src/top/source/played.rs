@@ -1,9 +1,8 @@
 //! A trace, with a window that moves through its time.
 
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, anyhow};
 use dyntrace_reader::{Events, FileOperations, Trace};
 
 use super::{Source, State};
@@ -34,7 +33,7 @@ impl<'t> Played<'t> {
             Notice::Signal(signal) if signal.ends_command() => sender.send(signal).is_ok(),
             _ => true,
         };
-        signals::receive(tell).context("cannot receive signals")?;
+        signals::receive(tell)?;
         let mut played = Played {
             trace,
             first: trace.events().find(|event| !is_own(event.class)).map(|event| event.time),
@@ -81,12 +80,8 @@ impl<'t> Played<'t> {
 
 impl Source for Played<'_> {
     fn look(&mut self, pause: Duration) -> Result<State, Failure> {
-        match self.signals.recv_timeout(pause) {
-            Ok(_) => return Ok(State::Interrupted),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(anyhow!("the thread that receives signals has ended").into());
-            }
+        if signals::next(&self.signals, pause)?.is_some() {
+            return Ok(State::Interrupted);
         }
         if let Some(before) = self.plays {
             let now = Instant::now();

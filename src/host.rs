@@ -148,10 +148,7 @@ fn is_of_program(address: *const u8) -> bool {
 
 /// The error of an operation that is not available in modules. `instead` says what to do.
 pub(crate) fn refused(what: &str, instead: &str) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::Unsupported,
-        format!("{what} cannot be had in a module, whose dyntrace is a guest of the program's: {instead}"),
-    )
+    io::Error::new(io::ErrorKind::Unsupported, format!("{what} is not available in a module: {instead}"))
 }
 
 #[cfg(all(feature = "code", test, target_os = "linux", not(any(loom, miri))))]

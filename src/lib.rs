@@ -22,10 +22,10 @@
 //! | [`aio_pool`] | the pool of I/O threads below `efile`, for blocking work of your own as well |
 //! | [`process`] | pids, and the processes that have one |
 //! | [`task`] | [`spawn()`] and its kin, with the names of `tokio::task`: tasks that are processes |
-//! | `sync` (feature `sync`) | locks, semaphores, barriers, cells and channels with the names of `tokio::sync`, whose waits are seen |
+//! | `sync` (feature `sync`) | locks, semaphores, barriers, cells and channels with the names of `tokio::sync`; tracers see their waits |
 //! | `time` (feature `time`) | sleeps, timeouts and intervals with the names of `tokio::time`, likewise |
 //! | `net` (feature `net`) | TCP, UDP and Unix sockets with the names of `tokio::net`, likewise |
-//! | [`waiting`] | what processes wait for, [`wait()`] |
+//! | [`waiting`] | the waits of processes, [`wait()`] |
 //! | [`tag`] | user tags that follow a task, a stream, a reader or a writer |
 //! | [`seq_trace`] | tokens that follow a request from process to process |
 //! | [`mailbox`] | messages between processes |
@@ -208,7 +208,8 @@ pub use dyntrace_macros::export;
 /// Runs an `async fn` on a runtime of its own: `#[tokio::main]`, built by [`runtime::Builder`]. The function is a process.
 ///
 /// It has the arguments of `#[tokio::main]`: `flavor` (`"multi_thread"` or `"current_thread"`), `worker_threads`, `start_paused`,
-/// `unhandled_panic`, `name` and `crate`, the path of this crate. The last three of tokio's settings need what they need there.
+/// `unhandled_panic`, `name` and `crate`, the path of this crate. `start_paused` needs tokio's
+/// feature `test-util`, `unhandled_panic` needs `--cfg tokio_unstable`; both need `current_thread`.
 ///
 /// ```
 /// #[dyntrace::main(worker_threads = 2)]

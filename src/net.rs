@@ -1,4 +1,4 @@
-//! TCP, UDP and Unix sockets with the names and signatures of [`tokio::net`], which show what processes wait for.
+//! TCP, UDP and Unix sockets with the names and signatures of [`tokio::net`]. Tracers see which process waits for which socket.
 //!
 //! Replace `tokio::net` by `dyntrace::net` in a program. Each wait then fires `process-wait` and `process-resume`, and each socket
 //! `resource-new` and `resource-drop`. While no tracer is attached, each probe costs two instructions, nothing is allocated beside

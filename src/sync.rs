@@ -1,5 +1,5 @@
-//! All of [`tokio::sync`], with its names and signatures: locks, semaphores, barriers, cells and channels that show what processes wait
-//! for.
+//! All of [`tokio::sync`], with its names and signatures. Tracers see which process waits for which lock, semaphore, barrier, cell or
+//! channel.
 //!
 //! Replace `tokio::sync` by `dyntrace::sync` in a program. Each wait then fires `process-wait` and `process-resume`, and the resource
 //! itself `resource-new` and `resource-drop`. A mutex knows its [holder](Mutex::holder), and so does an `RwLock` that is written. While

@@ -1,4 +1,4 @@
-//! Sleeps, timeouts and intervals with the names and signatures of [`tokio::time`], which show what processes wait for.
+//! Sleeps, timeouts and intervals with the names and signatures of [`tokio::time`]. Tracers see which process waits for a timer.
 //!
 //! Replace `tokio::time` by `dyntrace::time` in a program. Each wait then fires `process-wait` and `process-resume`, with the resource
 //! `timer`. The other items are tokio's own.

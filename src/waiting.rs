@@ -1,4 +1,4 @@
-//! What processes wait for: futures that fire `process-wait` and `process-resume`.
+//! The waits of processes: futures that fire `process-wait` and `process-resume`.
 //!
 //! [`wait`] gives any future a name. Futures of `sync`, `time`, `net`, `mailbox` and `dist`, of [`JoinHandle`](crate::task::JoinHandle)s and
 //! [`JoinSet`](crate::task::JoinSet)s, and of calls into modules have theirs. File operations have probes of their own, `efile_drv-*`; the

@@ -56,9 +56,8 @@ pub(super) fn wake_all(wakers: impl IntoIterator<Item = TaskWaker>) -> bool {
 /// Shared by I/O threads and the wake task of one runtime.
 pub(super) struct Delivery {
     list: Mutex<List>,
-    /// Set before the end of the runtime looks for promises under the pool's lock. A promise that it did not see was made later under
-    /// that lock, which orders this flag: its maker, who looks here after that, sees it set. `std`'s also in models: nothing reads it
-    /// there, as they have no runtime.
+    /// Set before the end of the runtime looks for promises under the pool's lock. That lock orders it: a thread that makes a promise after
+    /// that look reads this flag afterwards, and sees it set. `std`'s type also in models, which have no runtime.
     has_ended: AtomicBool,
 }
 

@@ -73,6 +73,8 @@ pub enum Fault {
     #[error("the pool of I/O threads was shut down before the job ran: nothing was done")]
     ShutDown,
     /// The pool has no thread, and the system refused to start one.
-    #[error("cannot start an I/O thread: nothing was done; free memory or allow more threads (ulimit -u, pids.max)")]
+    #[error(
+        "cannot start an I/O thread: {0}; nothing was done; free memory or allow more threads (ulimit -u, pids.max)"
+    )]
     NoThread(#[source] io::Error),
 }

@@ -7,8 +7,8 @@ use super::registry;
 use super::shared::PoolShared;
 use crate::primitives::lock;
 
-/// The ports for which more than `limit` jobs wait, in queues or for room in them, each with their number. If no more jobs than that wait in
-/// all, they are not searched; otherwise each shard is locked while its jobs are counted.
+/// Returns the ports for which more than `limit` jobs wait, in queues or for room in them, each with the number of its jobs. Locks each
+/// shard to read how many jobs wait; only if more than `limit` wait in all, locks each again to count them by port.
 pub(crate) fn longer_than(limit: usize) -> Vec<(Port, usize)> {
     let shards = registry::all();
     if shards.iter().map(|shard| waiting_in(shard)).sum::<usize>() <= limit {

@@ -20,7 +20,7 @@ const THREADS: usize = 8;
 pub(super) struct Shards(Box<[Arc<PoolShared>]>);
 
 impl Shards {
-    /// Makes the shards of a pool with so many threads, whose queues may hold `bound` jobs together. `settings` gets both numbers of each
+    /// Makes the shards of a pool with `threads` threads, whose queues hold at most `bound` jobs together. `settings` gets both numbers of each
     /// shard.
     pub fn new(threads: usize, bound: usize, settings: impl Fn(usize, usize) -> Settings) -> Shards {
         let count = threads.div_ceil(THREADS).clamp(1, bound);

@@ -223,7 +223,9 @@ impl PoolShared {
         };
         let mut shortest = |lane| state.lane(lane).queues.shortest().map(|queue| WorkerSlot { lane, queue });
         let slot = shortest(lane).or_else(|| Lane::ALL.into_iter().find_map(&mut shortest));
-        slot.ok_or_else(|| error.unwrap_or_else(|| io::Error::other("no I/O thread may be started")))
+        slot.ok_or_else(|| {
+            error.unwrap_or_else(|| io::Error::other("all extra threads are in use (aio_pool::Builder::slow_threads)"))
+        })
     }
 
     /// Returns whether the lane has extra workers, blocked ones not counted.

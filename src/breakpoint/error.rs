@@ -10,7 +10,7 @@ use crate::breakpoint::pattern_id::PatternId;
 #[non_exhaustive]
 pub enum Error {
     /// The pattern cannot be parsed.
-    #[error("reading the pattern: {0}")]
+    #[error("cannot parse the pattern: {0}")]
     Pattern(#[from] PatternError),
     /// No traced function has such a name and number of arguments.
     #[error("`{pattern}` names none of the {traced} traced functions of this program{}", meant(near))]
@@ -39,7 +39,9 @@ pub enum Error {
     #[error("cannot set a pattern: the session is over; start another one")]
     Over,
     /// The system has no thread for the tracer of a meta pattern.
-    #[error("cannot start the tracer of a meta pattern: {0}")]
+    #[error(
+        "cannot start the thread for the tracer of a meta pattern: {0}; free memory or allow more threads (ulimit -u, pids.max)"
+    )]
     Tracer(#[source] io::Error),
     /// Some functions have the most patterns possible.
     #[error(

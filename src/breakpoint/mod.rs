@@ -1,4 +1,4 @@
-//! Trace settings: which functions are traced, for whom, and with which actions. They change without stopping a thread.
+//! Trace settings: the traced functions, the sessions that trace them, and their actions. They change without stopping a thread.
 //!
 //! Each function with the attribute [`traced`](crate::traced) has a [site](site::Site), and each site a *word*. The function first compares
 //! that word with zero; an untraced function costs nothing more. A word that is set points to a

@@ -173,7 +173,8 @@ fn loom_breakpoint_library_leaves() {
         let library = Arc::new(Library::new());
         let reference = SiteRef::of_library(site, &library);
         let setter = thread::spawn(move || set_at(vec![reference], 1, &never()));
-        let orphans = evict(&library, std::slice::from_ref(site));
+        library.mark();
+        let orphans = evict(std::slice::from_ref(site));
         // Following it would crash the test.
         let other = std::ptr::without_provenance_mut(8);
         site.word().store(other, Ordering::Relaxed);

@@ -53,9 +53,9 @@ impl Driver {
     /// as every operation of tokio does, so that other tasks get their turn. A miss costs about a microsecond. The copy of the bytes, 5 to
     /// 25 us for 64 KiB, keeps the thread from its other tasks.
     ///
-    /// [`Adaptive`](Inline::Adaptive) bounds that: when two attempts took 50 us or longer, or eight in a row missed, attempts of that
-    /// command on that file system pause, for a millisecond at first, up to a second if it goes on. A thread whose attempts took 50 us in all has
-    /// the next task that asks yield first. Reads at a cursor that [`try_clone`](crate::fs::File::try_clone) or
+    /// [`Adaptive`](Inline::Adaptive) bounds that. After two attempts of 50 us or longer, or eight misses in a row, attempts of that command
+    /// on that file system pause: 1 ms at first, up to 1 s if it goes on. After 50 us of attempts on a thread, the next task that asks there
+    /// must yield first. Reads at a cursor that [`try_clone`](crate::fs::File::try_clone) or
     /// [`from_std`](crate::fs::File::from_std) may have shared go to the pool: they would wait for a read of the other file.
     ///
     /// `efile_drv-int_entry` fires before the attempt and `efile_drv-int_return` after a hit, without `aio_pool-add` and `aio_pool-get`.

@@ -108,7 +108,7 @@ impl Descriptor {
     /// The sessions that record the probe, one bit each.
     #[inline]
     pub fn sessions(&self) -> u32 {
-        // Relaxed: a thread that acts on a bit pins first and reads again (`record`).
+        // Relaxed: a thread that acts on a bit pins first and reads again (`begin`).
         self.sessions.load(Ordering::Relaxed)
     }
 
@@ -140,7 +140,7 @@ impl Descriptor {
     /// Sets or clears one session's bit; the caller holds the lock of the sessions.
     pub(super) fn set_session(&self, number: usize, on: bool) {
         let bit = 1 << number;
-        // Release: a thread that sees the bit sees the session's rings. Partner: `record`'s Acquire.
+        // Release: a thread that sees the bit sees the session's rings. Partner: the Acquire of `sessions_acquired`.
         let before = if on {
             self.sessions.fetch_or(bit, Ordering::Release)
         } else {

@@ -5,7 +5,6 @@
 //! | `control` | lets other processes control the recorder, as [`control`](super::control()) does; on Linux |
 //! | `tasks` | keeps a table of the program's tasks, which other processes can read, as [`tasks`](super::tasks()) does; on Linux |
 //! | `record:DIRECTORY,...` | records from the beginning to the end of the program, as [`Options`] say; also lets other processes control it |
-//!
 //! | `monitor=KIND:LIMIT,...` | monitors the program, as [`monitor`](crate::monitor) says; on Linux |
 //!
 //! `tasks` and `monitor` may precede the others: `tasks,control`, `monitor=long_schedule:100ms,snapshot,record:DIRECTORY,...`.

@@ -38,7 +38,8 @@ pub(super) fn classes() -> &'static [&'static Descriptor] {
 
 /// All probes present. The caller holds the lock of the sessions, or is a forked child's only thread.
 pub(super) fn present() -> impl Iterator<Item = &'static Descriptor> {
-    // SAFETY: as in `versions`.
+    // SAFETY: `add` stored both parts of a slice that stays until `remove` has returned. The lock, or being the child's only thread, keeps
+    // `remove` from running meanwhile.
     let of_modules = versions().flat_map(|version| unsafe {
         slice::from_raw_parts(version.first.load(Relaxed), version.length.load(Acquire))
     });
@@ -97,6 +98,7 @@ fn new_entry() -> &'static Version {
 /// Removes the probes of a module's version. The caller holds the lock of the sessions.
 pub(super) fn remove(removed: &'static [ProbeEntry]) {
     for version in versions().filter(|version| ptr::eq(version.first.load(Relaxed), removed.as_ptr())) {
+        // Release: with `versions`.
         version.length.store(0, Release);
     }
     // The version may stay in memory, and no session that ends would clear its probes.

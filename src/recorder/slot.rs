@@ -159,7 +159,7 @@ impl Descriptor {
         }
     }
 
-    /// Records a firing of this probe and one of `next` at the same time, if one session alone records both and they are as most are, see
+    /// Records a firing of this probe and one of `next` at the same time, if one session alone records both and they are common, see
     /// [`Ring::record_both`]. Returns `false` if it has recorded neither.
     #[cfg(all(recorded, feature = "mailbox"))]
     #[inline(always)]
@@ -171,7 +171,7 @@ impl Descriptor {
         next_arguments: impl Payload,
     ) -> bool {
         let Some(_pin) = thread_progress::pin_again() else { return false };
-        // Acquire: as in `firing`.
+        // Acquire: as in `begin`.
         let sessions = self.sessions_acquired();
         if next.sessions_acquired() != sessions || !sessions.is_power_of_two() {
             return false;
@@ -186,12 +186,12 @@ impl Descriptor {
     }
 
     /// Counts a firing as discarded, and returns `true`, if one session records it and this thread's ring of that is at its end. With
-    /// several sessions [`record`](Self::record) decides for each. For generated code.
+    /// several sessions [`firing`](Self::firing) decides for each. For generated code.
     #[doc(hidden)]
     #[inline(always)]
     pub fn discard(&self) -> bool {
         let Some(_pin) = thread_progress::pin_again() else { return false };
-        // Acquire: as in `record`.
+        // Acquire: as in `begin`.
         let sessions = self.sessions_acquired();
         // A call site that the table of tasks keeps does more than make arguments.
         if !sessions.is_power_of_two() || self.is_kept() {

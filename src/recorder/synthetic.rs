@@ -1,4 +1,4 @@
-//! Traces made by hand, for tests: whole packets through the doors that the writer of a ring goes through.
+//! Traces for tests: whole packets, written by the functions that write a ring.
 
 use std::io;
 use std::path::Path;

@@ -122,7 +122,7 @@ macro_rules! __sdt_record_here {
 }
 pub(crate) use __sdt_record_here as record_here;
 
-/// Records firings of two probes at the same time, and returns `true`, if one session alone records both and they are as most are.
+/// Records firings of two probes at the same time, and returns `true`, if one session alone records both and they are common.
 #[cfg(feature = "mailbox")]
 macro_rules! __sdt_record_both_here {
     (

@@ -160,7 +160,7 @@ impl Semaphore {
         self.try_acquire_many(1)
     }
 
-    /// Acquires `n` permits if there are so many.
+    /// Acquires `n` permits if `n` are free.
     ///
     /// # Errors
     ///

@@ -9,7 +9,7 @@
 
 use std::cell::Cell;
 use std::ptr;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -37,7 +37,7 @@ struct Counters {
     free: Vec<&'static Tally>,
 }
 
-/// The runtime on which the thread has spawned last, and its tally if it counts, as of so many [`CHANGES`].
+/// The runtime on which the thread spawned last, and its tally if it counts. Valid while [`CHANGES`] equals `changes`.
 #[derive(Clone, Copy)]
 struct Last {
     runtime: Option<Id>,
@@ -116,14 +116,14 @@ impl Tally {
     /// Shows how many tasks the runtime has, with `more` that it is about to spawn.
     fn show(&self, table: &'static Table, runtime: &RuntimeMetrics, more: u64) {
         let this = ptr::from_ref(table).cast_mut();
-        if !ptr::eq(self.table.load(Acquire), this) {
+        if !ptr::eq(self.table.load(Relaxed), this) {
             self.enter(table);
         }
         for _ in 0..TRIES {
             let tasks = runtime.num_alive_tasks() as u64 + more;
             // Most tasks are spawned when as many others have ended: then no other thread's cache loses the number.
             if self.counted.load(Relaxed) != tasks {
-                let before = self.counted.swap(tasks, AcqRel);
+                let before = self.counted.swap(tasks, Relaxed);
                 table.add(header::COUNTED, tasks.wrapping_sub(before));
             }
             // Another thread may have shown an older number after a newer one.
@@ -137,7 +137,7 @@ impl Tally {
     /// Begins to count in a table.
     #[cold]
     fn enter(&self, table: &'static Table) {
-        let before = self.table.swap(ptr::from_ref(table).cast_mut(), AcqRel);
+        let before = self.table.swap(ptr::from_ref(table).cast_mut(), Relaxed);
         if ptr::eq(before, table) {
             return;
         }
@@ -150,8 +150,8 @@ impl Tally {
 
     /// Takes the runtime's tasks out of the table: it has ended.
     fn end(&self) {
-        let of = self.table.swap(ptr::null_mut(), AcqRel);
-        let counted = self.counted.swap(0, AcqRel);
+        let of = self.table.swap(ptr::null_mut(), Relaxed);
+        let counted = self.counted.swap(0, Relaxed);
         if let Some(table) = table()
             && ptr::eq(table, of)
         {

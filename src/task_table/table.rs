@@ -168,7 +168,7 @@ impl Table {
         }
     }
 
-    /// A reference to a tag, which is to be released; 0 if there is no space.
+    /// A reference to a tag; the caller releases it. 0 if there is no space.
     fn tag(&self, tag: &str) -> u32 {
         let reference = self.texts().tag(&self.file, tag);
         self.known_or_none(reference)

@@ -94,7 +94,7 @@ impl Texts {
         Some(reference)
     }
 
-    /// A reference to a tag, which is to be [released](Self::release); `None` if there is no space.
+    /// A reference to a tag; the caller [releases](Self::release) it. `None` if there is no space.
     pub(super) fn tag(&mut self, file: &Mapped, tag: &str) -> Option<u32> {
         let tag = cut(tag, TAG_LIMIT);
         if let Some((reference, uses)) = self.tags.get_mut(tag) {
@@ -149,7 +149,7 @@ impl Texts {
         Some(reference)
     }
 
-    /// A new space of so many bytes at the end; `None` if the area or the disk is full.
+    /// A new space of `bytes` bytes at the end; `None` if the area or the disk is full.
     fn extend(&mut self, file: &Mapped, bytes: usize) -> Option<u32> {
         let (begin, end) = (self.end, self.end + bytes);
         if end > self.limit {
@@ -165,7 +165,7 @@ impl Texts {
     }
 }
 
-/// The size of the space for texts of so many bytes together, as the logarithm of its units.
+/// The size of the space for texts of `bytes` bytes together, as the logarithm of its units.
 fn size(bytes: usize) -> usize {
     (8 + bytes).div_ceil(TEXT_UNIT).next_power_of_two().ilog2() as usize
 }

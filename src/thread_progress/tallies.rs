@@ -53,6 +53,7 @@ impl Tally {
 impl Drop for Tally {
     fn drop(&mut self) {
         if let Some(number) = self.number {
+            // Release: with the Acquire in `new`.
             TAKEN.fetch_and(!(1 << number), Ordering::Release);
         }
     }

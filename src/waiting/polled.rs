@@ -60,6 +60,7 @@ impl Polled {
     #[cold]
     #[inline(never)]
     fn begin<N: Numbered>(&self, on: In<&N>, place: &'static Location<'static>) {
+        // Acquire: with the Release of `begin`, so that the process read next is that of this wait.
         let began = self.began.load(Acquire);
         if began != 0 {
             if self.is_of_current() {
@@ -70,6 +71,7 @@ impl Polled {
             }
             self.end("cancelled", on, place);
         }
+        // Acquire: with the Release that ended the last wait.
         if self.began.compare_exchange(0, TOLD, Acquire, Relaxed).is_ok() {
             let (process, began) = Wait::start(on, place);
             self.process.store(process.number(), Relaxed);
@@ -89,13 +91,16 @@ impl Polled {
     #[cold]
     #[inline(never)]
     fn end<N: Numbered>(&self, outcome: &'static str, on: In<&N>, place: &'static Location<'static>) {
+        // Acquire: with the Release of `begin`, so that the process read next is that of this wait.
         let began = self.began.load(Acquire);
         if began == 0 || began == TOLD {
             return;
         }
+        // Acquire: as above, for another wait that began at the same time.
         if self.began.compare_exchange(began, TOLD, Acquire, Relaxed).is_ok() {
             let process = Pid::numbered(self.process.load(Relaxed));
             Wait::finish(on, place, (process, began), outcome);
+            // Release: the next wait's process is stored after this one's was read.
             self.began.store(0, Release);
         }
     }

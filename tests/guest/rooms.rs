@@ -57,7 +57,7 @@ async fn what_a_module_cannot_have_it_is_told() {
     let _turn = Turn::take().await;
     load("v1").await;
     for (name, instead) in [
-        ("read_file", "an I/O thread cannot be had in a module"),
+        ("read_file", "an I/O thread is not available in a module"),
         ("load_module", "cannot load the module \"/nowhere\": "),
         ("load_module", "let the program load modules"),
         ("purge_module", "let the program load modules"),

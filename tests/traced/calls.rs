@@ -468,7 +468,7 @@ async fn tracers_may_call_what_they_trace() {
 async fn what_is_wrong_with_a_pattern_is_said() {
     let session = Session::start(Limits::default(), |_| ()).unwrap();
     let error = session.set("**::price(").await.unwrap_err();
-    assert!(error.to_string().starts_with("reading the pattern: expected"), "{error}");
+    assert!(error.to_string().starts_with("cannot parse the pattern: expected"), "{error}");
     let error = session.set("traced::calls::near_itt").await.unwrap_err();
     assert!(error.to_string().contains("near it: traced::calls::near_it/1"), "{error}");
     near_it(1);

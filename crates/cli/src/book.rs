@@ -63,6 +63,14 @@ fn row(argument: &Arg) -> String {
         let values: Vec<String> = values.iter().map(|value| format!("`{}`", value.get_name())).collect();
         let _ = write!(help, ": {}", values.join(", "));
     }
+    let defaults: Vec<_> = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+    if is_option
+        && argument.get_action().takes_values()
+        && !defaults.is_empty()
+        && !argument.is_hide_default_value_set()
+    {
+        let _ = write!(help, " [default: {}]", defaults.join(", "));
+    }
     format!(
         "| `{shown}` | {} |\n",
         help.replace('|', "\\|").replace('*', "\\*").replace('<', "&lt;").replace('\n', " ")
@@ -190,6 +198,8 @@ fn the_page_of_variables_has_those_that_the_sources_read() {
     let read: BTreeSet<&str> = texts.iter().flat_map(|text| variables(text)).collect();
     let page = fs::read_to_string(root().join("docs/environment.md")).unwrap();
     let cells = page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
-    let told: BTreeSet<&str> = cells.filter(|name| !name.starts_with("RUSTFLAGS")).collect();
+    // Options of a variable are in small letters.
+    let is_variable = |name: &&str| name.starts_with(char::is_uppercase) && !name.starts_with("RUSTFLAGS");
+    let told: BTreeSet<&str> = cells.filter(is_variable).collect();
     assert_eq!(told, read, "left: told by docs/environment.md, right: read by the sources");
 }

@@ -124,7 +124,7 @@ impl LibrarySites {
 /// # Safety
 ///
 /// No thread calls their functions yet. They stay until [`leave`] has returned.
-#[cfg_attr(any(not(target_os = "linux"), miri), allow(dead_code, reason = "nobody says there that a library comes"))]
+#[cfg_attr(any(not(target_os = "linux"), miri), allow(dead_code, reason = "only Linux reports loaded libraries"))]
 pub(crate) unsafe fn arrive(later: Arc<LibrarySites>, mut patterns: Vec<SessionPattern>) {
     let mut libraries = libraries();
     libraries.defaults.retain(|default| default.session.strong_count() > 0 && default.set.latest().is_some());
@@ -186,14 +186,15 @@ fn set_at(sites: &Arc<[SiteRef]>, patterns: &[SessionPattern]) {
 /// # Safety
 ///
 /// No thread runs their functions or calls one.
-#[cfg_attr(any(not(target_os = "linux"), miri), allow(dead_code, reason = "nobody says there that a library goes"))]
+#[cfg_attr(any(not(target_os = "linux"), miri), allow(dead_code, reason = "only Linux reports unloaded libraries"))]
 pub(crate) unsafe fn leave(sites: &'static [Site]) {
-    if let Some(library) = forget(sites) {
-        free(evict(&library, sites));
+    if forget(sites).is_some() {
+        free(evict(sites));
     }
 }
 
-/// The first of the steps: marks the sites and removes them from the index. Returns `None` if they are not known.
+/// Step 1 (see [`site_ref`](crate::breakpoint::site::site_ref)): marks the sites, and removes them from the index. Returns `None` if they
+/// are not known.
 pub(crate) fn forget(sites: &'static [Site]) -> Option<Arc<Library>> {
     let mut libraries = libraries();
     let is_it = |later: &Arc<LibrarySites>| later.sites.as_ptr_range() == sites.as_ptr_range();
@@ -223,9 +224,8 @@ pub(crate) fn free(orphans: Vec<Bp>) {
     });
 }
 
-/// Takes the three steps: no thread uses the sites when this returns.
-pub(crate) fn evict(library: &Library, sites: &[Site]) -> Vec<Bp> {
-    library.mark();
+/// Steps 2 and 3: waits for thread progress, and takes the breakpoints out of the words. The caller has marked the library.
+pub(crate) fn evict(sites: &[Site]) -> Vec<Bp> {
     assert!(
         !thread_progress::is_pinned(),
         "cannot unload a library inside `code::View::with`: the unloading would wait for itself"

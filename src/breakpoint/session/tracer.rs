@@ -53,6 +53,7 @@ fn run(
                     state.end();
                     state.drop_events();
                 }
+                // Release: with the Acquire of `delivered`.
                 state.delivered.fetch_add(1, Ordering::Release);
                 state.all_delivered.notify_one();
             }

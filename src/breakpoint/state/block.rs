@@ -62,7 +62,7 @@ impl NewBps {
         NewBps { wanted, block: None, given: 0 }
     }
 
-    /// Returns the next one, for so many sites; both generations are disabled.
+    /// Returns the next one, for `sites` sites; both generations are disabled.
     pub(crate) fn next(&mut self, sites: usize) -> Bp {
         let wanted = self.wanted.min(NewBps::MOST);
         let block = *self.block.get_or_insert_with(|| Block::new(wanted));

@@ -79,13 +79,13 @@ pub(crate) fn commit() {
 /// A breakpoint, for the permission holder.
 pub(crate) struct Bp(NonNull<GenericBp>);
 
-// SAFETY: the breakpoint may be used from any thread.
+// SAFETY: a reference to a `GenericBp`, which is `Sync`. Only the permission holder uses it, and one task at a time has the permission.
 unsafe impl Send for Bp {}
-// SAFETY: as above; only one task has the permission.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Bp {}
 
 impl Bp {
-    /// Refers to a breakpoint that no site has yet, for so many `sites`. It stays until it is [freed](Bp::free).
+    /// Refers to a breakpoint that no site has yet, for this number of `sites`. It stays until it is [freed](Bp::free).
     pub(crate) fn new(bp: &GenericBp, sites: usize) -> Bp {
         bp.sites.set(u32::try_from(sites).expect("no program has so many functions"));
         Bp(NonNull::from(bp))
@@ -130,7 +130,7 @@ impl Bp {
     }
 
     fn bp(&self) -> &GenericBp {
-        // SAFETY: freed by `free` only.
+        // SAFETY: valid until `free`, whose caller has no other `Bp` of this breakpoint.
         unsafe { self.0.as_ref() }
     }
 
@@ -185,7 +185,8 @@ impl Bp {
     ///
     /// # Safety
     ///
-    /// It is in no site's word, and every thread that may have found it there was waited for. The caller has the permission.
+    /// It is in no site's word, every thread that may have found it there was waited for, and no other `Bp` of it is used afterwards. The
+    /// caller has the permission.
     pub(crate) unsafe fn free(self) {
         for generation in &self.bp().generations {
             // Written, so that models find threads that still read it.

@@ -101,6 +101,7 @@ impl SessionCore {
     }
 
     pub(crate) fn delivered(&self) -> u64 {
+        // Acquire: with the Release of the session's thread.
         self.state.delivered.load(Ordering::Acquire) + self.fired.as_ref().map_or(0, Tally::read)
     }
 
@@ -118,7 +119,7 @@ impl SessionCore {
         self.fired.is_none() || occurrence::is_heard(kind)
     }
 
-    /// Returns whether an event of this kind has a receiver, and the limits allow it. Then it is to be [sent](Self::send).
+    /// Returns whether an event of this kind has a receiver, and the limits allow it. Then the caller must [send](Self::send) it.
     #[inline(always)]
     pub(crate) fn admits(&self, kind: Kind) -> bool {
         self.hears(kind) && self.state.admits()

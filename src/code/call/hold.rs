@@ -16,6 +16,7 @@ impl Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
+        // Release: with the Acquire of `holds`. The purge sees this holder's accesses.
         self.0.fetch_sub(1, Ordering::Release);
     }
 }

@@ -256,7 +256,7 @@ impl<S: Space> Ring<S> {
     /// Records one firing of the owner. `class`: the number of the event's class, of which each form has an id.
     #[inline(always)]
     pub fn record(&self, class: u16, payload: impl Payload) {
-        let is_done = payload.form() == Form::Tight && self.record_as_most(class, &payload);
+        let is_done = payload.form() == Form::Tight && self.record_common(class, &payload);
         if !is_done {
             // A copy for the call, which gets its address: the compiler would pass that of `payload`, which would then be in memory for
             // other firings, too.
@@ -264,8 +264,8 @@ impl<S: Space> Ring<S> {
         }
     }
 
-    /// Records two firings of the owner, the second at the time of the first, if both are as most are. They take the steps once. Returns
-    /// `false` if it has recorded neither.
+    /// Records two firings of the owner, the second at the time of the first, if both are common. They take the steps once. Returns `false`
+    /// if it has recorded neither.
     #[cfg(any(all(recorded, feature = "mailbox"), all(test, not(loom))))]
     #[inline(always)]
     pub fn record_both(&self, first: (u16, impl Payload), second: (u16, impl Payload)) -> bool {
@@ -274,7 +274,7 @@ impl<S: Space> Ring<S> {
         payload.form() == Form::Tight
             && next.form() == Form::Tight
             && next_class < COMPACT_TIGHT
-            && self.put_as_most(
+            && self.put_common(
                 class,
                 length + tight_length(&next),
                 payload.time(),
@@ -289,10 +289,10 @@ impl<S: Space> Ring<S> {
             )
     }
 
-    /// Records a firing that is as most are. Returns `false` if it has recorded nothing.
+    /// Records a common firing. Returns `false` if the firing is not common; then nothing is recorded.
     #[inline(always)]
-    fn record_as_most(&self, class: u16, payload: &impl Payload) -> bool {
-        self.put_as_most(
+    fn record_common(&self, class: u16, payload: &impl Payload) -> bool {
+        self.put_common(
             class,
             tight_length(payload),
             payload.time(),
@@ -301,10 +301,10 @@ impl<S: Space> Ring<S> {
         )
     }
 
-    /// Has `put` write `length` bytes, for a firing that is as most are: it interrupts no other, and finds room in the current packet after
-    /// a recent event. Takes the steps below, without what they need for other firings. Returns `false` if it has not called `put`.
+    /// Reserves `length` bytes for a common firing, and has `put` write them. A firing is common if it interrupts no other firing, its class
+    /// has compact headers, and the current packet has room after a recent event. Returns `false` if it has not called `put`.
     #[inline(always)]
-    fn put_as_most(&self, class: u16, length: u64, time: Option<u64>, put: impl FnOnce(u64, EventHeader)) -> bool {
+    fn put_common(&self, class: u16, length: u64, time: Option<u64>, put: impl FnOnce(u64, EventHeader)) -> bool {
         // 1.
         let word = self.word.load(Relaxed);
         self.space.interrupted();

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
+use std::iter;
 use std::panic::Location;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -167,21 +168,27 @@ impl<T> Receiver<T> {
             return Poll::Ready(0);
         }
         let Some(first) = ready!(self.poll_recv(context)) else { return Poll::Ready(0) };
+        let more = limit - 1;
+        self.skip(context, more);
         let before = buffer.len();
         buffer.push(first);
-        while buffer.len() - before < limit
-            && let Some(message) = self.take_first()
-        {
-            buffer.push(message);
-        }
-        let left = limit - (buffer.len() - before);
-        if left > 0 && !self.receiver.is_empty() {
-            let mut envelopes = Vec::new();
-            // Not `try_recv`: it blocks the thread while a sender that has its place has not written its message yet.
-            let _ = self.receiver.poll_recv_many(context, &mut envelopes, left);
-            buffer.extend(envelopes.into_iter().map(|envelope| self.open(envelope)));
-        }
+        buffer.extend(iter::from_fn(|| self.take_first()).take(more));
         Poll::Ready(buffer.len() - before)
+    }
+
+    /// Moves messages that are there now to the skipped ones, until these are `wanted` or more.
+    fn skip(&mut self, context: &mut Context<'_>, wanted: usize) {
+        let there = self.passed_over().len();
+        if there >= wanted || self.receiver.is_empty() {
+            return;
+        }
+        let mut envelopes = Vec::new();
+        // Not `try_recv`: it blocks the thread while a sender that has its place has not written its message yet.
+        let _ = self.receiver.poll_recv_many(context, &mut envelopes, wanted - there);
+        let passed_over = self.passed_over();
+        passed_over.extend(envelopes);
+        let count = passed_over.len();
+        self.shared.set_passed_over(count);
     }
 
     /// Closes the mailbox: senders get an error, except those that hold a [`Permit`](super::Permit). Messages that were sent before

@@ -164,3 +164,20 @@ fn file_operations_of_who_receives_have_the_tag() {
     });
     assert!(lines.iter().any(|line| line.contains("on behalf of 7")), "{lines:?}");
 }
+
+#[test]
+fn each_message_of_many_has_the_length_after_it() {
+    let lines = seen(&["message-receive"], async {
+        let (address, mut mailbox) = channel(8);
+        for number in 0..4_u64 {
+            address.send(number).await.unwrap();
+        }
+        let mut received = Vec::new();
+        // The first two stay in front of the others.
+        assert_eq!(mailbox.recv_matching(|number| *number == 2).await, Some(2));
+        assert_eq!(mailbox.recv_many(&mut received, 9).await, 3);
+        assert_eq!(received, [0, 1, 3]);
+        vec![process::current()]
+    });
+    assert_eq!(lines, [3, 2, 1, 0].map(|left| format!("message-receive A 1 {left} 0 0 0")));
+}

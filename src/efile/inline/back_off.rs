@@ -10,8 +10,8 @@
 //!
 //! - **open**: operations are attempted.
 //! - **paused** until an instant, at a level: operations go to the pool without an attempt.
-//! - **on probation**: after a pause, for as long as the pause lasted, or after a slow attempt. Operations are attempted. If this time passes without another
-//!   pause, the level is forgotten: the state is open again, and the next quick answer writes that down.
+//! - **on probation**: after a pause, for as long as the pause lasted, or after a slow attempt. Operations are attempted. If this time passes
+//!   without another pause, the level is forgotten: the state is open again, and the next quick answer writes that down.
 //!
 //! # Steps
 //!
@@ -32,8 +32,9 @@
 //!
 //! The scheduler may have taken the processor from the thread, or the host from a virtual machine. The guest has no clock that shows this:
 //! on a shared host a thread that asks the system for nothing loses 50 us to 1 ms dozens of times a second, which the guest counts as its
-//! CPU time. But that hardly happens twice in a row. While each such attempt paused, tasks had to sleep for the pool, threads took
-//! the processor from each other, more attempts took long, and the pauses grew: a cached read took four times as much CPU time.
+//! CPU time. But that hardly happens twice in a row. If each such attempt paused the word, tasks would sleep for the pool, threads would
+//! take the processor from each other, more attempts would take long, and the pauses would grow: at 16 reads in flight that was measured to
+//! cost up to five times the CPU time.
 //!
 //! # Why 50 us
 //!
@@ -52,7 +53,7 @@ use std::time::Duration;
 
 /// An attempt that takes this long raises doubts, even if it hits.
 pub(super) const SLOW: Duration = Duration::from_micros(50);
-/// So many doubts in a row pause further attempts.
+/// This number of doubts in a row pauses further attempts.
 pub(super) const ENOUGH: u64 = 8;
 /// The pauses at this level, of about a second, get no longer.
 const TOP_LEVEL: u64 = 11;
@@ -62,6 +63,7 @@ const TOP_LEVEL: u64 = 11;
 #[derive(Debug)]
 pub(in crate::efile) struct BackOff(AtomicU64);
 
+/// The word while it is open, without doubts.
 const OPEN: u64 = 0;
 
 /// The outcome of an attempt.

@@ -27,6 +27,9 @@ use crate::waiting::Waiting;
 /// The limit for asking the epmd of a peer that has connected whether the peer is a node of dyntrace.
 const ASKED: Duration = Duration::from_secs(1);
 
+/// The time of a setup whose limit is beyond the clock's range.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// A task that is aborted when its caller is dropped.
 struct Aborted<T>(tokio::task::JoinHandle<T>);
 
@@ -73,18 +76,22 @@ impl Inner {
 
     async fn connect(self: &Arc<Self>, name: &NodeName) -> Result<Arc<Connection>, Error> {
         let peer = self.peers.entry(name, &self.options);
+        // On the runtime of the node: the caller may be in another one, or in none. The lock, too: a caller that is no longer polled must not
+        // keep it from others.
+        let inner = self.clone();
+        let dials = Aborted(self.runtime.spawn(async move { inner.dial_alone(&peer).await }));
+        let ended = |_| Err(Error::lost(&name.to_string(), "the runtime of this node has ended"));
+        dials.await.unwrap_or_else(ended)
+    }
+
+    /// Dials when no other caller does, unless there is a connection then.
+    async fn dial_alone(self: &Arc<Self>, peer: &Arc<Peer>) -> Result<Arc<Connection>, Error> {
         let mut failures = peer.dialling.lock().await;
-        if let Some(connection) = self.peers.connected(&name.to_string()) {
+        if let Some(connection) = self.peers.connected(&peer.name.to_string()) {
             return Ok(connection);
         }
-        failures.may_try(name)?;
-        // On the runtime of the node: the caller may be in another one, or in none.
-        let dials = {
-            let (inner, peer) = (self.clone(), peer.clone());
-            Aborted(self.runtime.spawn(async move { inner.dial_in_time(&peer).await }))
-        };
-        let ended = |_| Err(Error::lost(&name.to_string(), "the runtime of this node has ended"));
-        let dialled = dials.await.unwrap_or_else(ended);
+        failures.may_try(&peer.name)?;
+        let dialled = self.dial_in_time(peer).await;
         match &dialled {
             Ok(_) => *failures = Failures::default(),
             Err(reason) => failures.add(reason, self.options.backoff),
@@ -102,7 +109,8 @@ impl Inner {
             return Ok(connection);
         }
         let limit = self.options.setup_time;
-        let until = Instant::now() + limit;
+        let now = Instant::now();
+        let until = now.checked_add(limit).unwrap_or(now + LONGEST);
         let slow = |what| Error::TooSlow { what, node: name.to_string(), limit };
         let place = timeout_at(until, epmd::look_up(name, self.options.epmd_port)).await;
         let place = place.map_err(|_| slow("asking the epmd of its host for"))??;

@@ -101,6 +101,20 @@ impl Connection {
         tell();
     }
 
+    /// Calls `bind`, which makes a bond of a process over this connection.
+    ///
+    /// # Errors
+    ///
+    /// The processes with bonds know of the connection's end already: nobody would tell this one.
+    pub(super) fn bind(&self, bind: impl FnOnce()) -> Result<(), Error> {
+        let told = lock(&self.told);
+        if *told {
+            return Err(Error::lost(&self.node, self.reason()));
+        }
+        bind();
+        Ok(())
+    }
+
     /// Calls `tell` with the reason of the end, unless an earlier call has done so. Returns after that one call has returned.
     pub(super) fn tell_once(&self, tell: impl FnOnce(&str)) {
         let mut told = lock(&self.told);

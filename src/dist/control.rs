@@ -51,10 +51,10 @@ impl Inner {
             Wire::ExitTt(m) => self.exit(from, m.from_pid, &m.to_pid, m.reason, memory).await?,
             Wire::PayloadExit(m) => self.exit(from, m.from_pid, &m.to_pid, m.reason, memory).await?,
             Wire::PayloadExitTt(m) => self.exit(from, m.from_pid, &m.to_pid, m.reason, memory).await?,
-            Wire::Exit2(m) => self.put(from, &m.to_pid, Received::exit(m.from_pid, m.reason), memory).await,
-            Wire::Exit2Tt(m) => self.put(from, &m.to_pid, Received::exit(m.from_pid, m.reason), memory).await,
-            Wire::PayloadExit2(m) => self.put(from, &m.to_pid, Received::exit(m.from_pid, m.reason), memory).await,
-            Wire::PayloadExit2Tt(m) => self.put(from, &m.to_pid, Received::exit(m.from_pid, m.reason), memory).await,
+            Wire::Exit2(m) => self.exit2(from, m.from_pid, &m.to_pid, m.reason, memory).await?,
+            Wire::Exit2Tt(m) => self.exit2(from, m.from_pid, &m.to_pid, m.reason, memory).await?,
+            Wire::PayloadExit2(m) => self.exit2(from, m.from_pid, &m.to_pid, m.reason, memory).await?,
+            Wire::PayloadExit2Tt(m) => self.exit2(from, m.from_pid, &m.to_pid, m.reason, memory).await?,
 
             Wire::MonitorP(m) => self.watch(from, m.from_pid, m.to_proc, m.reference)?,
             Wire::DemonitorP(m) => self.unwatch(from, m.from_pid, &m.to_proc, m.reference)?,
@@ -152,6 +152,20 @@ impl Inner {
         if link.is_some_and(|link| link.ended.is_none()) {
             self.put(from, own, Received::exit(other, reason), memory).await;
         }
+        Ok(())
+    }
+
+    /// An exit signal that needs no link.
+    async fn exit2(
+        &self,
+        from: &Connection,
+        other: Pid,
+        own: &Pid,
+        reason: Term,
+        memory: usize,
+    ) -> Result<(), Refusal> {
+        of_peer(from, &other)?;
+        self.put(from, own, Received::exit(other, reason), memory).await;
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use super::destination::Destination;
 use super::error::Error;
 use super::inner::Inner;
 use super::node::Node;
-use super::processes::{Door, Link, Queued, State, Watcher, bond_bytes};
+use super::processes::{Bonds, Door, Link, Queued, State, Watcher, bond_bytes};
 use super::received::{Message, Received};
 use super::term::{IntoTerm, term};
 use crate::process;
@@ -148,7 +148,8 @@ impl Inbox {
     /// Those of [`Node::connect`].
     pub async fn link(&self, other: &Pid) -> Result<(), Error> {
         let connection = self.inner().connection(&other.node.name).await?;
-        self.inner().processes.bonds(self.process.number(), |bonds| bonds.links.insert(other.clone(), Link::default()));
+        let bonds = |bonds: &mut Bonds| bonds.links.insert(other.clone(), Link::default());
+        connection.bind(|| _ = self.inner().processes.bonds(self.process.number(), bonds))?;
         connection.signal(Wire::link(self.pid(), other.clone()));
         Ok(())
     }
@@ -190,7 +191,8 @@ impl Inbox {
         };
         let monitor = self.inner().reference();
         let entry = (node, watched.clone());
-        self.inner().processes.bonds(self.process.number(), |bonds| bonds.watched.insert(monitor.clone(), entry));
+        let bonds = |bonds: &mut Bonds| bonds.watched.insert(monitor.clone(), entry);
+        connection.bind(|| _ = self.inner().processes.bonds(self.process.number(), bonds))?;
         connection.signal(Wire::monitor_p(self.pid(), watched, monitor.clone()));
         Ok(monitor)
     }

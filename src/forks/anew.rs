@@ -2,13 +2,13 @@
 //!
 //! The kernel wipes them while it makes the child (`MADV_WIPEONFORK`, on FreeBSD `INHERIT_ZERO`). So they are zero for the first code that
 //! the child runs: signal handlers, earlier handlers of `pthread_atfork`, and children of a bare system call, which run no such
-//! handlers. If the kernel cannot wipe them, [`Anew::forget`] does, in a handler.
+//! handlers. If the kernel cannot wipe them, or has pages that are larger than theirs, [`Anew::forget`] does, in a handler.
 
 use std::cell::UnsafeCell;
 use std::ops::Deref;
 use std::sync::atomic::AtomicBool;
 
-/// A static on pages of its own, so that nothing else is wiped.
+/// A static on pages of its own, so that nothing else is wiped, where pages have 4 KiB.
 #[repr(C, align(4096))]
 pub(crate) struct Anew<T>(UnsafeCell<T>);
 
@@ -37,6 +37,11 @@ impl<T: Zeros> Anew<T> {
 
     /// Has the kernel wipe it in each child from now on. Returns `false` if the kernel cannot.
     pub(crate) fn wipe_in_children(&'static self) -> bool {
+        let page = rustix::param::page_size();
+        // The kernel rounds the length up to its pages: larger ones have other statics behind this one.
+        if !self.0.get().addr().is_multiple_of(page) || !size_of::<Self>().is_multiple_of(page) {
+            return false;
+        }
         // SAFETY: the pages are a static's and hold nothing else. Children have zeros there, which `T` allows.
         unsafe { super::os::wipe_in_children(self.0.get().cast(), size_of::<Self>()) }
     }

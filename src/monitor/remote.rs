@@ -17,7 +17,7 @@ use super::limits::Limits;
 use super::owner::counts;
 use super::tell::tell;
 use super::watch::Watch;
-use crate::recorder::control::clients::{ClientLimit, ClientPermit, say, stays};
+use crate::recorder::control::clients::{ClientLimit, ClientPermit, ClosedInChildren, say, stays};
 use crate::recorder::control::protocol::Record;
 use crate::recorder::control::serve_monitors;
 use crate::thread_progress::os::without_signals;
@@ -52,6 +52,7 @@ fn serve(stream: UnixStream, asked: Record) {
 }
 
 fn monitor(stream: &UnixStream, asked: &Record, _permit: ClientPermit) {
+    let _closed = ClosedInChildren::new(stream);
     let prepared = stream.set_nonblocking(false).and_then(|()| stream.set_write_timeout(Some(PATIENCE)));
     if prepared.is_err() {
         return;

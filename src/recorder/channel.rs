@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use dyntrace_folders::Folder;
+use dyntrace_metadata::packet::SUB_BUFFER;
 
 use super::metadata::{PROCESS_STREAM, process_event};
 use super::modules::Module;
@@ -16,6 +17,9 @@ use crate::text::Buffer;
 
 /// Its largest size, in bytes.
 const SIZE: u64 = 64 << 20;
+
+/// The end of the file, which the names of threads leave to the other facts.
+const RESERVED: u64 = 1 << 20;
 
 /// A ring that any thread writes under the lock of the sessions.
 pub(super) struct Channel {
@@ -36,8 +40,12 @@ impl Channel {
         self.checksums.advance(&self.ring, budget);
     }
 
-    /// Reports that a thread has a ring.
+    /// Reports that a thread has a ring. A program that starts threads all the time has its later names left out.
     pub fn thread(&self, thread: u64, name: &str) {
+        let size = self.ring.space().packets() * SUB_BUFFER as u64;
+        if self.ring.position() + RESERVED.min(size / 2) > size {
+            return;
+        }
         self.ring.record(process_event::THREAD, (thread, name.as_bytes()));
     }
 

@@ -22,7 +22,7 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 
 use super::slot::{self, SESSIONS, SLOTS};
 use super::stream_file::{self, StreamFile};
-use super::{closed_in_children, descriptor, probes, sessions, trigger};
+use super::{closed_in_children, descriptor, limits, probes, sessions, trigger};
 use crate::forks::{self, Anew};
 #[cfg(all(recorded, target_os = "linux"))]
 use crate::task_table;
@@ -84,6 +84,7 @@ extern "C" fn in_child() {
         probe.clear_sessions();
     }
     trigger::clear();
+    limits::forget();
     // SAFETY: the child has one thread.
     unsafe {
         SLOTS.forget();

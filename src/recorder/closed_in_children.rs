@@ -12,11 +12,11 @@ static OPEN: [AtomicI32; MOST] = [const { AtomicI32::new(0) }; MOST];
 
 /// While it lives, forked children close the descriptor. Drop it before the descriptor.
 #[derive(Debug)]
-pub(super) struct ClosedInChildren(Option<&'static AtomicI32>);
+pub(crate) struct ClosedInChildren(Option<&'static AtomicI32>);
 
 impl ClosedInChildren {
     /// If the table is full, children keep the descriptor open.
-    pub(super) fn new(descriptor: &impl AsRawFd) -> ClosedInChildren {
+    pub(crate) fn new(descriptor: &impl AsRawFd) -> ClosedInChildren {
         let value = descriptor.as_raw_fd() + 1;
         ClosedInChildren(OPEN.iter().find(|entry| entry.compare_exchange(0, value, Relaxed, Relaxed).is_ok()))
     }

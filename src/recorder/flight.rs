@@ -127,8 +127,12 @@ impl Flight {
         let mut number = self.snapshots.len() + 1;
         loop {
             match holder.rename(self.unfinished(), name(number)) {
-                // A snapshot of an earlier process with the same number.
-                Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => number += 1,
+                // A snapshot of an earlier process with the same number. POSIX has both errors for it; XFS gives the second.
+                Err(error)
+                    if matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists) =>
+                {
+                    number += 1;
+                }
                 Err(error) => return Err(Error::new(Step::Snapshot, self.folder.join(name(number)), error)),
                 Ok(()) => break,
             }

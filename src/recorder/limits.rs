@@ -99,8 +99,14 @@ impl DescriptorPermit {
 
 impl Drop for DescriptorPermit {
     fn drop(&mut self) {
-        KEPT.fetch_sub(1, Ordering::Relaxed);
+        // A forked child's count does not have the permits of its parent.
+        let _ = KEPT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |kept| kept.checked_sub(1));
     }
+}
+
+/// Forgets the permits of the parent, in a forked child, which closes the parent's files.
+pub(super) fn forget() {
+    KEPT.store(0, Ordering::Relaxed);
 }
 
 fn descriptors() -> u64 {

@@ -364,7 +364,8 @@ impl Recording {
             return Err(Error::new(Step::Snapshot, folder, io::Error::other(not_circular)));
         }
         let made = folder::make(folder)?;
-        self.snapshot_into(&made.folder)
+        // Part of a snapshot would read as a whole trace, and fill the disk.
+        self.snapshot_into(&made.folder).inspect_err(|_| made.remove())
     }
 
     fn snapshot_into(&mut self, folder: &Folder) -> Result<Snapshot, Error> {
@@ -409,11 +410,11 @@ impl Recording {
 
     /// Takes a snapshot. Returns whether it succeeded.
     fn take_snapshot(&mut self, cause: Cause) -> bool {
-        let taken = self
-            .flight
-            .create_folder()
-            .and_then(|created| self.snapshot_into(&created.folder).map(|_| created))
-            .and_then(|created| self.flight.publish(&created.holder, cause));
+        let taken = self.flight.create_folder().and_then(|created| {
+            let copied = self.snapshot_into(&created.folder);
+            let published = copied.and_then(|_| self.flight.publish(&created.holder, cause));
+            published.inspect_err(|_| created.remove())
+        });
         match &taken {
             Ok(folder) => self.channel.snapshot(cause.name(), folder),
             Err(error) => self.channel.lost(&format!("no snapshot was taken: {error}")),

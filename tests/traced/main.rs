@@ -15,6 +15,7 @@ mod kinds;
 mod memory;
 mod metas;
 mod own_time;
+mod owned;
 #[cfg(target_os = "linux")]
 mod probes;
 mod processes;

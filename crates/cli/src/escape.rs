@@ -16,6 +16,11 @@ pub fn path(path: impl AsRef<Path>) -> String {
     name(path.as_ref().as_os_str().as_encoded_bytes())
 }
 
+/// Text of several lines. What is escaped already stays as it is.
+pub fn lines(text: impl AsRef<[u8]>) -> String {
+    escape_lines(text.as_ref())
+}
+
 /// A stream of text in pieces, which may be cut inside a character. Newlines and tabs pass.
 #[derive(Default)]
 pub struct Stream {

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
-use crate::elf::{Note, Object, Operand};
+use crate::elf::{self, Note, Object, Operand};
 use crate::escape;
 use crate::exit::{self, Outcome};
 use crate::process;
@@ -85,9 +85,20 @@ fn subject_name(subject: &Subject) -> String {
 
 fn of_process(pid: u32, providers: &Providers) -> Result<Vec<Listed>> {
     let mut listed = Vec::new();
-    for file in process::loaded(pid)? {
-        let object = Object::read(&file.readable)
-            .with_context(|| format!("cannot list {} of process {pid}", escape::path(&file.path)))?;
+    for (number, file) in process::loaded(pid)?.into_iter().enumerate() {
+        let object = match Object::read(&file.readable) {
+            Ok(object) => object,
+            // Code that the process has made itself.
+            Err(elf::Error::NotElf(_) | elf::Error::NotRegular(_)) if number > 0 => continue,
+            Err(error) if number > 0 => {
+                say!("dyntrace: left out {}: {:#}", escape::path(&file.path), anyhow::Error::new(error));
+                continue;
+            }
+            Err(error) => {
+                let program = escape::path(&file.path);
+                return Err(error).with_context(|| format!("cannot list {program}, the program of process {pid}"));
+            }
+        };
         if !object.notes.is_empty() || !object.broken.is_empty() {
             listed.push(of_object(&file.path, &object, file.moved_by(&object), providers));
         }

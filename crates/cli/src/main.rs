@@ -351,7 +351,8 @@ fn main() -> ExitCode {
         Err(Failure { error, .. }) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(Failure { status, error }) => {
             let style = anstyle::Style::new().fg_color(Some(anstyle::AnsiColor::Red.into())).bold();
-            say!("{style}dyntrace:{style:#} {error:#}");
+            // Errors of libraries have paths as they are.
+            say!("{style}dyntrace:{style:#} {}", escape::lines(format!("{error:#}")));
             status.into()
         }
     }

@@ -1,12 +1,15 @@
 //! Files made from traces, which must not be more readable than the traces.
 //!
 //! A file gets the permissions that all files of the traces have in common, minus those that a parent folder denies, minus the umask.
-//! An existing file is removed first, since its permissions and its open descriptors belong to its old content.
+//! It never takes the permissions and the open descriptors of an existing file, which belong to its old content: the file of a live output is
+//! removed first, any other one is replaced when the new file is whole.
 
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process;
 
 use dyntrace_reader::Trace;
 
@@ -31,7 +34,7 @@ fn of_folder(folder: &Path) -> u32 {
     modes.filter(|file| file.is_file()).fold(reached, |mode, file| mode & file.mode())
 }
 
-/// Creates a file of this mode. An existing pipe or device is opened instead.
+/// Creates a file of this mode for a live output. An existing pipe or device is opened instead.
 pub fn create(path: &Path, mode: u32) -> io::Result<File> {
     // Follows symbolic links, and replaces their target.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -41,6 +44,59 @@ pub fn create(path: &Path, mode: u32) -> io::Result<File> {
         Err(_) => {}
     }
     OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)
+}
+
+/// A file that is not whole yet. If this is dropped, it is removed, and an earlier file of its name stays.
+#[derive(Debug)]
+pub struct NewFile {
+    file: File,
+    /// Its present name, and that of the whole file. `None` for a pipe or a device.
+    names: Option<(PathBuf, PathBuf)>,
+}
+
+/// Creates a file of this mode, which gets its name when it is [whole](NewFile::finish). An existing pipe or device is opened instead.
+pub fn replace(path: &Path, mode: u32) -> io::Result<NewFile> {
+    // Follows symbolic links, and replaces their target.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if fs::symlink_metadata(&path).is_ok_and(|there| !there.is_file()) {
+        return Ok(NewFile { file: OpenOptions::new().write(true).open(&path)?, names: None });
+    }
+    let mut partial = OsString::from(".");
+    partial.push(path.file_name().unwrap_or_default());
+    partial.push(format!(".{}.partial", process::id()));
+    let partial = path.with_file_name(partial);
+    let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&partial)?;
+    Ok(NewFile { file, names: Some((partial, path)) })
+}
+
+impl NewFile {
+    /// Gives the whole file its name.
+    pub fn finish(mut self) -> io::Result<()> {
+        match self.names.take() {
+            None => Ok(()),
+            Some((partial, name)) => fs::rename(&partial, name).inspect_err(|_| {
+                let _ = fs::remove_file(&partial);
+            }),
+        }
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if let Some((partial, _)) = &self.names {
+            let _ = fs::remove_file(partial);
+        }
+    }
 }
 
 /// Creates a folder for files of this mode, unless it exists.
@@ -72,6 +128,25 @@ mod tests {
         assert_eq!(io::read_to_string(reader).unwrap(), "old");
         assert!(link.is_symlink());
         create(Path::new("/dev/null"), 0o600).unwrap();
+    }
+
+    #[test]
+    fn a_file_is_replaced_when_the_new_one_is_whole() {
+        let place = tempfile::tempdir().unwrap();
+        let (file, link) = (place.path().join("file"), place.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let mut given_up = replace(&link, 0o600).unwrap();
+        given_up.write_all(b"half").unwrap();
+        drop(given_up);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+        let mut new = replace(&link, 0o600).unwrap();
+        new.write_all(b"new").unwrap();
+        new.finish().unwrap();
+        assert_eq!((permissions(&file), fs::read_to_string(&file).unwrap().as_str()), (0o600, "new"));
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2, "nothing else is left");
+        replace(Path::new("/dev/null"), 0o600).unwrap().finish().unwrap();
     }
 
     #[test]

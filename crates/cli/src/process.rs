@@ -47,6 +47,10 @@ pub fn loaded(pid: u32) -> Result<Vec<Loaded>> {
             files.push(file);
         }
     }
+    // Readable for its user, too, when it was rebuilt or removed.
+    for file in files.iter_mut().filter(|file| file.path == program) {
+        file.readable = format!("/proc/{pid}/exe").into();
+    }
     files.sort_by_key(|file| file.path != program);
     if files.is_empty() {
         bail!("process {pid} has no program: it is a kernel thread or has ended");

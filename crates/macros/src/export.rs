@@ -6,16 +6,16 @@
 //!     fn __dyntrace_wrapper(order: &Order) -> Result<Cents, Panicked> {
 //!         ...caught(move || price(order)), around which it can be traced as `export pricing::price`...
 //!     }
-//!     const CODE: fn(&Order) -> Result<Cents, Panicked> = __dyntrace_wrapper;    // of any lifetime, if it is written so
-//!     static EXPORT: ExportDescriptor = unsafe { ExportDescriptor::new::<fn(&Order) -> Cents>("price", CODE) };
-//!     static ENTRY: &ExportDescriptor = &EXPORT;       // in the section where the module's exports are found
+//!     const __DYNTRACE_CODE: fn(&Order) -> Result<Cents, Panicked> = __dyntrace_wrapper;    // of any lifetime, if it is written so
+//!     static __DYNTRACE_EXPORT: ExportDescriptor = unsafe { ExportDescriptor::new::<fn(&Order) -> Cents>("price", __DYNTRACE_CODE) };
+//!     static __DYNTRACE_ENTRY: &ExportDescriptor = &__DYNTRACE_EXPORT;       // in the section where the module's exports are found
 //! };
 //! ```
 //!
 //! Only calls from outside the module go through the wrapper, and so hit its breakpoint site. The wrapper of an `async fn` makes the
 //! future, which is traced itself and catches panics in each poll.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
@@ -80,15 +80,15 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
             #wrapper
             #[allow(dead_code, reason = "it is for the compiler to check")]
             fn __dyntrace_layouts #parameters () { #(#have_layouts)* }
-            const CODE: #binder fn(#(#types),*) -> ::core::result::Result<#result, ::dyntrace::__code::Panicked> =
+            const __DYNTRACE_CODE: #binder fn(#(#types),*) -> ::core::result::Result<#result, ::dyntrace::__code::Panicked> =
                 __dyntrace_wrapper;
             // SAFETY: both types are made of the same tokens.
-            static EXPORT: ::dyntrace::__code::ExportDescriptor = unsafe {
-                ::dyntrace::__code::ExportDescriptor::new::<#binder fn(#(#types),*) -> #result>(#name, CODE as *const ())
+            static __DYNTRACE_EXPORT: ::dyntrace::__code::ExportDescriptor = unsafe {
+                ::dyntrace::__code::ExportDescriptor::new::<#binder fn(#(#types),*) -> #result>(#name, __DYNTRACE_CODE as *const ())
             };
             #[used]
             #[unsafe(link_section = "dyntrace_exports")]
-            static ENTRY: ::dyntrace::__code::LinkedExport = ::dyntrace::__code::LinkedExport::new(&EXPORT);
+            static __DYNTRACE_ENTRY: ::dyntrace::__code::LinkedExport = ::dyntrace::__code::LinkedExport::new(&__DYNTRACE_EXPORT);
         };
     })
 }
@@ -105,7 +105,8 @@ fn entry(signature: &Signature, entry: &str, name: &str) -> Result<ItemFn> {
                 Pat::Ident(bound) if bound.by_ref.is_none() && bound.subpat.is_none() && bound.ident != *function => {
                     bound.ident.clone()
                 }
-                _ => format_ident!("a{at}"),
+                // Another `a0` of the user's is another variable.
+                _ => format_ident!("a{at}", span = Span::mixed_site()),
             };
             *typed.pat = parse_quote!(#argument);
             arguments.push(argument);

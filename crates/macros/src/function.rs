@@ -17,7 +17,7 @@
 //! The arguments move into the closure, and only the closure borrows them. So the compiler keeps them in their registers while the site is
 //! unset. Inside they are bound again, in order, and dropped as usual.
 //!
-//! For an asynchronous function the closure returns the future. A function with `#[track_caller]` has a guard instead of the closure, which
+//! For an asynchronous function the closure returns the future, which owns all arguments. A function with `#[track_caller]` has a guard instead of the closure, which
 //! its callees would take for their caller. A function that is both becomes one that takes its caller's location and returns the future:
 //! Rust has no asynchronous functions with `#[track_caller]`.
 
@@ -69,10 +69,11 @@ pub fn instrument(
             true => quote!(::dyntrace::__traced::known_caller(__dyntrace_caller, #written_at)),
             false => quote!(::core::option::Option::None),
         };
+        let owned = owned(&arguments);
         let future = quote! {
             let __dyntrace_body = ::dyntrace::__traced::body(move |#parameter| {
                 #call
-                async move { #promise #written }
+                async move { #promise #owned #written }
             });
             if __DYNTRACE_SITE.is_set() {
                 return ::dyntrace::__traced::hit_future(__dyntrace_body, #of_result, &__DYNTRACE_SITE, #caller).await;
@@ -141,15 +142,21 @@ fn made_here(signature: &mut Signature, arguments: &[Argument], future: &TokenSt
         ReturnType::Type(_, of) => quote!(#of),
     };
     signature.output = parse_quote!(-> impl ::core::future::Future<Output = #answer>);
-    let idents = arguments.iter().map(|argument| &argument.ident);
-    // The future owns all arguments, like an asynchronous function's.
+    let owned = owned(arguments);
     Ok(quote! {
         let __dyntrace_caller = ::core::panic::Location::caller();
         async move {
-            let _ = (#(&#idents,)*);
+            #owned
             #future
         }
     })
+}
+
+/// Has an `async move` block own all arguments whole, as an asynchronous function's future does. Otherwise it would own only the parts that
+/// it names, and the others would be dropped before it is polled.
+fn owned(arguments: &[Argument]) -> TokenStream {
+    let idents = arguments.iter().map(|argument| &argument.ident);
+    quote!(let _ = (#(&#idents,)*);)
 }
 
 struct Argument {

@@ -135,6 +135,8 @@ impl Trace {
                 is_circular,
                 found: Mutex::new(Findings::default()),
             }),
+            // A recorder removes the files that it has not used.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
                 let reason = format!("cannot open the file: {error}");
                 self.unopened.push(Damage { file: path, offset: 0, bytes: 0, reason });

@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::SendFlags;
 
 use crate::breakpoint::event::Event;
-use crate::recorder::control::clients::{encode, send_all, stays};
+use crate::recorder::control::clients::{ClosedInChildren, encode, send_all, stays};
 use crate::recorder::control::protocol::Record;
 
 use super::messages;
@@ -20,6 +20,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// The connection.
 pub(super) struct Outlet {
+    _closed: ClosedInChildren,
     stream: UnixStream,
     /// Whether messages can follow: false after a partial one.
     is_open: Mutex<bool>,
@@ -37,7 +38,8 @@ pub(super) struct Turn<'a> {
 impl Outlet {
     pub(super) fn new(stream: UnixStream) -> io::Result<Outlet> {
         stream.set_nonblocking(true)?;
-        Ok(Outlet { stream, is_open: Mutex::new(true), until: Mutex::new(None), unheard: AtomicU64::new(0) })
+        let _closed = ClosedInChildren::new(&stream);
+        Ok(Outlet { _closed, stream, is_open: Mutex::new(true), until: Mutex::new(None), unheard: AtomicU64::new(0) })
     }
 
     /// Waits for the right to send.

@@ -26,7 +26,8 @@ macro_rules! __traced_value {
             Blind as _, ByDebug as _, ByInspect as _, ByShape as _, Inside, InsideBlind as _, InsideByDebug as _,
             InsideByInspect as _, Shown,
         };
-        (&&&&Shown(&$place)).value(|one| (&&&Inside(one)).inside(), |two| (&&&Inside(two)).inside())
+        (&&&&Shown(&$place))
+            .__dyntrace_value(|one| (&&&Inside(one)).__dyntrace_inside(), |two| (&&&Inside(two)).__dyntrace_inside())
     }};
 }
 
@@ -97,12 +98,16 @@ pointers!(&T &mut T Box<T> Rc<T> Arc<T>);
 /// For inspected values.
 pub trait ByInspect<'a> {
     /// Returns the value, without calling the functions.
-    fn value(&self, one: impl FnOnce(&'a ()) -> Value<'a>, two: impl FnOnce(&'a ()) -> Value<'a>) -> Value<'a>;
+    fn __dyntrace_value(
+        &self,
+        one: impl FnOnce(&'a ()) -> Value<'a>,
+        two: impl FnOnce(&'a ()) -> Value<'a>,
+    ) -> Value<'a>;
 }
 
 impl<'a, T: Inspect> ByInspect<'a> for &&&Shown<'a, T> {
     #[inline]
-    fn value(&self, _: impl FnOnce(&'a ()) -> Value<'a>, _: impl FnOnce(&'a ()) -> Value<'a>) -> Value<'a> {
+    fn __dyntrace_value(&self, _: impl FnOnce(&'a ()) -> Value<'a>, _: impl FnOnce(&'a ()) -> Value<'a>) -> Value<'a> {
         self.0.inspect()
     }
 }
@@ -115,7 +120,7 @@ pub trait ByShape<'a> {
     type Two: 'a;
 
     /// Returns the value, by the function for its inner type.
-    fn value(
+    fn __dyntrace_value(
         &self,
         one: impl FnOnce(&'a Self::One) -> Value<'a>,
         two: impl FnOnce(&'a Self::Two) -> Value<'a>,
@@ -127,7 +132,11 @@ impl<'a, T: Shape> ByShape<'a> for &&Shown<'a, T> {
     type Two = T::Two;
 
     #[inline]
-    fn value(&self, one: impl FnOnce(&'a T::One) -> Value<'a>, two: impl FnOnce(&'a T::Two) -> Value<'a>) -> Value<'a> {
+    fn __dyntrace_value(
+        &self,
+        one: impl FnOnce(&'a T::One) -> Value<'a>,
+        two: impl FnOnce(&'a T::Two) -> Value<'a>,
+    ) -> Value<'a> {
         match self.0.layer() {
             Layer::None => Value::of(Plain::None),
             Layer::Some(inside) => one(inside).within(Variant::Some),
@@ -140,12 +149,16 @@ impl<'a, T: Shape> ByShape<'a> for &&Shown<'a, T> {
 /// For values that can be printed.
 pub trait ByDebug<'a> {
     /// Returns the value, without calling the functions.
-    fn value(&self, one: impl FnOnce(&'a ()) -> Value<'a>, two: impl FnOnce(&'a ()) -> Value<'a>) -> Value<'a>;
+    fn __dyntrace_value(
+        &self,
+        one: impl FnOnce(&'a ()) -> Value<'a>,
+        two: impl FnOnce(&'a ()) -> Value<'a>,
+    ) -> Value<'a>;
 }
 
 impl<'a, T: Debug> ByDebug<'a> for &Shown<'a, T> {
     #[inline]
-    fn value(&self, _: impl FnOnce(&'a ()) -> Value<'a>, _: impl FnOnce(&'a ()) -> Value<'a>) -> Value<'a> {
+    fn __dyntrace_value(&self, _: impl FnOnce(&'a ()) -> Value<'a>, _: impl FnOnce(&'a ()) -> Value<'a>) -> Value<'a> {
         Value::of(Plain::Debug(Printed::new(self.0)))
     }
 }
@@ -153,12 +166,16 @@ impl<'a, T: Debug> ByDebug<'a> for &Shown<'a, T> {
 /// For all others.
 pub trait Blind<'a> {
     /// Returns the value, without calling the functions.
-    fn value(&self, one: impl FnOnce(&'a ()) -> Value<'a>, two: impl FnOnce(&'a ()) -> Value<'a>) -> Value<'a>;
+    fn __dyntrace_value(
+        &self,
+        one: impl FnOnce(&'a ()) -> Value<'a>,
+        two: impl FnOnce(&'a ()) -> Value<'a>,
+    ) -> Value<'a>;
 }
 
 impl<'a, T> Blind<'a> for Shown<'a, T> {
     #[inline]
-    fn value(&self, _: impl FnOnce(&'a ()) -> Value<'a>, _: impl FnOnce(&'a ()) -> Value<'a>) -> Value<'a> {
+    fn __dyntrace_value(&self, _: impl FnOnce(&'a ()) -> Value<'a>, _: impl FnOnce(&'a ()) -> Value<'a>) -> Value<'a> {
         Value::opaque(self.0)
     }
 }
@@ -170,12 +187,12 @@ pub struct Inside<'a, T>(pub &'a T);
 /// For inspected values.
 pub trait InsideByInspect<'a> {
     /// Returns the value.
-    fn inside(&self) -> Value<'a>;
+    fn __dyntrace_inside(&self) -> Value<'a>;
 }
 
 impl<'a, T: Inspect> InsideByInspect<'a> for &&Inside<'a, T> {
     #[inline]
-    fn inside(&self) -> Value<'a> {
+    fn __dyntrace_inside(&self) -> Value<'a> {
         self.0.inspect()
     }
 }
@@ -183,12 +200,12 @@ impl<'a, T: Inspect> InsideByInspect<'a> for &&Inside<'a, T> {
 /// For values that can be printed.
 pub trait InsideByDebug<'a> {
     /// Returns the value.
-    fn inside(&self) -> Value<'a>;
+    fn __dyntrace_inside(&self) -> Value<'a>;
 }
 
 impl<'a, T: Debug> InsideByDebug<'a> for &Inside<'a, T> {
     #[inline]
-    fn inside(&self) -> Value<'a> {
+    fn __dyntrace_inside(&self) -> Value<'a> {
         Value::of(Plain::Debug(Printed::new(self.0)))
     }
 }
@@ -196,12 +213,12 @@ impl<'a, T: Debug> InsideByDebug<'a> for &Inside<'a, T> {
 /// For all others.
 pub trait InsideBlind<'a> {
     /// Returns the value.
-    fn inside(&self) -> Value<'a>;
+    fn __dyntrace_inside(&self) -> Value<'a>;
 }
 
 impl<'a, T> InsideBlind<'a> for Inside<'a, T> {
     #[inline]
-    fn inside(&self) -> Value<'a> {
+    fn __dyntrace_inside(&self) -> Value<'a> {
         Value::opaque(self.0)
     }
 }

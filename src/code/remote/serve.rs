@@ -13,7 +13,7 @@ use rustix::net::{RecvFlags, recv};
 
 use super::order::Order;
 use super::perform::perform;
-use crate::recorder::control::clients::{ClientLimit, parts, say};
+use crate::recorder::control::clients::{ClientLimit, ClosedInChildren, parts, say};
 use crate::recorder::control::protocol::Record;
 use crate::thread_progress::os::without_signals;
 use crate::unpark;
@@ -38,6 +38,7 @@ pub(super) fn serve(stream: UnixStream, order: Record) {
     let started = without_signals(|| {
         thread::Builder::new().name("dyntrace-code".into()).spawn(move || {
             let _place = place;
+            let _closed = ClosedInChildren::new(&*own);
             carry_out(&own, &order);
         })
     });

@@ -11,6 +11,8 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use super::protocol::{Record, Reply, frame};
 
+pub(crate) use crate::recorder::closed_in_children::ClosedInChildren;
+
 /// The bytes of records after which a new message begins.
 const CHUNK: usize = 32 << 10;
 

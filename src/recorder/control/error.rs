@@ -25,9 +25,10 @@ pub enum ControlError {
         /// The system's error.
         error: io::Error,
     },
-    /// Another copy of the library in this process has its control socket.
+    /// Another copy of the library has this control socket or table of tasks.
     #[error(
-        "another copy of dyntrace in this process has the control socket {0:?}: control the recorder through that one"
+        "another copy of dyntrace, in this process or in one of the same number in another container, has {0:?}: use that one, or \
+         give this one another XDG_RUNTIME_DIR"
     )]
     Taken(PathBuf),
     /// The process has no control socket.

@@ -1,22 +1,22 @@
 //! Tables for spreadsheets: a CSV file for each probe that fired.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use anyhow::Context as _;
 use dyntrace_reader::{Process, Trace};
 
+use crate::private::{self, NewFile};
 use crate::render::Printer as _;
 use crate::view::Csv;
-use crate::{escape, private, recording};
+use crate::{escape, recording};
 
 /// The longest name of a file, without its ending.
 const LONGEST: usize = 200;
 
 struct Table {
-    file: BufWriter<File>,
+    file: BufWriter<NewFile>,
     rows: Csv,
 }
 
@@ -31,7 +31,7 @@ pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {
         if !tables.contains_key(probe) {
             let path = output.join(file_name(probe, &mut taken));
             let file =
-                private::create(&path, mode).with_context(|| format!("cannot create {}", escape::path(&path)))?;
+                private::replace(&path, mode).with_context(|| format!("cannot create {}", escape::path(&path)))?;
             // Versions of a program may have different fields.
             let classes = trace.processes().iter().flat_map(Process::classes).filter(|class| class.name == probe);
             tables.insert(probe, Table { file: BufWriter::new(file), rows: Csv::new(classes, &mut out) });
@@ -42,7 +42,9 @@ pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {
         }
         out.clear();
     }
-    tables.into_values().try_for_each(|mut table| table.file.flush())?;
+    for table in tables.into_values() {
+        table.file.into_inner()?.finish()?;
+    }
     Ok(())
 }
 

@@ -106,6 +106,20 @@ pub fn convert(Arguments { traces, to, output, sampling, partition }: &Arguments
         return partition::convert(traces, output, partition);
     }
     let trace = recording::open(traces)?;
+    let output_folder = output.canonicalize().ok();
+    if trace
+        .processes()
+        .iter()
+        .any(|process| output_folder.is_some() && process.path.canonicalize().ok() == output_folder)
+    {
+        return Err(Failure::new(
+            exit::USAGE,
+            anyhow!(
+                "{} is a folder of the trace itself: readers would take new files there for its own",
+                escape::path(output)
+            ),
+        ));
+    }
     match to {
         Format::Perfetto => perfetto::convert(&trace, output).map_err(anyhow::Error::new),
         Format::Parquet => parquet::convert(&trace, output),

@@ -1,19 +1,19 @@
 //! Spans of OpenTelemetry: to a file, as the collector's file receiver reads it, or to a collector.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 
 use dyntrace_reader::{FileOperations, Trace};
 
 use crate::otlp::{Batch, Endpoint, Receiver, Sampling, Spans};
-use crate::{losses, private, recording};
+use crate::private::{self, NewFile};
+use crate::{losses, recording};
 
 /// Writes the operations that the rules keep, and tells how many are left out.
 pub fn convert(trace: &Trace, output: &Path, sampling: &Sampling) -> io::Result<()> {
     let to = match Endpoint::of(output)? {
         Some(endpoint) => Output::Endpoint(endpoint),
-        None => Output::File(BufWriter::new(private::create(output, private::mode(trace))?)),
+        None => Output::File(BufWriter::new(private::replace(output, private::mode(trace))?)),
     };
     let mut spans = Spans::new(to, sampling);
     let mut operations = FileOperations::default();
@@ -39,14 +39,14 @@ pub fn convert(trace: &Trace, output: &Path, sampling: &Sampling) -> io::Result<
 }
 
 enum Output {
-    File(BufWriter<File>),
+    File(BufWriter<NewFile>),
     Endpoint(Endpoint),
 }
 
 impl Output {
     fn finish(self) -> io::Result<()> {
         match self {
-            Output::File(mut file) => file.flush(),
+            Output::File(file) => file.into_inner()?.finish(),
             Output::Endpoint(endpoint) => endpoint.finish(),
         }
     }

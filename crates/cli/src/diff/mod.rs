@@ -112,8 +112,8 @@ pub fn diff(arguments: &Arguments) -> Outcome {
     let checked: Vec<Checked<'_>> = checked.into_iter().flatten().collect();
     if let Some(file) = &arguments.html {
         let page = page::page(&diff, &checked);
-        private::create(file, diff.a.mode & diff.b.mode)
-            .and_then(|mut file| file.write_all(page.as_bytes()))
+        private::replace(file, diff.a.mode & diff.b.mode)
+            .and_then(|mut file| file.write_all(page.as_bytes()).and_then(|()| file.finish()))
             .with_context(|| format!("cannot write the page {}", escape::path(file)))?;
     }
     if arguments.json {

@@ -1,5 +1,6 @@
 //! Finishes traces whose programs were killed or have just ended.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ const RINGS: &str = ".rings";
 
 /// Makes plain traces of the recordings in `directory`, except those of processes that still record.
 pub fn end(directory: &Path) -> Result<(), Failure> {
-    let unreadable = |error| Failure::new(exit::NO_TRACE, anyhow::Error::new(error));
+    let unreadable = |error| Failure::from(anyhow::Error::new(error));
     let folders: Vec<(PathBuf, u64)> = match Trace::open(directory) {
         Err(dyntrace_reader::Error::NoTrace { .. } | dyntrace_reader::Error::Io { .. }) => {
             return Err(nothing(directory));
@@ -95,14 +96,20 @@ fn unroll(folder: &Path) -> Result<(), Failure> {
         name.push(ending);
         name
     };
-    let (plain, rings) = (beside(".plain"), beside(".circles"));
+    // Hidden until it is whole: readers would take it for a process of its own.
+    let mut plain = OsString::from(".");
+    plain.push(beside(".plain"));
+    let rings = beside(".circles");
     let path = folder.with_file_name(&plain);
     let put = || format!("cannot replace the trace by {}", escape::path(&path));
     let holder = Folder::open(folder.parent().unwrap_or(Path::new("/"))).with_context(put)?;
-    let failure = |error| Failure::new(exit::NO_TRACE, anyhow::Error::new(error));
     // An earlier command may have been killed here.
     let _ = holder.remove_all(&plain);
-    dyntrace_reader::recover(folder, &path).map_err(failure)?;
+    if let Err(error) = dyntrace_reader::recover(folder, &path) {
+        // The rings stay, for `dyntrace recover`.
+        let _ = holder.remove_all(&plain);
+        return Err(anyhow::Error::new(error).into());
+    }
     let name = folder.file_name().unwrap_or_default();
     holder
         .rename(name, &rings)

@@ -44,7 +44,8 @@ pub struct Summary {
 impl Summary {
     /// Reads the trace in `directory`.
     pub fn of(directory: &Path) -> Result<Summary, Failure> {
-        let trace = recording::open(&[directory.to_owned()])?;
+        // The trace was just made: the status for one that is missing would be wrong.
+        let trace = recording::open(&[directory.to_owned()]).map_err(|failure| Failure::from(failure.error))?;
         let mut events = 0;
         let mut threads = HashSet::new();
         let mut last = None;

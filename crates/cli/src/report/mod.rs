@@ -61,8 +61,8 @@ pub fn report(Arguments { traces, output }: &Arguments) -> Outcome {
     }
     let losses = trace.losses();
     let page = page::page(trace.processes(), summary, &losses);
-    private::create(output, private::mode(&trace))
-        .and_then(|mut file| file.write_all(page.as_bytes()))
+    private::replace(output, private::mode(&trace))
+        .and_then(|mut file| file.write_all(page.as_bytes()).and_then(|()| file.finish()))
         .with_context(|| format!("cannot write the page {}", escape::path(output)))?;
     losses::say(&losses);
     Ok(losses::status(&losses))

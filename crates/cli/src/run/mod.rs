@@ -15,7 +15,7 @@ mod recorded;
 mod rows;
 mod script_file;
 mod session;
-mod slow;
+pub mod slow;
 mod tag;
 mod target;
 mod tracing;

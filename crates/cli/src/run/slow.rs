@@ -18,10 +18,17 @@ pub fn settings(slow: Option<i64>, script: &Script) -> Result<Settings, Failure>
     let Some(slow) = slow else { return Ok(Settings::default()) };
     match script {
         Script::Shipped(shipped) if shipped.name == TAKER => Ok(Settings { slow }),
-        _ => {
-            Err(Failure::new(exit::USAGE, anyhow!("{} takes no --slow: only {TAKER} shows slow polls", script.name())))
-        }
+        _ => Err(refusal(script.name())),
     }
+}
+
+/// Fails for a shipped script without slow polls.
+pub fn check(slow: Option<i64>, script: &str) -> Result<(), Failure> {
+    if slow.is_none() || script == TAKER { Ok(()) } else { Err(refusal(script)) }
+}
+
+fn refusal(script: impl std::fmt::Display) -> Failure {
+    Failure::new(exit::USAGE, anyhow!("{script} takes no --slow: only {TAKER} shows slow polls"))
 }
 
 /// The shipped script `text` with this time instead of its own, which is the first number of this value in the text.

@@ -53,6 +53,9 @@ Exit status:
    3  events were dropped; events above --limit do not count
   65  there is no such process, function, pattern or session, or the process does not allow control";
 
+/// The most events per second by default.
+const PER_SECOND: u32 = 10_000;
+
 #[derive(clap::Args)]
 #[command(subcommand_value_name = "ORDER", subcommand_help_heading = "Orders to a running trace")]
 pub struct Arguments {
@@ -75,9 +78,9 @@ pub struct Arguments {
     /// Print the counts of each interval of this length, and restart from 0: 1s
     #[arg(long, value_name = "TIME", value_parser = interval)]
     pub interval: Option<Duration>,
-    /// The most events per second; others are left out, and counted
-    #[arg(long, value_name = "N/s", default_value = "10000/s", value_parser = per_second)]
-    limit: u32,
+    /// The most events per second; others are left out, and counted [default: 10000/s]
+    #[arg(long, value_name = "N/s", value_parser = per_second)]
+    limit: Option<u32>,
     /// End after this time: 30s
     #[arg(long = "for", value_name = "TIME", value_parser = time::duration)]
     length: Option<i64>,
@@ -135,7 +138,7 @@ impl Arguments {
             return Err(Failure::new(exit::USAGE, anyhow!(why)));
         }
         let mut limits = Limits::default();
-        limits.per_second = Some(self.limit);
+        limits.per_second = Some(self.limit.unwrap_or(PER_SECOND));
         limits.events = self.max_events;
         limits.time = self.length.and_then(|length| u64::try_from(length).ok()).map(Duration::from_nanos);
         Ok(TraceRequest {
@@ -146,6 +149,31 @@ impl Arguments {
             limits,
             interval: self.interval,
         })
+    }
+}
+
+impl Arguments {
+    /// Fails if the command has arguments of a new trace before its order, which would do nothing.
+    pub fn check_order(&self) -> Result<(), Failure> {
+        let of_a_trace = [
+            (!self.patterns.is_empty(), "a pattern"),
+            (!self.actions.text().is_empty(), "an action, such as --return,"),
+            (self.later, "--later"),
+            (self.interval.is_some(), "--interval"),
+            (self.limit.is_some(), "--limit"),
+            (self.length.is_some(), "--for"),
+            (self.max_events.is_some(), "--max-events"),
+            (!self.process.is_empty(), "--process"),
+        ];
+        match of_a_trace.into_iter().find(|(is_given, _)| *is_given) {
+            None => Ok(()),
+            Some((_, given)) => {
+                let why = format!(
+                    "{given} before an order is of a new trace: put it behind the order if that takes it, or leave it out"
+                );
+                Err(Failure::new(exit::USAGE, anyhow!(why)))
+            }
+        }
     }
 }
 
@@ -219,6 +247,32 @@ mod tests {
             let failure = with_actions(pattern, "silent, count").unwrap_err();
             assert_eq!(failure.status, exit::USAGE);
             assert!(failure.error.to_string().contains(why), "{}", failure.error);
+        }
+    }
+
+    #[test]
+    fn arguments_of_a_trace_are_refused_before_an_order() {
+        #[derive(clap::Parser)]
+        struct Whole {
+            #[command(flatten)]
+            arguments: Arguments,
+        }
+        let check = |words: &str| <Whole as clap::Parser>::parse_from(words.split(' ')).arguments.check_order();
+        for right in
+            ["trace -p 1 list", "trace -p 1 --json --session a add a::b --return", "trace -p 1 update 2 a::b --count"]
+        {
+            assert!(check(right).is_ok(), "{right}");
+        }
+        for wrong in [
+            "--return add a::b",
+            "a::c list",
+            "--limit 5/s list",
+            "--later add a::b",
+            "--process new list",
+            "--for 1s list",
+        ] {
+            let failure = check(&format!("trace -p 1 {wrong}")).unwrap_err();
+            assert_eq!(failure.status, exit::USAGE, "{wrong}");
         }
     }
 

@@ -27,6 +27,7 @@ pub use arguments::{Arguments, HELP};
 /// Traces the process and prints the events until the trace ends; or carries out an order to a running trace.
 pub fn trace(arguments: &Arguments) -> Outcome {
     if let Some(order) = &arguments.order {
+        arguments.check_order()?;
         return orders::carry_out(arguments, order);
     }
     let wish = arguments.wish()?;

@@ -15,7 +15,9 @@ use super::tag::OfTag;
 use super::text::Text;
 use super::time::{self, Instant};
 use super::token::OfToken;
+use crate::exit::Failure;
 use crate::render::{self, Rendering, Settings};
+use crate::run::slow;
 
 pub const HELP: &str = "\
 Examples:
@@ -151,6 +153,11 @@ impl Arguments {
             selection = selection.until(until.at(first));
         }
         selection
+    }
+
+    /// Fails if options do not fit each other, beyond what the parser checks.
+    pub fn check(&self) -> Result<(), Failure> {
+        self.script.map_or(Ok(()), |script| slow::check(self.slow, script.script))
     }
 
     fn settings(&self) -> Settings {

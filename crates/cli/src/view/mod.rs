@@ -40,6 +40,7 @@ const AT_ONCE: usize = 64 * 1024;
 
 /// Prints the events that the user asked for, and reports losses.
 pub fn view(arguments: &Arguments) -> Outcome {
+    arguments.check()?;
     let trace = recording::open(&arguments.traces)?;
     if let Some(count) = arguments.slowest {
         return slowest(&trace, arguments, count);

@@ -31,6 +31,9 @@ pub(super) fn keep() -> Result<(), ControlError> {
     let directory = Directory::own()?;
     remove_old(&directory.folder);
     let name = name(process::id());
+    if is_in_use(&directory.folder, &name) {
+        return Err(ControlError::Taken(directory.folder.path().join(&name)));
+    }
     // Of an ended process with this number.
     let _ = directory.folder.remove_file(&name);
     let doing = |doing| {
@@ -38,6 +41,8 @@ pub(super) fn keep() -> Result<(), ControlError> {
         ControlError::system(format!("{doing} the table of tasks {path:?}"))
     };
     let file = directory.folder.create_file(&name, NewFile::Plain).map_err(doing("create"))?;
+    // As long as it is open. If another process looks at it now, it is only removed too early.
+    let _ = file.try_lock();
     let descriptor = file.as_raw_fd();
     without_file_size_signal(|| task_table::start(file)).map_err(|error| {
         let _ = directory.folder.remove_file(&name);
@@ -58,7 +63,7 @@ fn remove_old(folder: &Folder) {
     let mut dead: Vec<(SystemTime, String)> = Vec::new();
     for name in folder.names().unwrap_or_default() {
         let Some(name) = name.to_str() else { continue };
-        if process_of(name).is_some_and(|pid| !is_alive(pid)) {
+        if process_of(name).is_some_and(|pid| !is_alive(pid)) && !is_in_use(folder, name) {
             dead.push((changed(name).unwrap_or(SystemTime::UNIX_EPOCH), name.to_owned()));
         }
     }
@@ -67,6 +72,11 @@ fn remove_old(folder: &Folder) {
         // A file that cannot be removed only takes space.
         let _ = folder.remove_file(name);
     }
+}
+
+/// Whether a process keeps the table: this one, by another copy of dyntrace, or one of another pid namespace.
+fn is_in_use(folder: &Folder, name: &str) -> bool {
+    folder.open_file(name).is_ok_and(|file| file.try_lock().is_err())
 }
 
 fn name(pid: u32) -> String {

@@ -1,7 +1,7 @@
 //! One row for each event. Fields of the same name share a column.
 
+use crate::private::NewFile;
 use std::collections::HashMap;
-use std::fs::File;
 use std::ptr;
 
 use dyntrace_fleet::{Cell, Kind, Table};
@@ -24,7 +24,7 @@ const FIXED: [(&str, Kind); 7] = [
 ];
 
 pub struct Events {
-    pub table: Table<File>,
+    pub table: Table<NewFile>,
     /// The columns of each field, by the address of the class.
     columns: HashMap<usize, Vec<Place>>,
 }
@@ -38,7 +38,7 @@ struct Place {
 
 impl Events {
     /// A table for the events of `trace` in this new file.
-    pub fn create(file: File, trace: &Trace) -> anyhow::Result<Events> {
+    pub fn create(file: NewFile, trace: &Trace) -> anyhow::Result<Events> {
         let mut columns = Columns::default();
         for (name, kind) in FIXED {
             columns.place(name, kind);

@@ -4,7 +4,7 @@ mod events;
 pub mod operations;
 pub mod tasks;
 
-use std::fs::File;
+use crate::private::NewFile;
 use std::path::Path;
 
 use dyntrace_fleet::{Kind, Schema, Table};
@@ -17,7 +17,7 @@ use crate::{private, recording};
 const VERSION: &str = "1";
 
 /// A table with these columns in this new file.
-fn create(file: File, columns: impl IntoIterator<Item = (String, Kind)>) -> anyhow::Result<Table<File>> {
+fn create(file: NewFile, columns: impl IntoIterator<Item = (String, Kind)>) -> anyhow::Result<Table<NewFile>> {
     let metadata = vec![("dyntrace.version", VERSION.to_owned())];
     let schema = Schema { columns: columns.into_iter().collect(), looked_up: &[], metadata };
     Ok(Table::create(file, &schema)?)
@@ -27,7 +27,7 @@ fn create(file: File, columns: impl IntoIterator<Item = (String, Kind)>) -> anyh
 pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {
     let mode = private::mode(trace);
     private::create_folder(output, mode)?;
-    let new = |name| private::create(&output.join(name), mode);
+    let new = |name| private::replace(&output.join(name), mode);
     let mut events = events::Events::create(new("events.parquet")?, trace)?;
     let mut operations = operations::Operations::create(new("operations.parquet")?)?;
     let mut tasks = tasks::Tasks::create(new("tasks.parquet")?)?;
@@ -51,8 +51,8 @@ pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {
     if lives.left_out > 0 {
         say!("dyntrace: {} tasks are beyond the limit and have no rows in tasks.parquet", lives.left_out);
     }
-    events.table.finish()?;
-    tasks.0.finish()?;
-    operations.0.finish()?;
+    for table in [events.table, tasks.0, operations.0] {
+        table.finish()?.finish()?;
+    }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! One row for each operation of a driver.
 
+use crate::private::NewFile;
 use std::borrow::Cow;
-use std::fs::File;
 
 use dyntrace_fleet::{Cell, Kind, Table};
 use dyntrace_reader::{FileOperation, Text};
@@ -11,7 +11,7 @@ use super::create;
 use crate::operation::{bytes, errno_name, name_of};
 use crate::view::process_name;
 
-pub struct Operations(pub Table<File>);
+pub struct Operations(pub Table<NewFile>);
 
 /// The columns in their order, with their values.
 const COLUMNS: [(&str, Kind, Get); 38] = [
@@ -82,7 +82,7 @@ pub fn columns() -> impl Iterator<Item = (String, Kind)> {
 
 impl Operations {
     /// A table in this new file.
-    pub fn create(file: File) -> anyhow::Result<Operations> {
+    pub fn create(file: NewFile) -> anyhow::Result<Operations> {
         create(file, columns()).map(Operations)
     }
 

@@ -1,6 +1,6 @@
 //! One row for each task or job.
 
-use std::fs::File;
+use crate::private::NewFile;
 
 use dyntrace_fleet::{Cell, Kind, Table};
 use parquet::errors::Result;
@@ -9,7 +9,7 @@ use super::create;
 use crate::recorded_tasks::Task;
 use crate::view::process_name;
 
-pub struct Tasks(pub Table<File>);
+pub struct Tasks(pub Table<NewFile>);
 
 /// The columns in their order, with their values.
 const COLUMNS: [(&str, Kind, Get); 17] = [
@@ -36,7 +36,7 @@ type Get = for<'r> fn(&'r Task<'_>) -> Option<Cell<'r>>;
 
 impl Tasks {
     /// A table in this new file.
-    pub fn create(file: File) -> anyhow::Result<Tasks> {
+    pub fn create(file: NewFile) -> anyhow::Result<Tasks> {
         create(file, columns()).map(Tasks)
     }
 

@@ -177,7 +177,7 @@ impl Round<'_> {
 
 impl Seen {
     fn fail(&mut self, error: anyhow::Error) {
-        self.lines.push(format!("skipped: {error:#}"));
+        self.lines.push(format!("skipped: {}", escape::name(format!("{error:#}"))));
         self.failed.get_or_insert(error);
         self.is_damaged = true;
         self.are_all_last = false;

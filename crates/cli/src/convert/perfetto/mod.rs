@@ -26,7 +26,7 @@ use tracks::{Owner, Tracks};
 use wakes::Wakes;
 
 pub fn convert(trace: &Trace, output: &Path) -> io::Result<()> {
-    let mut packets = Packets::new(BufWriter::new(private::create(output, private::mode(trace))?));
+    let mut packets = Packets::new(BufWriter::new(private::replace(output, private::mode(trace))?));
     let mut operations = FileOperations::default();
     let mut tasks = Tasks::default();
     let mut tracks = Tracks::default();
@@ -56,7 +56,7 @@ pub fn convert(trace: &Trace, output: &Path) -> io::Result<()> {
         slices::poll(poll, tracks.thread(poll.process, poll.tid), flow, &mut packets.strings, &mut events);
         packets.write(&mut tracks, &mut events)?;
     }
-    packets.finish()
+    packets.finish()?.into_inner()?.finish()
 }
 
 /// Draws an operation on a lane of its submitter and on one of its user tag, its service on the I/O thread, and the queue's lengths.

@@ -118,10 +118,11 @@ impl<W: Write> Packets<W> {
         self.file.write_all(&group.encode_to_vec())
     }
 
-    pub fn finish(mut self) -> io::Result<()> {
+    pub fn finish(mut self) -> io::Result<W> {
         self.release(0);
         self.flush()?;
-        self.file.flush()
+        self.file.flush()?;
+        Ok(self.file)
     }
 }
 

@@ -1,0 +1,82 @@
+//! The future of a traced asynchronous function owns its arguments, also those, and the parts, that its body does not name.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use dyntrace::trace::{Limits, Session};
+use dyntrace::traced;
+use tokio::task::yield_now;
+
+/// Shows by its count whether it lives.
+struct Kept {
+    _count: Arc<()>,
+}
+
+struct Job {
+    _kept: Kept,
+    name: String,
+}
+
+#[traced(skip(_kept))]
+async fn hidden(_kept: Kept) {
+    yield_now().await;
+}
+
+#[traced]
+impl Job {
+    async fn names_a_part(self) -> usize {
+        yield_now().await;
+        self.name.len()
+    }
+
+    async fn names_nothing(self) {
+        yield_now().await;
+    }
+}
+
+#[traced]
+async fn unnamed(_: Kept) {
+    yield_now().await;
+}
+
+#[traced]
+async fn part((number, _): (u32, Kept)) -> u32 {
+    yield_now().await;
+    number
+}
+
+#[traced(caller)]
+async fn of_a_caller(_: Kept) {
+    yield_now().await;
+}
+
+/// Checks that what the future got lives until it ends.
+fn check<F: Future>(name: &str, future: impl FnOnce(Kept) -> F) {
+    let count = Arc::new(());
+    let mut future = pin!(future(Kept { _count: Arc::clone(&count) }));
+    let context = &mut Context::from_waker(Waker::noop());
+    assert!(future.as_mut().poll(context).is_pending());
+    assert_eq!(Arc::strong_count(&count), 2, "{name}: dropped before the body has ended");
+    assert!(matches!(future.as_mut().poll(context), Poll::Ready(_)));
+    assert_eq!(Arc::strong_count(&count), 1, "{name}: kept after the end");
+}
+
+fn check_all() {
+    let job = |kept| Job { _kept: kept, name: "a name".to_owned() };
+    check("names_a_part", |kept| job(kept).names_a_part());
+    check("names_nothing", |kept| job(kept).names_nothing());
+    check("hidden", hidden);
+    check("unnamed", unnamed);
+    check("part", |kept| part((1, kept)));
+    check("of_a_caller", of_a_caller);
+}
+
+#[tokio::test]
+async fn a_future_owns_its_arguments_to_its_end() {
+    check_all();
+    let session = Session::start(Limits::default(), |_| ()).unwrap();
+    assert!(session.set("**::owned::**").await.unwrap().functions >= 6);
+    check_all();
+}

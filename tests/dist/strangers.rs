@@ -2,6 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::SocketAddr;
+use std::pin::pin;
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use dyntrace::dist::{Error, Node, Options};
@@ -107,6 +109,26 @@ async fn a_silent_epmd_is_named_and_holds_up_no_peer_that_connects() {
         }
     };
     in_the_end(connected).await;
+}
+
+#[tokio::test]
+async fn a_caller_that_is_not_polled_keeps_nobody_from_an_answer() {
+    let world: World = world!();
+    let epmd = silent_epmd(&[118, 0, 0, 0, 0, 7], Duration::ZERO);
+    let options = Options { epmd_port: epmd, setup_time: Duration::from_millis(500), ..world.options() };
+    let node = Node::start_with(NEAR, COOKIE, options).unwrap();
+    let mut forgotten = pin!(node.connect(FAR));
+    assert!(forgotten.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    in_the_end(node.connect(FAR)).await.unwrap_err();
+}
+
+#[tokio::test]
+async fn a_setup_may_take_for_ever() {
+    let world: World = world!();
+    let options = Options { setup_time: Duration::MAX, ..world.options() };
+    let node = Node::start_with(NEAR, COOKIE, options).unwrap();
+    let error = in_the_end(node.connect(FAR)).await.unwrap_err();
+    assert!(!matches!(error, Error::Lost { .. }), "{error}");
 }
 
 #[tokio::test]

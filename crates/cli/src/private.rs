@@ -61,12 +61,19 @@ pub fn replace(path: &Path, mode: u32) -> io::Result<NewFile> {
     if fs::symlink_metadata(&path).is_ok_and(|there| !there.is_file()) {
         return Ok(NewFile { file: OpenOptions::new().write(true).open(&path)?, names: None });
     }
-    let mut partial = OsString::from(".");
-    partial.push(path.file_name().unwrap_or_default());
-    partial.push(format!(".{}.partial", process::id()));
-    let partial = path.with_file_name(partial);
-    let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&partial)?;
-    Ok(NewFile { file, names: Some((partial, path)) })
+    for number in 0.. {
+        let mut partial = OsString::from(".");
+        partial.push(path.file_name().unwrap_or_default());
+        partial.push(format!(".{}-{number}.partial", process::id()));
+        let partial = path.with_file_name(partial);
+        match OpenOptions::new().write(true).create_new(true).mode(mode).open(&partial) {
+            Ok(file) => return Ok(NewFile { file, names: Some((partial, path)) }),
+            // Of a killed command with this number, or of one in another container.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    unreachable!("one of the numbers is free")
 }
 
 impl NewFile {
@@ -137,8 +144,10 @@ mod tests {
         fs::write(&file, "old").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         let mut given_up = replace(&link, 0o600).unwrap();
+        let beside = replace(&link, 0o600).unwrap();
         given_up.write_all(b"half").unwrap();
         drop(given_up);
+        drop(beside);
         assert_eq!(fs::read_to_string(&file).unwrap(), "old");
         let mut new = replace(&link, 0o600).unwrap();
         new.write_all(b"new").unwrap();

@@ -106,11 +106,8 @@ pub fn convert(Arguments { traces, to, output, sampling, partition }: &Arguments
         return partition::convert(traces, output, partition);
     }
     let trace = recording::open(traces)?;
-    let output_folder = output.canonicalize().ok();
-    if trace
-        .processes()
-        .iter()
-        .any(|process| output_folder.is_some() && process.path.canonicalize().ok() == output_folder)
+    if let Ok(folder) = output.canonicalize()
+        && trace.processes().iter().any(|process| process.path.canonicalize().is_ok_and(|path| path == folder))
     {
         return Err(Failure::new(
             exit::USAGE,

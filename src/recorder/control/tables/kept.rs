@@ -1,5 +1,6 @@
 //! The file of the table, and those of ended processes.
 
+use std::fs::TryLockError;
 use std::mem;
 use std::os::fd::AsRawFd as _;
 use std::process;
@@ -76,7 +77,8 @@ fn remove_old(folder: &Folder) {
 
 /// Whether a process keeps the table: this one, by another copy of dyntrace, or one of another pid namespace.
 fn is_in_use(folder: &Folder, name: &str) -> bool {
-    folder.open_file(name).is_ok_and(|file| file.try_lock().is_err())
+    // A file system without locks does not tell.
+    folder.open_file(name).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 fn name(pid: u32) -> String {
@@ -113,5 +115,17 @@ mod tests {
         expected.extend(others);
         expected.sort_unstable();
         assert_eq!(left, expected);
+    }
+
+    #[test]
+    fn a_table_that_is_open_elsewhere_is_in_use() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::make_private(&place.path().join("dyntrace")).unwrap();
+        let file = folder.create_file("1.tasks", NewFile::Plain).unwrap();
+        assert!(!is_in_use(&folder, "1.tasks") && !is_in_use(&folder, "2.tasks"));
+        file.try_lock().unwrap();
+        assert!(is_in_use(&folder, "1.tasks"));
+        drop(file);
+        assert!(!is_in_use(&folder, "1.tasks"));
     }
 }

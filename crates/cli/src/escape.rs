@@ -16,7 +16,7 @@ pub fn path(path: impl AsRef<Path>) -> String {
     name(path.as_ref().as_os_str().as_encoded_bytes())
 }
 
-/// Text of several lines. What is escaped already stays as it is.
+/// Text of several lines: newlines and tabs pass, and so do sequences of an earlier escaping.
 pub fn lines(text: impl AsRef<[u8]>) -> String {
     escape_lines(text.as_ref())
 }

@@ -17,8 +17,8 @@
 //! The arguments move into the closure, and only the closure borrows them. So the compiler keeps them in their registers while the site is
 //! unset. Inside they are bound again, in order, and dropped as usual.
 //!
-//! For an asynchronous function the closure returns the future, which owns all arguments. A function with `#[track_caller]` has a guard instead of the closure, which
-//! its callees would take for their caller. A function that is both becomes one that takes its caller's location and returns the future:
+//! For an asynchronous function the closure returns the future, which owns all arguments. A function with `#[track_caller]` has a guard
+//! instead of the closure, which its callees would take for their caller. A function that is both becomes one that takes its caller's location and returns the future:
 //! Rust has no asynchronous functions with `#[track_caller]`.
 
 use proc_macro2::{Ident, Span, TokenStream};

@@ -25,8 +25,8 @@
 //!    sleep: the kernel worked that long.
 //! 6. [`ENOUGH`] misses in a row pause the word, too: a file set larger than the cache pays for eight attempts in vain a second.
 //!
-//! A pause takes 1 ms, and twice the last pause if the attempt began on its probation, up to 1 s. What began before the end of the last pause
-//! changes nothing.
+//! A pause takes 1 ms, and twice the last pause if the attempt began on its probation, up to 1 s. An attempt that
+//! began before the end of the last pause changes nothing.
 //!
 //! # Why one slow attempt is not enough
 //!

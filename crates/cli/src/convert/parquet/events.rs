@@ -1,6 +1,5 @@
 //! One row for each event. Fields of the same name share a column.
 
-use crate::private::NewFile;
 use std::collections::HashMap;
 use std::ptr;
 
@@ -10,6 +9,7 @@ use parquet::errors::Result;
 use smallvec::SmallVec;
 
 use super::create;
+use crate::private::NewFile;
 use crate::view::{Code, process_name};
 
 /// The columns of every event.

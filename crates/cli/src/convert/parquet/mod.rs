@@ -4,14 +4,14 @@ mod events;
 pub mod operations;
 pub mod tasks;
 
-use crate::private::NewFile;
 use std::path::Path;
 
 use dyntrace_fleet::{Kind, Schema, Table};
 use dyntrace_reader::Trace;
 
+use crate::private::{self, NewFile};
 use crate::recorded_tasks::{self, Told};
-use crate::{private, recording};
+use crate::recording;
 
 /// Counted up when a column changes or goes.
 const VERSION: &str = "1";

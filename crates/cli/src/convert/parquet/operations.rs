@@ -1,6 +1,5 @@
 //! One row for each operation of a driver.
 
-use crate::private::NewFile;
 use std::borrow::Cow;
 
 use dyntrace_fleet::{Cell, Kind, Table};
@@ -9,6 +8,7 @@ use parquet::errors::Result;
 
 use super::create;
 use crate::operation::{bytes, errno_name, name_of};
+use crate::private::NewFile;
 use crate::view::process_name;
 
 pub struct Operations(pub Table<NewFile>);

@@ -1,11 +1,10 @@
 //! One row for each task or job.
 
-use crate::private::NewFile;
-
 use dyntrace_fleet::{Cell, Kind, Table};
 use parquet::errors::Result;
 
 use super::create;
+use crate::private::NewFile;
 use crate::recorded_tasks::Task;
 use crate::view::process_name;
 

@@ -10,8 +10,9 @@
 //!
 //! - **open**: operations are attempted.
 //! - **paused** until an instant, at a level: operations go to the pool without an attempt.
-//! - **on probation**: after a pause, for as long as the pause lasted, or after a slow attempt. Operations are attempted. If this time passes
-//!   without another pause, the level is forgotten: the state is open again, and the next quick answer writes that down.
+//! - **on probation**: after a pause, for as long as the pause lasted, or after a slow attempt. Operations are attempted. The first quick
+//!   answer after this time opens the word, and the level is forgotten. Without one the probation goes on: where operations are rare, each
+//!   may be slow.
 //!
 //! # Steps
 //!
@@ -20,13 +21,14 @@
 //! 2. It measures the attempt.
 //! 3. After a quick answer [`note`](BackOff::note) writes nothing to an open word, unless an attempt before it raised doubts. So threads that
 //!    only hit share the word's cache line without moving it.
-//! 4. An attempt that took [`SLOW`] or longer, hit or miss, puts an open word on probation for half a millisecond.
+//! 4. An attempt that took [`SLOW`] or longer, hit or miss, puts an open word on probation for half a millisecond, and begins a probation
+//!    again whose time had passed.
 //! 5. On probation, an attempt that took so long and slept pauses the word: the file system had it wait. So do two in a row without a
 //!    sleep: the kernel worked that long.
 //! 6. [`ENOUGH`] misses in a row pause the word, too: a file set larger than the cache pays for eight attempts in vain a second.
 //!
 //! A pause takes 1 ms, and twice the last pause if the attempt began on its probation, up to 1 s. An attempt that
-//! began before the end of the last pause changes nothing.
+//! began before the end of the last pause changes nothing. A quick answer ends a row of misses or slow attempts.
 //!
 //! # Why one slow attempt is not enough
 //!
@@ -147,16 +149,14 @@ impl Word {
             return None;
         }
         let is_on_probation = self.until != 0 && began < self.until + length(self.level);
-        // A pause or a probation that is over is forgotten, with its doubts.
-        let word = if self.until != 0 && !is_on_probation { Word::from(OPEN) } else { self };
-        let doubts = word.doubts + outcome.doubts();
+        let doubts = self.doubts + outcome.doubts();
         match outcome {
             Outcome::Hit if !is_on_probation => Some(Word::from(OPEN)),
-            Outcome::Hit => (doubts != 0).then_some(Word { doubts: 0, ..word }),
-            Outcome::Late if !is_on_probation && doubts < ENOUGH => Some(Word { until: ended, level: 0, doubts }),
-            _ if doubts < ENOUGH => Some(Word { doubts, ..word }),
+            Outcome::Hit => (self.doubts != 0).then_some(Word { doubts: 0, ..self }),
+            Outcome::Late if !is_on_probation && doubts < ENOUGH => Some(Word { until: ended, doubts, ..self }),
+            _ if doubts < ENOUGH => Some(Word { doubts, ..self }),
             _ => {
-                let level = if is_on_probation { (self.level + 1).min(TOP_LEVEL) } else { 1 };
+                let level = (self.level + 1).min(TOP_LEVEL);
                 Some(Word { until: ended + length(level), level, doubts: 0 })
             }
         }
@@ -235,10 +235,10 @@ mod tests {
         note(&back_off, Outcome::Slept, 2);
         assert!(!allows(&back_off, 4));
         // The second pause ended shortly after 4, and its probation shortly after 6.
-        note(&back_off, Outcome::Hit, 5);
-        note(&back_off, Outcome::Slept, 7);
-        assert!(!allows(&back_off, 8));
-        assert!(allows(&back_off, 9), "it is the first pause again");
+        note(&back_off, Outcome::Hit, 7);
+        note(&back_off, Outcome::Slept, 8);
+        assert!(!allows(&back_off, 9));
+        assert!(allows(&back_off, 10), "it is the first pause again");
     }
 
     #[test]
@@ -287,12 +287,22 @@ mod tests {
     }
 
     #[test]
-    fn doubts_are_forgotten_with_the_probation() {
+    fn a_row_of_misses_goes_on_over_a_late_one() {
         let back_off = BackOff::new();
         note(&back_off, Outcome::Late, 0);
-        note(&back_off, Outcome::Late, 5);
-        (1..ENOUGH).for_each(|_| note(&back_off, Outcome::Miss, 10));
-        assert!(back_off.allows(|| panic!("the late ones were long ago")));
+        (0..ENOUGH / 2).for_each(|_| note(&back_off, Outcome::Miss, 10));
+        assert!(!allows(&back_off, 11));
+    }
+
+    #[test]
+    fn pauses_grow_where_rare_attempts_are_all_slow() {
+        let back_off = BackOff::new();
+        for second in 1..=4 {
+            note(&back_off, Outcome::Slept, 1000 * second);
+            assert_eq!(back_off.level(), second);
+        }
+        note(&back_off, Outcome::Hit, 5000);
+        assert!(back_off.allows(|| panic!("a quick one after the probation opens it")));
     }
 
     #[test]

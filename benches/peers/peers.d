@@ -11,4 +11,8 @@ provider peers_dyntrace {
                 char *s1, char *s2,
                 int64_t i1, int64_t i2, int64_t i3, int64_t i4,
                 char *port);
+
+    /** Like function-entry of dyntrace. */
+    probe call(char *proc, char *function, char *arguments,
+               char *user_tag, char *caller);
 };

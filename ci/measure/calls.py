@@ -77,17 +77,21 @@ def calls():
     def beyond_otp(case, number=300_000, release=releases[-1]):
         return release.cost(case, number) - release.cost("bare", number)
 
-    def against(release, case, otp_case):
+    def against(release, case, otp_case, floor):
         def ratio(effort):
-            ours, theirs = taken_in_turns(7 * effort, lambda: beyond(case), lambda: beyond_otp(otp_case, release=release))
-            nanoseconds(f"{case}, medians of {len(ours)}", dyntrace=ours, **{f"{release.name} to native code": theirs})
+            ours, theirs, event = taken_in_turns(
+                7 * effort, lambda: beyond(case), lambda: beyond_otp(otp_case, release=release), lambda: beyond("event"))
+            nanoseconds(f"{case}, medians of {len(ours)}", dyntrace=ours, **{f"{release.name} to native code": theirs, "event alone": event})
+            floor.append(median_ratio(event, theirs))
             return median_ratio(ours, theirs)
         return ratio
 
     for release in releases:
         for what, case, otp_case, limit in (("a call", "call", "native", 0.12), ("call and return", "return", "native_return", 0.25)):
-            ratio = until_met(against(release, case, otp_case), limit)
-            say(f"{what} recorded, against the native tracer of {release.name}", ratio, limit, " x")
+            floor = []
+            ratio = until_met(against(release, case, otp_case, floor), limit)
+            say(f"{what} recorded, against the native tracer of {release.name}", ratio, limit, " x",
+                beside=f"the event of a call alone, its texts written beforehand, {floor[-1]:.2g} x")
 
     def against_uftrace(effort):
         ours, theirs = taken_in_turns(5 * effort, lambda: beyond("return"), lambda: uftrace.cost("-R", "traced@retval"))
@@ -100,7 +104,7 @@ def calls():
         nanoseconds(what, **dict(zip(costs, taken_in_turns(3, *costs.values()))))
 
     few = 100_000
-    beside("call, others", OTP_to_a_process=lambda: beyond_otp("process", few), event_of_tracing=lambda: beyond("event", few))
+    beside("call, others", OTP_to_a_process=lambda: beyond_otp("process", few), event_of_tracing=lambda: beyond("told", few))
     beside("call and return, others", OTP_to_a_process=lambda: beyond_otp("process_return", few), span_of_tracing=lambda: beyond("span", few))
     beside("counted", dyntrace=lambda: beyond("count"), OTP=lambda: beyond_otp("count"))
     beside("timed", dyntrace=lambda: beyond("time"), OTP=lambda: beyond_otp("time"))

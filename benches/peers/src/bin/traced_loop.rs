@@ -11,6 +11,10 @@ use dyntrace_peers::{cpu_ns, tracing_to_file};
 use tempfile::TempDir;
 use tracing_subscriber::fmt::format::FmtSpan;
 
+mod provider {
+    dyntrace::include_provider!("peers");
+}
+
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Case {
     /// Without the attribute.
@@ -29,8 +33,10 @@ enum Case {
     Call,
     /// Its calls and their ends are recorded.
     Return,
-    /// Its calls are written by `tracing`, as events.
+    /// Each call of the one without the attribute records the event of a traced call, its texts written beforehand.
     Event,
+    /// Its calls are written by `tracing`, as events.
+    Told,
     /// Its calls and their ends are written, as a span that is entered and left.
     Span,
 }
@@ -59,7 +65,8 @@ async fn main() {
         Case::Time => traced_by(&options, "**::traced do silent, time").await,
         Case::Call => recorded(&options, &directory, "**::traced", 1).await,
         Case::Return => recorded(&options, &directory, "**::traced do return", 2).await,
-        Case::Event => {
+        Case::Event => fired(&options, &directory),
+        Case::Told => {
             let _writer = tracing_to_file(directory.path(), FmtSpan::NONE);
             measure(&options, tolds);
         }
@@ -101,6 +108,16 @@ async fn recorded(options: &Options, directory: &TempDir, pattern: &str, events:
     recording.stop();
 }
 
+/// Has a flight recorder record a probe that each call fires.
+fn fired(options: &Options, directory: &TempDir) {
+    let mut recording = recorder::Options::new(directory.path());
+    recording.mode = recorder::Mode::Overwrite;
+    recording.probes = vec!["call".into()];
+    let recording = recorder::Session::start(recording).expect("the recorder starts");
+    measure(options, fireds);
+    recording.stop();
+}
+
 impl Options {
     /// Includes the warm-up calls.
     fn all_calls(&self) -> u64 {
@@ -135,6 +152,14 @@ fn functions(calls: u64) {
 fn traceds(calls: u64) {
     for call in 0..calls {
         black_box(traced(call, calls));
+    }
+}
+
+#[inline(never)]
+fn fireds(calls: u64) {
+    for call in 0..calls {
+        provider::call(|| ("<0.1.0>", "traced_loop::traced/2", "123456, 1000000", None::<&str>, None::<&str>));
+        black_box(function(call, calls));
     }
 }
 

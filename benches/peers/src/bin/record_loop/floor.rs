@@ -81,7 +81,7 @@ impl Fire for Ring {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn cycles() -> u64 {
+pub fn cycles() -> u64 {
     // SAFETY: every x86_64 has the instruction, and Linux lets programs use it.
     unsafe { std::arch::x86_64::_rdtsc() }
 }

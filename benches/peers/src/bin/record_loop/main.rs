@@ -4,6 +4,7 @@
 mod dial9_events;
 mod fastrace_spans;
 mod floor;
+mod guarded;
 mod payload;
 mod probes;
 mod sparkles_events;
@@ -35,6 +36,8 @@ enum Recorder {
     Idle,
     /// A ring of the thread's own, with the time in each event and nothing else.
     Floor,
+    /// The same, where a signal handler may interrupt an event, and a reader finds it whole or not at all.
+    Guarded,
     /// `tracing` with `fmt` through `non_blocking` into a file.
     Tracing,
     /// A span of `fastrace` for each event, its arguments as properties.
@@ -77,6 +80,7 @@ fn main() {
         Recorder::Stream => probes(Mode::Stream, "peers_dyntrace:*"),
         Recorder::Idle => probes(Mode::Overwrite, "dyntrace:*"),
         Recorder::Floor => measure::<floor::Ring>(&options),
+        Recorder::Guarded => measure::<guarded::Guarded>(&options),
         Recorder::Tracing => {
             let _writer = tracing_to_file(&options.directory, FmtSpan::NONE);
             measure::<tracing_lines::Lines>(&options);

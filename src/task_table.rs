@@ -1,7 +1,8 @@
 //! The table of tasks: a mapped file that other processes read ([`dyntrace_task_table`] has its layout and the lock of a slot).
 //!
 //! There is none until the program asks for it ([`start`]). A task has a slot from its spawn to its end. Only the thread that spawns, polls
-//! or drops the task writes the slot, so writers take no lock. A poll is also in a cell of its thread ([`polls`]).
+//! or drops the task writes the slot, so writers take no lock. One word is an exception: the beginning of a wait. The thread that polls or
+//! drops the future of the wait clears it, also if the future is no longer in that task. A poll is also in a cell of its thread ([`polls`]).
 //! Two locks, neither of which a poll takes, guard the list of free slots and the texts; a thread finds its last texts again without.
 //!
 //! A forked child has no table: the kernel wipes [`kept::TABLE`] in it. A task that the child continues finds that at the end of its poll,
@@ -42,7 +43,8 @@ pub(crate) use counting::Counting;
 #[cfg(all(tokio_unstable, feature = "runtime"))]
 pub(crate) use kept::Outer;
 pub(crate) use kept::{
-    Seat, enclosing_wait_lasts, is_kept, tag_changed, wait_begins, wait_ends, wait_of_operation_ends, wakes,
+    Seat, enclosing_wait_begins, is_kept, tag_changed, wait_begins, wait_ends, wait_lasts, wait_of_operation_ends,
+    wakes,
 };
 #[cfg(all(recorded, target_os = "linux"))]
 pub(crate) use kept::{forget, start, wipe_in_children};

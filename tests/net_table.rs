@@ -12,6 +12,7 @@ use dyntrace::net::UnixStream;
 use dyntrace_task_table::{Table, Thing};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 const CHILD: &str = "DYNTRACE_TEST_CHILD";
@@ -47,7 +48,9 @@ fn child() {
     runtime.block_on(async {
         let made = line!() + 1;
         let (mut one, mut other) = UnixStream::pair().unwrap();
+        let (mut moved, mut writes) = UnixStream::pair().unwrap();
         let (said, mut hears) = unbounded_channel();
+        let ((tell, told), (give, given)) = (oneshot::channel::<()>(), oneshot::channel());
         dyntrace::spawn(async move {
             let mut bread = [0; 3];
             one.read_exact(&mut bread).await.unwrap();
@@ -64,6 +67,10 @@ fn child() {
             assert!(gave_up.is_err());
             drop(reads);
             said.send("gave up").unwrap();
+            told.await.unwrap();
+            let gave_up = timeout(Duration::from_millis(1), moved.read(&mut bread)).await;
+            assert!(gave_up.is_err());
+            give.send(moved).unwrap();
             pending::<()>().await
         });
         tokio::task::yield_now().await;
@@ -79,6 +86,16 @@ fn child() {
         other.write_all(b"oat").await.unwrap();
         assert_eq!(hears.recv().await, Some("gave up"));
         assert_eq!(wait(), None);
+        tell.send(()).unwrap();
+        let mut moved = given.await.unwrap();
+        assert_eq!(wait().unwrap().0, "UnixStream::read");
+        // A poll outside of the task, which no longer reads.
+        let mut bread = [0; 3];
+        let gave_up = timeout(Duration::from_millis(1), moved.read(&mut bread)).await;
+        assert!(gave_up.is_err());
+        assert_eq!(wait(), None);
+        writes.write_all(b"rye").await.unwrap();
+        moved.read_exact(&mut bread).await.unwrap();
     });
     println!("checked");
 }

@@ -16,7 +16,7 @@
 use std::cell::Cell;
 use std::hint::black_box;
 use std::ptr;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
 use super::cause::CAUSES;
@@ -333,8 +333,8 @@ impl Slot {
             if prepared.load(Relaxed).is_null() {
                 return None;
             }
-            // 1. Acquire: with `offer`'s Release.
-            let pointer = prepared.swap(ptr::null_mut(), AcqRel);
+            // 1. Acquire: with `offer`'s Release. Null tells other threads of nothing.
+            let pointer = prepared.swap(ptr::null_mut(), Acquire);
             // SAFETY: null, or a ring of this session, as in `record`.
             let ring = unsafe { pointer.as_ref() }?;
             if self.waiting() < FEW {

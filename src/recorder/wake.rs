@@ -1,7 +1,7 @@
 //! The pause of the maintenance thread, which any thread can end.
 
 use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::{AcqRel, Acquire};
+use std::sync::atomic::Ordering::{Acquire, Release};
 use std::time::Duration;
 
 use super::os;
@@ -11,8 +11,9 @@ static WOKEN: AtomicU32 = AtomicU32::new(0);
 
 /// Ends the pause. Safe in signal handlers. Only the first call in each round makes a system call.
 pub(super) fn wake() {
-    // Release: the next round sees this thread's earlier writes.
-    if WOKEN.swap(1, AcqRel) == 0 {
+    // Release: the next round sees this thread's earlier writes, also if another call follows in this round: a swap keeps the release of
+    // the one before. Partner: `begin_round`.
+    if WOKEN.swap(1, Release) == 0 {
         os::end_pause(&WOKEN);
     }
 }

@@ -360,60 +360,125 @@ fn wakes_outside() -> Option<u64> {
     Some(waker.word())
 }
 
-/// The table, and the slot of the task that the current thread polls, if that is the process `pid`.
-fn polled(pid: u64) -> Option<(&'static Table, &'static Slot)> {
-    let running = polls::own()?.current();
-    if running.pid != pid {
-        return None;
-    }
+/// The row of the task that the current thread polls.
+struct Polled {
+    table: &'static Table,
+    slot: &'static Slot,
+    poll: &'static Poll,
+    current: Current,
+}
+
+/// The row of the polled task, if it has one.
+fn polled() -> Option<Polled> {
+    let poll = polls::own()?;
+    let current = poll.current();
     let table = table()?;
-    Some((table, table.slot(running.seat, pid)?))
+    Some(Polled { table, slot: table.slot(current.seat, current.pid)?, poll, current })
 }
 
-/// Notes what the polled task waits for. A later wait of the task replaces it.
-pub(crate) fn wait_begins(begun: &Begun) {
-    let Some((table, slot)) = polled(begun.pid) else { return };
-    let resource = match begun.resource {
-        Resource::Numbered(number) => layout::Resource::Numbered(number),
-        Resource::Named(name) => layout::Resource::Named(table.name(name)),
-        Resource::Process(pid) => layout::Resource::Process(pid),
-        Resource::Operation(Operation { thread, tag }) => layout::Resource::Operation { thread, tag },
-    };
-    let site = match begun.place {
-        Some(place) => table.site(begun.kind, place),
-        None => table.name(begun.kind),
-    };
-    slot.change(|words| {
-        words.set(slot::TEXTS, Text::Wait.put(words.get(slot::TEXTS), site));
-        words.set(slot::RESOURCE, resource.word());
-        words.set(slot::SINCE, begun.since);
-    });
-}
+impl Polled {
+    fn is_of(&self, pid: u64) -> bool {
+        self.current.pid == pid
+    }
 
-/// Notes a wait around others at the end of a poll that it has outlasted, unless the polled task has one of those others: one that began in
-/// this poll or, if the outer one `is_new` no longer, any.
-pub(crate) fn enclosing_wait_lasts(begun: &Begun, is_new: bool) {
-    let Some((_, slot)) = polled(begun.pid) else { return };
-    let has_wait = Text::Wait.of(slot.word(slot::TEXTS)) != 0;
-    let is_older = slot.word(slot::SINCE) < slot.word(slot::SCHEDULED);
-    if !has_wait || is_new && is_older {
-        wait_begins(begun);
+    fn note_wait(&self, begun: &Begun) {
+        let resource = match begun.resource {
+            Resource::Numbered(number) => layout::Resource::Numbered(number),
+            Resource::Named(name) => layout::Resource::Named(self.table.name(name)),
+            Resource::Process(pid) => layout::Resource::Process(pid),
+            Resource::Operation(Operation { thread, tag }) => layout::Resource::Operation { thread, tag },
+        };
+        let site = match begun.place {
+            Some(place) => self.table.site(begun.kind, place),
+            None => self.table.name(begun.kind),
+        };
+        self.slot.change(|words| {
+            words.set(slot::TEXTS, Text::Wait.put(words.get(slot::TEXTS), site));
+            words.set(slot::RESOURCE, resource.word());
+            words.set(slot::SINCE, begun.since);
+        });
+    }
+
+    /// When the wait in the row began; 0 without one.
+    fn wait(&self) -> u64 {
+        if Text::Wait.of(self.slot.word(slot::TEXTS)) == 0 { 0 } else { self.slot.word(slot::SINCE) }
+    }
+
+    /// When this poll began.
+    fn began(&self) -> u64 {
+        self.slot.word(slot::SCHEDULED)
     }
 }
 
-/// Notes that the polled task no longer waits, if its wait is the one that began at `since`.
-pub(crate) fn wait_ends(pid: u64, since: u64) {
-    if let Some((_, slot)) = polled(pid)
-        && slot.word(slot::SINCE) == since
+/// Notes what the polled task waits for. A later wait of the task replaces it. Returns the number of the task's row; 0 without one.
+pub(crate) fn wait_begins(begun: &Begun) -> u32 {
+    let Some(polled) = polled().filter(|polled| polled.is_of(begun.pid)) else { return 0 };
+    polled.note_wait(begun);
+    polled.current.seat
+}
+
+/// [`wait_begins`] for a wait around others, at the end of its first poll that returns pending: unless the row has one of those others,
+/// which began in this poll, or was found to last in it.
+pub(crate) fn enclosing_wait_begins(begun: &Begun) -> u32 {
+    let Some(polled) = polled().filter(|polled| polled.is_of(begun.pid)) else { return 0 };
+    let (wait, began) = (polled.wait(), polled.began());
+    if wait == 0 || wait < began && !polled.poll.has_lasting_wait(began) {
+        polled.note_wait(begun);
+    }
+    polled.current.seat
+}
+
+/// Notes again a wait that lasts, which the current thread has polled. Since it was noted in the row with the number `row`, another wait
+/// may have taken its place there, and its future may have moved to another task. Returns the number of its row now; 0 without one.
+///
+/// A wait that `encloses` others leaves the row to any other wait, which may be inside of it.
+pub(crate) fn wait_lasts(row: u32, since: u64, encloses: bool, begun: impl FnOnce() -> Begun) -> u32 {
+    let polled = polled();
+    let now = polled.as_ref().map_or(0, |polled| polled.current.seat);
+    if now != row {
+        leave_row(row, since);
+    }
+    if let Some(polled) = polled {
+        let wait = polled.wait();
+        if wait != since {
+            if encloses && wait != 0 {
+                return now;
+            }
+            polled.note_wait(&begun());
+        }
+        polled.poll.wait_lasts(polled.began());
+    }
+    now
+}
+
+/// Notes that a wait has ended, which began at `since` and was noted last in the row with the number `row`.
+pub(crate) fn wait_ends(row: u32, since: u64) {
+    if row == 0 {
+        return;
+    }
+    match polled() {
+        Some(Polled { slot, current, .. }) if current.seat == row => {
+            if slot.word(slot::SINCE) == since {
+                end_wait(slot);
+            }
+        }
+        _ => leave_row(row, since),
+    }
+}
+
+/// Takes a wait out of a row that another thread may be changing. Another task may have the slot by now: its waits began later.
+#[cold]
+fn leave_row(row: u32, since: u64) {
+    if let Some(table) = table()
+        && let Some(slot) = table.slots().get((row as usize).wrapping_sub(1))
     {
-        end_wait(slot);
+        slot.clear(slot::SINCE, since);
     }
 }
 
 /// Notes that the polled task no longer waits for a file operation: this one, or with `None` whichever it is.
 pub(crate) fn wait_of_operation_ends(operation: Option<Operation>) {
-    let Some(poll) = polls::own() else { return };
-    let Some((_, slot)) = polled(poll.current().pid) else { return };
+    let Some(Polled { slot, .. }) = polled() else { return };
     let word = slot.word(slot::RESOURCE);
     let is_meant = match operation {
         Some(Operation { thread, tag }) => word == layout::Resource::Operation { thread, tag }.word(),
@@ -442,9 +507,8 @@ pub(crate) fn tag_changed<T: Deref<Target = str>>(tag: impl FnOnce() -> Option<T
 #[cold]
 #[inline(never)]
 fn set_tag<T: Deref<Target = str>>(poll: &Poll, tag: impl FnOnce() -> Option<T>) {
-    let Current { seat, pid, .. } = poll.current();
-    if seat != 0
-        && let Some((table, slot)) = polled(pid)
+    if poll.current().seat != 0
+        && let Some(Polled { table, slot, .. }) = polled()
     {
         table.set_tag(slot, tag().as_deref());
     }

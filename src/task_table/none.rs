@@ -69,14 +69,23 @@ impl Outer {
     pub(crate) fn resume(self) {}
 }
 
-/// Does nothing.
-pub(crate) fn wait_begins(_begun: &Begun) {}
+/// No row.
+pub(crate) fn wait_begins(_begun: &Begun) -> u32 {
+    0
+}
+
+/// No row.
+pub(crate) fn enclosing_wait_begins(_begun: &Begun) -> u32 {
+    0
+}
+
+/// No row.
+pub(crate) fn wait_lasts(_row: u32, _since: u64, _encloses: bool, _begun: impl FnOnce() -> Begun) -> u32 {
+    0
+}
 
 /// Does nothing.
-pub(crate) fn enclosing_wait_lasts(_begun: &Begun, _is_new: bool) {}
-
-/// Does nothing.
-pub(crate) fn wait_ends(_pid: u64, _since: u64) {}
+pub(crate) fn wait_ends(_row: u32, _since: u64) {}
 
 /// Does nothing.
 pub(crate) fn wait_of_operation_ends(_operation: Option<Operation>) {}

@@ -6,8 +6,8 @@
 use std::cell::Cell;
 use std::iter;
 use std::ptr;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU32};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
 use dyntrace_task_table::lock::{Locked, halves};
 
@@ -31,6 +31,8 @@ pub(super) struct Poll {
     thread: AtomicU32,
     /// The task: its seat beside the lock, then [`PID`] and [`SINCE`].
     task: Locked<2>,
+    /// The beginning of the last poll in which an older wait was found to last, in cycles. Only for the thread itself.
+    lasted: AtomicU64,
     /// The cell that was made before.
     next: *const Poll,
 }
@@ -54,7 +56,8 @@ pub(super) struct Current {
 
 impl Poll {
     fn new(thread: u32) -> Poll {
-        Poll { thread: AtomicU32::new(thread), task: Locked::new(), next: ptr::null() }
+        let (thread, lasted) = (AtomicU32::new(thread), AtomicU64::new(0));
+        Poll { thread, task: Locked::new(), lasted, next: ptr::null() }
     }
 
     /// The id of the thread.
@@ -79,11 +82,22 @@ impl Poll {
         });
     }
 
+    /// Notes that the wait in the row of the task lasts, for the poll that began at this time. Only for the thread itself.
+    pub(super) fn wait_lasts(&self, began: u64) {
+        // Relaxed: only this thread uses it.
+        self.lasted.store(began, Relaxed);
+    }
+
+    /// Whether that was noted in the poll that began at this time.
+    pub(super) fn has_lasting_wait(&self, began: u64) -> bool {
+        self.lasted.load(Relaxed) == began
+    }
+
     /// The thread and its task, as another thread sees them. `None` outside of polls, and if the polls change all the time.
     pub(super) fn look(&self) -> Option<(u32, Current)> {
         let (lock, [pid, since]) = self.task.copied()?;
-        // Acquire: partner of the store in `take`.
-        let (thread, seat) = (self.thread.load(Acquire), halves(lock).1);
+        // Relaxed: a thread sets its task after it has taken the cell, and the copy's Acquire is partner of that change.
+        let (thread, seat) = (self.thread.load(Relaxed), halves(lock).1);
         (since != 0).then_some((thread, Current { seat, pid, since }))
     }
 }
@@ -114,7 +128,8 @@ fn begin(table: &Table) -> &'static Poll {
 
 /// Takes a cell that no thread has, or makes one.
 fn take(thread: u32) -> &'static Poll {
-    let is_taken = |cell: &&Poll| cell.thread.compare_exchange(0, thread, AcqRel, Relaxed).is_ok();
+    // Acquire: with the Release of `Ending`, so that this thread's values come after those of the last one.
+    let is_taken = |cell: &&Poll| cell.thread.compare_exchange(0, thread, Acquire, Relaxed).is_ok();
     if let Some(cell) = all().find(is_taken) {
         return cell;
     }

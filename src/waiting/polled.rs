@@ -5,11 +5,11 @@
 //! polled), another operation of the same process in this direction, or the end of the socket.
 
 use std::panic::Location;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use super::resource::{In, Numbered};
-use super::told::{Wait, is_watched};
+use super::told::{Started, Wait, is_watched};
 use crate::process::{self, Pid};
 
 /// The wait for one direction of a socket. Threads may poll at the same time; each wait has one beginning and one end.
@@ -19,13 +19,15 @@ pub(crate) struct Polled {
     began: AtomicU64,
     /// The number of the process that waits.
     process: AtomicU64,
+    /// The number of its row in the table of tasks; 0 without one.
+    row: AtomicU32,
 }
 
 const TOLD: u64 = u64::MAX;
 
 impl Polled {
     pub(crate) fn new() -> Polled {
-        Polled { began: AtomicU64::new(0), process: AtomicU64::new(0) }
+        Polled { began: AtomicU64::new(0), process: AtomicU64::new(0), row: AtomicU32::new(0) }
     }
 
     /// Notes the answer of a poll.
@@ -57,6 +59,11 @@ impl Polled {
         self.process.load(Relaxed) == process::current().number()
     }
 
+    /// The wait that began then. The caller has read that with Acquire.
+    fn started(&self, began: u64) -> Started {
+        Started { process: Pid::numbered(self.process.load(Relaxed)), row: self.row.load(Relaxed), began }
+    }
+
     #[cold]
     #[inline(never)]
     fn begin<N: Numbered>(&self, on: In<&N>, place: &'static Location<'static>) {
@@ -65,7 +72,7 @@ impl Polled {
         if began != 0 {
             if self.is_of_current() {
                 if began != TOLD {
-                    Wait::go_on(on, place, (process::current(), began));
+                    Wait::go_on(on, place, self.started(began));
                 }
                 return;
             }
@@ -73,9 +80,10 @@ impl Polled {
         }
         // Acquire: with the Release that ended the last wait.
         if self.began.compare_exchange(0, TOLD, Acquire, Relaxed).is_ok() {
-            let (process, began) = Wait::start(on, place);
+            let Started { process, row, began } = Wait::start(on, place);
             self.process.store(process.number(), Relaxed);
-            // Release: a thread that ends the wait reads its process.
+            self.row.store(row, Relaxed);
+            // Release: a thread that ends the wait reads its process and row.
             self.began.store(began, Release);
         }
     }
@@ -98,9 +106,8 @@ impl Polled {
         }
         // Acquire: as above, for another wait that began at the same time.
         if self.began.compare_exchange(began, TOLD, Acquire, Relaxed).is_ok() {
-            let process = Pid::numbered(self.process.load(Relaxed));
-            Wait::finish(on, place, (process, began), outcome);
-            // Release: the next wait's process is stored after this one's was read.
+            Wait::finish(on, place, self.started(began), outcome);
+            // Release: the next wait's process and row are stored after those of this one were read.
             self.began.store(0, Release);
         }
     }

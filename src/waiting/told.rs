@@ -1,4 +1,9 @@
 //! A future, with the probes of a wait around it.
+//!
+//! The table of tasks has one wait of each task: of several, the one that began or was polled last. If the future of a wait moves to
+//! another task, the next poll moves the wait to that task's row. For tracers it stays a wait of the process that began it.
+//!
+//! A poll of `FuturesUnordered` may end the wait in the row without polling the others. Then the row is empty until one of them is polled.
 
 use std::fmt;
 use std::mem;
@@ -120,7 +125,7 @@ pin_project_lite::pin_project! {
 impl<F, R: Waited> Waiting<F, R> {
     #[inline(always)]
     pub(crate) fn new(resource: R, place: &'static Location<'static>, future: F) -> Self {
-        Waiting { future, wait: Wait { resource, place, began: 0, process: Pid::numbered(0) } }
+        Waiting { future, wait: Wait::new(resource, place) }
     }
 }
 
@@ -177,11 +182,18 @@ pub(super) struct Wait<R: Waited> {
     place: &'static Location<'static>,
     /// The clock at `process-wait`. 0 before.
     began: u64,
-    /// The process that waits, from then on.
+    /// The process that began to wait then.
     process: Pid,
+    /// The number of the row in the table that has it, or had it before another wait: that of the task that polled it last; 0 without one.
+    row: u32,
 }
 
 impl<R: Waited> Wait<R> {
+    #[inline(always)]
+    fn new(resource: R, place: &'static Location<'static>) -> Self {
+        Wait { resource, place, began: 0, process: Pid::numbered(0), row: 0 }
+    }
+
     #[inline(always)]
     fn poll<F: Future>(&mut self, future: Pin<&mut F>, context: &mut Context<'_>) -> Poll<F::Output> {
         let panics = Panics(self);
@@ -208,24 +220,21 @@ impl<R: Waited> Wait<R> {
             }
             // 0 has another meaning.
             self.began = clock::now().max(1);
-            self.note(true);
-        } else if R::ENCLOSES {
-            self.note(false);
+            let begun = self.begun();
+            self.row =
+                if R::ENCLOSES { task_table::enclosing_wait_begins(&begun) } else { task_table::wait_begins(&begun) };
+        } else {
+            self.row = task_table::wait_lasts(self.row, self.began, R::ENCLOSES, || self.begun());
         }
     }
 
-    fn note(&self, is_new: bool) {
-        let begun = Begun {
+    fn begun(&self) -> Begun {
+        Begun {
             pid: self.process.number(),
             kind: self.resource.kind(),
             place: Some(self.place),
             resource: self.resource.key(),
             since: self.began,
-        };
-        if R::ENCLOSES {
-            task_table::enclosing_wait_lasts(&begun, is_new);
-        } else {
-            task_table::wait_begins(&begun);
         }
     }
 
@@ -239,7 +248,7 @@ impl<R: Waited> Wait<R> {
     #[cold]
     #[inline(never)]
     fn tell_end(&mut self, outcome: &'static str) {
-        task_table::wait_ends(self.process.number(), self.began);
+        task_table::wait_ends(self.row, self.began);
         let began = mem::replace(&mut self.began, 0);
         // The table alone does not need the rest.
         if probes::resume::is_enabled() {
@@ -253,28 +262,38 @@ impl<R: Waited> Wait<R> {
 
 #[cfg_attr(not(feature = "net"), allow(dead_code, reason = "the waits of sockets need it"))]
 impl<R: Waited> Wait<R> {
-    /// Begins a wait that no value of this type stands for. Returns its process, and the clock.
-    pub(super) fn start(resource: R, place: &'static Location<'static>) -> (Pid, u64) {
-        let mut wait = Wait { resource, place, began: 0, process: Pid::numbered(0) };
+    /// Begins a wait that no value of this type stands for.
+    pub(super) fn start(resource: R, place: &'static Location<'static>) -> Started {
+        let mut wait = Wait::new(resource, place);
         wait.begin();
-        (wait.process, mem::replace(&mut wait.began, 0))
+        let (process, row) = (wait.process, wait.row);
+        Started { process, row, began: mem::replace(&mut wait.began, 0) }
     }
 
-    /// Notes in the table that such a wait goes on: another wait of the task may have taken its place there.
-    pub(super) fn go_on(resource: R, place: &'static Location<'static>, (process, since): (Pid, u64)) {
-        let (kind, place, resource) = (resource.kind(), Some(place), resource.key());
-        task_table::wait_begins(&Begun { pid: process.number(), kind, place, resource, since });
+    /// Notes in the table that such a wait goes on in its process.
+    pub(super) fn go_on(resource: R, place: &'static Location<'static>, started: Started) {
+        let mut wait = Wait::of(resource, place, started);
+        wait.begin();
+        wait.began = 0;
     }
 
     /// Ends such a wait.
-    pub(super) fn finish(
-        resource: R,
-        place: &'static Location<'static>,
-        (process, began): (Pid, u64),
-        outcome: &'static str,
-    ) {
-        Wait { resource, place, began, process }.end(outcome);
+    pub(super) fn finish(resource: R, place: &'static Location<'static>, started: Started, outcome: &'static str) {
+        Wait::of(resource, place, started).end(outcome);
     }
+
+    fn of(resource: R, place: &'static Location<'static>, Started { process, row, began }: Started) -> Self {
+        Wait { resource, place, began, process, row }
+    }
+}
+
+/// A wait that no [`Wait`] stands for.
+#[cfg_attr(not(feature = "net"), allow(dead_code, reason = "the waits of sockets need it"))]
+pub(super) struct Started {
+    pub process: Pid,
+    pub row: u32,
+    /// The clock at `process-wait`.
+    pub began: u64,
 }
 
 impl<R: Waited> Drop for Wait<R> {

@@ -108,7 +108,7 @@ pub mod slot {
     pub const LONGEST: usize = 9;
     /// The thing that the task waits for: [`Resource`](super::Resource).
     pub const RESOURCE: usize = 10;
-    /// When the wait began, in cycles.
+    /// When the wait began, in cycles; 0 without a wait, or once another task has ended it.
     pub const SINCE: usize = 11;
 }
 
@@ -193,7 +193,7 @@ pub enum Text {
     Spawn = 0,
     /// The tag.
     Tag = 21,
-    /// Kind and place of the wait; 0 without a wait.
+    /// Kind and place of the wait; 0 without a wait. See [`slot::SINCE`].
     Wait = 42,
 }
 
@@ -343,7 +343,7 @@ impl Task {
             busy: words[slot::BUSY],
             longest: f32::from_bits(low(slot::LONGEST)),
             last: f32::from_bits(high(slot::LONGEST)),
-            wait: (wait.site != 0).then_some(wait),
+            wait: (wait.site != 0 && wait.since != 0).then_some(wait),
         })
     }
 }

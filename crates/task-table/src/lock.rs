@@ -68,6 +68,14 @@ impl<const OTHERS: usize> Locked<OTHERS> {
         true
     }
 
+    /// Sets a word, from 1, to 0 if it has this value. Any thread may do so at any time, also during a change.
+    ///
+    /// For words whose values do not come back, that no change computes from their last value, and whose 0 readers take alone.
+    pub fn clear(&self, word: usize, value: u64) {
+        // Relaxed: the 0 tells nothing of other words. If a change sets the word, its value stays, whichever of the two comes first.
+        let _ = self.others[word - 1].compare_exchange(value, 0, Relaxed, Relaxed);
+    }
+
     /// Returns a word, from 1, for the only writer.
     #[inline(always)]
     pub fn word(&self, word: usize) -> u64 {
@@ -171,6 +179,8 @@ impl Locked<2> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::thread;
+
     use super::*;
 
     fn slot(lock: u32) -> Locked<2> {
@@ -204,6 +214,35 @@ mod tests {
         }));
         assert!(!slot.change_if(lock, |words| words.set(1, 9)));
         assert_eq!((slot.settled(), slot.word(1)), (Some(0), 7));
+    }
+
+    #[test]
+    fn a_word_is_cleared_only_of_its_value() {
+        let slot = slot(0);
+        slot.clear(2, 7);
+        assert_eq!(slot.copy(), [joined(0, 7), 1, 2]);
+        assert!(slot.change(|_| slot.clear(2, 2)));
+        assert_eq!(slot.copy(), [joined(2, 7), 1, 0]);
+    }
+
+    /// No model: loom lets a store come between the read and the write of a compare-and-swap.
+    #[test]
+    fn a_word_that_is_cleared_too_late_keeps_its_next_value() {
+        let (slot, last) = (slot(0), AtomicU64::new(0));
+        thread::scope(|scope| {
+            let clears = scope.spawn(|| {
+                while last.load(Relaxed) != u64::MAX {
+                    slot.clear(2, last.load(Relaxed));
+                }
+            });
+            for value in 3..100_000 {
+                assert!(slot.change(|words| words.set(2, value)));
+                assert_eq!(slot.word(2), value);
+                last.store(value, Relaxed);
+            }
+            last.store(u64::MAX, Relaxed);
+            clears.join().unwrap();
+        });
     }
 
     #[test]

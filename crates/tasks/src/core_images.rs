@@ -1,5 +1,6 @@
 //! The program and the libraries of a core file, from files of this machine.
 
+use std::cell::Cell;
 use std::fs;
 use std::path::Path;
 
@@ -23,7 +24,8 @@ pub fn images(core: &mut CoreFile, exe: &Path) -> Result<Vec<Image>, Error> {
     let what = "the program's file";
     let exe = &fs::canonicalize(exe).unwrap_or_else(|_| exe.to_owned());
     let file = image::open(exe).map_err(|source| Error::File { what, path: exe.clone(), source })?;
-    let bytes = image::map(&file, exe, what)?;
+    let room = Cell::new(image::COPIED);
+    let bytes = image::read(&file, exe, what, &room)?;
     let maps = core.mappings();
     let not_mapped = || Error::NotInCore { core: core.path().to_owned(), path: exe.clone() };
     let (mapped, entry) = program(core, &maps, exe).ok_or_else(not_mapped)?;
@@ -36,7 +38,7 @@ pub fn images(core: &mut CoreFile, exe: &Path) -> Result<Vec<Image>, Error> {
         let bias = entry.map(|entry| entry.wrapping_sub(elf.elf_header().e_entry(LittleEndian)));
         bias.or_else(|| image::bias(elf, Path::new(&mapped), &maps))
     };
-    let image = image::image(&file, exe, begins, what)?.ok_or_else(not_mapped)?;
+    let image = image::image(&file, &bytes, exe, begins, what)?.ok_or_else(not_mapped)?;
     core.fill(&mapped, bytes);
     if !is_known {
         core.remarks.push(format!(
@@ -54,12 +56,12 @@ pub fn images(core: &mut CoreFile, exe: &Path) -> Result<Vec<Image>, Error> {
         let what = "the library";
         let Some(page) = core.first_page(path).filter(|page| page.starts_with(b"\x7fELF")) else { continue };
         let Ok(file) = image::open(Path::new(path)) else { continue };
-        let Ok(bytes) = image::map(&file, Path::new(path), what) else { continue };
+        let Ok(bytes) = image::read(&file, Path::new(path), what, &room) else { continue };
         if build_id(page).is_none() || difference(page, &bytes).is_some() {
             continue;
         }
         let bias = |elf: &Elf<'_>| image::bias(elf, Path::new(path), &maps);
-        if let Ok(Some(library)) = image::image(&file, Path::new(path), bias, what) {
+        if let Ok(Some(library)) = image::image(&file, &bytes, Path::new(path), bias, what) {
             images.push(library);
             core.fill(path, bytes);
         }
@@ -101,7 +103,7 @@ fn difference(page: &[u8], bytes: &[u8]) -> Option<(String, String)> {
 }
 
 /// Returns the build id in the first bytes of an ELF file.
-fn build_id(bytes: &[u8]) -> Option<&[u8]> {
+pub(crate) fn build_id(bytes: &[u8]) -> Option<&[u8]> {
     let header = FileHeader64::<LittleEndian>::parse(bytes).ok()?;
     let headers = header.program_headers(LittleEndian, bytes).ok()?;
     let segments = headers.iter().filter(|header| header.p_type(LittleEndian) == PT_NOTE);

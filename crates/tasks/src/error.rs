@@ -115,12 +115,26 @@ pub enum Error {
     /// No image of the process contains tokio's tables of tasks.
     #[error(
         "no task vtables in {} or its libraries: is this a tokio program? The reader knows tokio 1.38 and later, on \
-         64-bit little-endian machines",
-        path.display()
+         64-bit little-endian machines{}",
+        path.display(),
+        notes.iter().map(|note| format!("\n{note}")).collect::<String>()
     )]
     NoVtables {
         /// The program's file.
         path: PathBuf,
+        /// Files that were not searched, in sentences for the user.
+        notes: Vec<String>,
+    },
+    /// A file has more constants than the reader searches.
+    #[error(
+        "{} is not searched for tasks: its headers tell of {bytes} bytes of constants, and 1 GiB is the limit; is the file damaged?",
+        path.display()
+    )]
+    TooManyConstants {
+        /// The file.
+        path: PathBuf,
+        /// Their sum.
+        bytes: u64,
     },
     /// Threads are read of running programs only.
     #[error(

@@ -1,24 +1,40 @@
 //! The files that a process has mapped to execute: its program and its libraries.
 
+use std::cell::Cell;
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapMut};
 use object::elf::{PF_X, PT_LOAD};
 use object::read::elf::{ElfFile64, ProgramHeader};
 use object::{LittleEndian, Object, ObjectSection, SectionKind};
 use rustix::fs::{Mode, OFlags};
 
 use crate::calls;
+use crate::core_images;
 use crate::debug_file::DebugFile;
 use crate::error::Error;
+use crate::memory::Memory;
 use crate::memory::live::Process;
 use crate::memory::maps::Mapping;
+
+/// Bytes at most of a program's file and libraries that are copied.
+pub(crate) const COPIED: u64 = 4 << 30;
+
+/// Bytes copied at once.
+const CHUNK: usize = 1 << 20;
+
+/// Bytes of a file's beginning in memory, by which it is known.
+const HEADER: usize = 4096;
+
+/// Names in a note, at most.
+const NAMED: usize = 5;
 
 /// A parsed file. Parsing reads the headers only.
 pub type Elf<'data> = ElfFile64<'data, LittleEndian>;
@@ -32,7 +48,7 @@ pub struct Image {
     pub bias: u64,
     /// Of the file, if it has one.
     pub build_id: Option<Vec<u8>>,
-    /// Code, in the file's addresses.
+    /// Code, in the file's addresses: in order, and apart from each other.
     pub text: Vec<Range<u64>>,
     /// Where constants with pointers can be, in the file's addresses.
     pub tables: Vec<Range<u64>>,
@@ -42,7 +58,7 @@ pub struct Image {
     pub package: Option<DebugFile>,
     /// The user id of the file's owner.
     pub(crate) owner: u32,
-    bytes: Mmap,
+    bytes: Arc<Mmap>,
 }
 
 impl Image {
@@ -77,55 +93,128 @@ impl Image {
     #[must_use]
     pub fn has_code(&self, address: u64) -> bool {
         let address = address.wrapping_sub(self.bias);
-        self.text.iter().any(|range| range.contains(&address))
+        let after = self.text.partition_point(|range| range.start <= address);
+        after.checked_sub(1).is_some_and(|last| self.text[last].contains(&address))
     }
 }
 
-/// Opens the process's program and its libraries, the program first. Leaves out libraries that it cannot read.
+#[cfg(test)]
+impl Image {
+    /// Returns an image without code that has these tables, for tests.
+    pub(crate) fn sample(tables: &[Range<u64>]) -> Image {
+        Image {
+            path: "sample".into(),
+            bias: 0,
+            build_id: None,
+            text: Vec::new(),
+            tables: tables.to_vec(),
+            debug_file: None,
+            package: None,
+            owner: 0,
+            bytes: Arc::new(MmapMut::map_anon(1).unwrap().make_read_only().unwrap()),
+        }
+    }
+}
+
+/// Opens the process's program and its libraries, the program first. Returns them, and sentences for the user about libraries that it
+/// cannot read.
 ///
 /// # Errors
 ///
 /// If the program itself cannot be read.
-pub fn images(process: &Process, maps: &[Mapping]) -> Result<Vec<Image>, Error> {
+pub fn images(process: &Process, maps: &[Mapping]) -> Result<(Vec<Image>, Vec<String>), Error> {
+    let room = Cell::new(COPIED);
     let link = process.proc("exe");
     let program = fs::read_link(&link).map_err(|source| refused(process, source))?;
     let file = File::open(&link).map_err(|source| refused(process, source))?;
-    let found = image(&file, &program, |elf| bias(elf, &program, maps), "the program's file")?;
+    let what = "the program's file";
+    let bytes = read(&file, &program, what, &room)?;
+    let found = image(&file, &bytes, &program, |elf| bias(elf, &program, maps), what)?;
     let mut images = vec![found.ok_or_else(|| Error::NotMapped { pid: process.pid(), path: program.clone() })?];
 
-    let mut paths: Vec<(&str, u64)> = maps
+    let mut libraries: Vec<&Mapping> = maps
         .iter()
         .filter(|map| map.executable && map.path.starts_with('/') && Path::new(&map.path) != program)
-        .map(|map| (map.path.as_str(), map.inode))
         .collect();
-    paths.sort_unstable();
-    paths.dedup();
-    for (path, inode) in paths {
-        // The process may see other files than the reader: in a container.
-        let Ok(file) = open(Path::new(&process.proc(&format!("root{path}")))) else { continue };
-        let same = file.metadata().is_ok_and(|metadata| metadata.ino() == inode);
-        let path = Path::new(path);
-        if same && let Ok(Some(library)) = image(&file, path, |elf| bias(elf, path, maps), "the library") {
-            images.push(library);
+    libraries.sort_by_key(|map| (&map.path, map.inode));
+    libraries.dedup_by_key(|map| (&map.path, map.inode));
+    let (mut notes, mut replaced) = (Vec::new(), Vec::new());
+    for map in libraries {
+        let Some(header) = header(process, map, maps) else { continue };
+        let path = Path::new(&map.path);
+        let Some(file) = mapped_file(process, map, &header) else {
+            replaced.push(&*map.path);
+            continue;
+        };
+        let what = "the library";
+        let library = read(&file, path, what, &room)
+            .and_then(|bytes| image(&file, &bytes, path, |elf| bias(elf, path, maps), what));
+        match library {
+            Ok(library) => images.extend(library),
+            Err(error) => {
+                notes.push(format!("Tasks whose code is in a library that cannot be read are missing: {error}."))
+            }
         }
     }
-    Ok(images)
+    notes.extend(of_replaced(&replaced));
+    Ok((images, notes))
 }
 
-/// Opens a file that the program has mapped. Returns `None` if `bias` does: it is not mapped.
+/// Says which libraries were replaced.
+fn of_replaced(paths: &[&str]) -> Option<String> {
+    let more = paths.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let named = paths.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    (!paths.is_empty()).then(|| {
+        format!(
+            "Libraries were replaced or deleted since the program mapped them, so tasks whose code is in them are missing: {named}{more}. \
+             Run as root, which may read the mapped files, or restart the program."
+        )
+    })
+}
+
+/// Reads the beginning of the file of which `map` is a part, as the process has mapped it. `None` if it is no ELF file.
+fn header(process: &Process, map: &Mapping, maps: &[Mapping]) -> Option<Vec<u8>> {
+    let is_first = |first: &&Mapping| first.offset == 0 && (&first.path, first.inode) == (&map.path, map.inode);
+    let mut header = vec![0; HEADER];
+    process.read(maps.iter().find(is_first)?.range.start, &mut header).ok()?;
+    header.starts_with(b"\x7fELF").then_some(header)
+}
+
+/// Opens the file that the process has mapped at `map`, whose beginning is `header`. `None` if its path leads to another file by now, and
+/// the kernel does not let the reader open the mapped one.
+fn mapped_file(process: &Process, map: &Mapping, header: &[u8]) -> Option<File> {
+    // The process may see other files than the reader: in a container.
+    let at = |path: &str| open(Path::new(&process.proc(&format!("root{path}")))).ok();
+    let by_path = at(&map.path).filter(|file| file.metadata().is_ok_and(|metadata| metadata.ino() == map.inode));
+    // The kernel demands capabilities of root for this.
+    let mapped =
+        || open(Path::new(&process.proc(&format!("map_files/{:x}-{:x}", map.range.start, map.range.end)))).ok();
+    // Another copy of the same build does as well. Some file systems of containers also show another inode than the kernel's list.
+    let same_build = || {
+        let wanted = core_images::build_id(header)?;
+        let file = at(map.path.strip_suffix(" (deleted)").unwrap_or(&map.path))?;
+        let mut found = vec![0; HEADER];
+        file.read_exact_at(&mut found, 0).ok()?;
+        (core_images::build_id(&found) == Some(wanted)).then_some(file)
+    };
+    by_path.or_else(mapped).or_else(same_build)
+}
+
+/// Opens a file that the program has mapped, and whose bytes are `bytes`. Returns `None` if `bias` does: it is not mapped.
 pub(crate) fn image(
     file: &File,
+    bytes: &Arc<Mmap>,
     path: &Path,
     bias: impl FnOnce(&Elf<'_>) -> Option<u64>,
     what: &'static str,
 ) -> Result<Option<Image>, Error> {
-    let bytes = map(file, path, what)?;
-    let elf = parse(&bytes, path, what)?;
+    let elf = parse(bytes, path, what)?;
     let Some(bias) = bias(&elf) else { return Ok(None) };
     let build_id = build_id(&elf);
     let (text, tables) = (text(&elf), tables(&elf));
     let owner = file.metadata().map_err(|source| Error::File { what, path: path.to_owned(), source })?.uid();
-    let path = path.to_owned();
+    let (path, bytes) = (path.to_owned(), Arc::clone(bytes));
     Ok(Some(Image { path, bias, build_id, text, tables, debug_file: None, package: None, owner, bytes }))
 }
 
@@ -139,11 +228,49 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     File::open(format!("/proc/self/fd/{}", found.as_raw_fd()))
 }
 
-/// Maps a file into the reader's memory.
+/// Maps a file into the reader's memory: one that [`is_trusted`], or that the user named for this reading.
 pub(crate) fn map(file: &File, path: &Path, what: &'static str) -> Result<Mmap, Error> {
     // SAFETY: nobody writes to these files in place: the kernel refuses it for a running program, and compilers and
     // package managers replace files as a whole. A file that is cut short all the same ends the reader by SIGBUS.
     unsafe { Mmap::map(file) }.map_err(|source| Error::File { what, path: path.to_owned(), source })
+}
+
+/// Whether only root and the reader's own user can cut the file short while it is mapped, as far as its owner and mode tell.
+pub(crate) fn is_trusted(metadata: &Metadata) -> bool {
+    let writable_by_all = metadata.mode() & 0o002 != 0;
+    [0, rustix::process::geteuid().as_raw()].contains(&metadata.uid()) && !writable_by_all
+}
+
+/// Returns the bytes of a file that the program has mapped. Copies the file of another user, who could end the reader by cutting it short,
+/// and takes its size from `room`. It copies the file as a whole: nearly all of a large one is debug information, which is needed, and a
+/// copy takes about 1 s for each GiB. The files of root and of the reader's user are mapped, as most are theirs.
+pub(crate) fn read(file: &File, path: &Path, what: &'static str, room: &Cell<u64>) -> Result<Arc<Mmap>, Error> {
+    let failed = |source| Error::File { what, path: path.to_owned(), source };
+    let metadata = file.metadata().map_err(failed)?;
+    if is_trusted(&metadata) {
+        return map(file, path, what).map(Arc::new);
+    }
+    let too_large =
+        "it belongs to another user, and the files of other users that the program maps have more than 4 GiB";
+    copy(file, room, too_large).map(Arc::new).map_err(failed)
+}
+
+/// Copies a file, and takes its size from `room`. Holes in it take no memory. Fails with `too_large` if there is not enough room.
+pub(crate) fn copy(file: &File, room: &Cell<u64>, too_large: &'static str) -> io::Result<Mmap> {
+    let length = file.metadata()?.len();
+    let left = room.get().checked_sub(length).ok_or_else(|| io::Error::new(ErrorKind::FileTooLarge, too_large))?;
+    room.set(left);
+    let length = usize::try_from(length).map_err(|_| ErrorKind::FileTooLarge)?;
+    let mut copy = MmapMut::map_anon(length.max(1))?;
+    let mut buffer = vec![0; CHUNK.min(length)];
+    for (number, place) in copy[..length].chunks_mut(CHUNK).enumerate() {
+        let chunk = &mut buffer[..place.len()];
+        file.read_exact_at(chunk, (number * CHUNK) as u64)?;
+        if chunk.iter().any(|byte| *byte != 0) {
+            place.copy_from_slice(chunk);
+        }
+    }
+    copy.make_read_only()
 }
 
 pub(crate) fn parse<'data>(bytes: &'data [u8], path: &Path, what: &'static str) -> Result<Elf<'data>, Error> {
@@ -192,7 +319,20 @@ fn sections(elf: &Elf<'_>, take: impl Fn(SectionKind, &str) -> bool) -> Vec<Rang
 
 fn text(elf: &Elf<'_>) -> Vec<Range<u64>> {
     let sections = sections(elf, |kind, _| kind == SectionKind::Text);
-    if sections.is_empty() { segments(elf, true) } else { sections }
+    apart(if sections.is_empty() { segments(elf, true) } else { sections })
+}
+
+/// Puts ranges in order, and joins those that touch or overlap: a damaged file can have any.
+fn apart(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    ranges.sort_unstable_by_key(|range| range.start);
+    ranges.dedup_by(|next, range| {
+        let touches = next.start <= range.end;
+        if touches {
+            range.end = range.end.max(next.end);
+        }
+        touches
+    });
+    ranges
 }
 
 /// `.data.rel.ro`, and without relocations `.rodata`; segments if the file has no section headers.
@@ -215,5 +355,88 @@ fn refused(process: &Process, source: io::Error) -> Error {
         }
         Ok(()) => Error::NotPermitted { pid: process.pid(), what, source },
         Err(ended) => ended,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memmap2::MmapOptions;
+
+    use super::*;
+
+    /// Maps the first page and the code of an ELF file to execute.
+    fn mapped(path: &Path) -> [Mmap; 2] {
+        let file = File::open(path).unwrap();
+        let bytes = fs::read(path).unwrap();
+        let elf = Elf::parse(&*bytes).unwrap();
+        let (offset, range, _) = loads(&elf).find(|(.., executable)| *executable).unwrap();
+        let page = rustix::param::page_size() as u64;
+        let (start, length) = (offset & !(page - 1), (range.end - range.start) as usize);
+        // SAFETY: the test replaces the file, and does not write to it.
+        let map = |start, length| unsafe { MmapOptions::new().offset(start).len(length).map_exec(&file).unwrap() };
+        [map(0, HEADER), map(start, length)]
+    }
+
+    #[test]
+    fn a_library_that_was_replaced_is_read_or_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("library.so");
+        fs::copy("/bin/sh", &path).unwrap();
+        let _mapped = mapped(&path);
+        let process = Process::open(std::process::id()).unwrap();
+        let look = || {
+            let (images, notes) = images(&process, &process.mappings().unwrap()).unwrap();
+            let found = images.into_iter().find(|image| image.path.to_str().unwrap().contains("library.so"));
+            (found.map(|image| image.bytes().len() as u64), notes.iter().any(|note| note.contains("library.so")))
+        };
+        let size = fs::metadata("/bin/sh").unwrap().len();
+        assert_eq!(look(), (Some(size), false));
+        // Another copy of the same build.
+        fs::remove_file(&path).unwrap();
+        fs::copy("/bin/sh", &path).unwrap();
+        assert_eq!(look(), (Some(size), false));
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "another").unwrap();
+        assert!([(Some(size), false), (None, true)].contains(&look()));
+    }
+
+    #[test]
+    fn replaced_libraries_are_named() {
+        assert_eq!(of_replaced(&[]), None);
+        let told = of_replaced(&["/1", "/2", "/3", "/4", "/5", "/6", "/7"]).unwrap();
+        assert!(told.contains(": /1, /2, /3, /4, /5 and 2 more. "), "{told}");
+    }
+
+    #[test]
+    fn the_file_of_another_user_stays_when_it_is_cut_short() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "program").unwrap();
+        // All may write to it.
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
+        let file = File::options().read(true).write(true).open(&path).unwrap();
+        let room = Cell::new(10);
+        let bytes = read(&file, &path, "the file", &room).unwrap();
+        file.set_len(0).unwrap();
+        assert_eq!((&bytes[..], room.get()), (&b"program"[..], 3));
+        file.set_len(4).unwrap();
+        let error = read(&file, &path, "the file", &room).unwrap_err().to_string();
+        assert!(error.contains("another user") && room.get() == 3, "{error}");
+    }
+
+    #[test]
+    fn a_copy_has_all_chunks() {
+        let file = tempfile::tempfile().unwrap();
+        let end = 3 * CHUNK as u64;
+        file.write_all_at(b"begin", 0).unwrap();
+        file.write_all_at(b"end", end).unwrap();
+        let bytes = copy(&file, &Cell::new(u64::MAX), "").unwrap();
+        assert_eq!((bytes.len(), &bytes[..5], &bytes[end as usize..]), (3 * CHUNK + 3, &b"begin"[..], &b"end"[..]));
+        assert!(bytes[5..end as usize].iter().all(|byte| *byte == 0));
+    }
+
+    #[test]
+    fn ranges_are_joined_where_they_touch() {
+        assert_eq!(apart(vec![7..9, 1..3, 3..4, 2..3, 9..9]), [1..4, 7..9]);
     }
 }

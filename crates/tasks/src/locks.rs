@@ -5,11 +5,14 @@
 //! cycle or a futurelock to a user only if two looks found it: see [`in_both`] and [`futurelocks_in_both`].
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::listing::{Await, Chain, Guard, Listing, Place, Progress, SemaphoreOf, Task, WaitsFor};
+use crate::listing::{
+    Await, Chain, Guard, Holder as Noted, Listing, Name, Place, Progress, SemaphoreOf, Task, WaitsFor,
+};
 
 /// A task that may have to act before another task goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -20,9 +23,13 @@ pub struct Blocker {
     pub address: u64,
     /// The wait of the blocked task that this one can end.
     pub through: Through,
-    /// Whether nothing but this task is known to block, by a lock that it holds or by its end. `false` if it is one of
-    /// several candidates, if the lock has free permits, or if the task would block itself.
+    /// Whether nothing but this task can block, by a lock that it holds or by its end. `false` if it is one of several candidates, if
+    /// the lock has free permits or notes another holder, if the task would block itself, or if a task that could not be read may
+    /// be the holder.
     pub certain: bool,
+    /// Whether nothing but this task is seen to block: `certain`, but for the lock's note and for tasks that could not be read.
+    #[serde(skip)]
+    alone: bool,
 }
 
 /// The wait of a blocked task.
@@ -51,6 +58,8 @@ pub struct Cycle {
     pub steps: Vec<Step>,
     /// Whether some task of it also waits for something else, as with `select!` or a timeout: it may go on by that.
     pub may_end: bool,
+    /// Whether all of its blockers are certain.
+    pub certain: bool,
 }
 
 impl Blocker {
@@ -62,6 +71,12 @@ impl Blocker {
 impl Step {
     fn key(&self) -> Key {
         (self.task, self.address)
+    }
+
+    /// Whether the same task blocks by the same lock. Other tasks decide whether that is certain.
+    fn is_same(&self, other: &Step) -> bool {
+        let (own, others) = (&self.blocker, &other.blocker);
+        self.key() == other.key() && own.key() == others.key() && own.through == others.through
     }
 }
 
@@ -90,8 +105,8 @@ pub struct Futurelock {
     pub guard: Guard,
     /// The tasks that wait for the lock, in the order of their ids. The owner may be one of them.
     pub waiting: Vec<Waiter>,
-    /// Whether nothing but this future is known to have the lock. `false` if there are several candidates, or if other permits of the
-    /// semaphore may become free.
+    /// Whether nothing but this future can have the lock. `false` if there are several candidates, if other permits of the semaphore may
+    /// become free, or if a task that could not be read may be the holder.
     pub certain: bool,
 }
 
@@ -116,11 +131,19 @@ fn key(task: &Task) -> Key {
 pub struct Locks<'l> {
     holders: HashMap<u64, Vec<Holder<'l>>>,
     waits: HashMap<Key, Vec<&'l WaitsFor>>,
+    /// Semaphores of which a task was given permits that it waited for, and has not run since: it has them without a guard.
+    granted: HashSet<u64>,
+    /// The numbers of the processes that dyntrace has made of futures.
+    processes: HashSet<u64>,
+    /// Whether some task could not be read: it may hold any lock.
+    has_unread: bool,
 }
 
 #[derive(Debug)]
 struct Holder<'l> {
     task: Key,
+    /// The number of the process that has the guard, if dyntrace has made one.
+    process: Option<NonZeroU64>,
     guard: &'l Guard,
     held_by: &'l Await,
     /// Whether the task is idle.
@@ -128,10 +151,40 @@ struct Holder<'l> {
 }
 
 impl Holder<'_> {
+    /// Whether the semaphore itself gave the permits to the future: nothing else has them.
+    fn was_granted(&self) -> bool {
+        self.guard.unpolled.as_ref().is_some_and(|unpolled| unpolled.granted)
+    }
+
     /// Whether the guard is in a future that is not polled, as far as the futures that are polled are known.
     fn is_unpolled(&self) -> bool {
         self.guard.unpolled.as_ref().is_some_and(|unpolled| unpolled.granted || !has_unknown(self.held_by))
     }
+}
+
+/// Whether a task may hold locks that its chain does not show. The chain of a running task is that of its previous suspension.
+fn is_unread(task: &Task) -> bool {
+    let is_read =
+        task.state.complete || !task.state.running && matches!(task.chain, Chain::Read { .. } | Chain::Complete);
+    !is_read && !is_job_of_tokio(task)
+}
+
+/// Whether a task is a job of the blocking pool that runs tokio's own code: a worker, which runs as long as its runtime, or a file
+/// operation. It holds no lock of the program's.
+fn is_job_of_tokio(task: &Task) -> bool {
+    let is = |name: &str| name.split_once("BlockingTask<").is_some_and(|(_, function)| function.starts_with("tokio::"));
+    let named = match &task.future {
+        Name::Type { name } => is(name),
+        Name::Symbol { name } => is(name),
+        Name::Candidates { names } => names.iter().all(|name| is(name)),
+        Name::Address { .. } => false,
+    };
+    task.owner == 0 && named
+}
+
+/// Whether a task was given all that it waits for there: it goes on as soon as a thread runs it.
+fn is_granted(waits_for: &WaitsFor) -> bool {
+    matches!(waits_for, WaitsFor::Semaphore { missing: 0, .. })
 }
 
 /// Whether a future that the reader does not know is below one: it may poll others.
@@ -144,26 +197,49 @@ impl<'l> Locks<'l> {
     /// Collects the guards and waits of all tasks.
     #[must_use]
     pub fn of(listing: &'l Listing) -> Locks<'l> {
-        let mut locks = Locks { holders: HashMap::new(), waits: HashMap::new() };
+        let mut locks = Locks {
+            holders: HashMap::new(),
+            waits: HashMap::new(),
+            granted: HashSet::new(),
+            processes: HashSet::new(),
+            has_unread: listing.tasks.iter().any(is_unread),
+        };
         for task in &listing.tasks {
             if let Chain::Read { root } = &task.chain {
                 // a task that runs or was woken does not wait, or not for long
-                locks.add(key(task), root, !task.state.running && !task.state.notified);
+                locks.add(key(task), root, None, !task.state.running && !task.state.notified);
             }
         }
         locks.holders.values_mut().for_each(leave_one_of_each);
         locks
     }
 
-    fn add(&mut self, task: Key, held_by: &'l Await, waits: bool) {
+    /// `process`: of the future around this one.
+    fn add(&mut self, task: Key, held_by: &'l Await, process: Option<NonZeroU64>, waits: bool) {
+        self.processes.extend(held_by.process.map(NonZeroU64::get));
+        let process = held_by.process.or(process);
         for guard in &held_by.holds {
-            self.holders.entry(guard.semaphore).or_default().push(Holder { task, guard, held_by, waits });
+            self.holders.entry(guard.semaphore).or_default().push(Holder { task, process, guard, held_by, waits });
+        }
+        if let Some(WaitsFor::Semaphore { address, missing: 0, .. }) = held_by.waits_for {
+            self.granted.insert(address);
         }
         if waits {
             self.waits.entry(task).or_default().extend(&held_by.waits_for);
         }
         for inner in held_by.awaits.iter().filter(|inner| inner.progress != Progress::Returned) {
-            self.add(task, inner, waits);
+            self.add(task, inner, process, waits);
+        }
+    }
+
+    /// Whether no other task can have the lock of `holder`, the only one that is seen. `noted`: the holder that the lock itself notes.
+    fn is_sure(&self, holder: &Holder<'_>, noted: Option<&Noted>) -> bool {
+        let noted = noted.map(|noted| noted.pid);
+        match holder.process.map(NonZeroU64::get) {
+            _ if holder.was_granted() => true,
+            Some(own) if noted.is_some() => noted == Some(own),
+            // A task that is no process notes the pid of its thread, which tells nothing.
+            _ => !self.has_unread && noted.is_none_or(|noted| !self.processes.contains(&noted)),
         }
     }
 
@@ -181,25 +257,31 @@ impl<'l> Locks<'l> {
         match waits_for {
             WaitsFor::Join { task: Some(joined), address } => {
                 let certain = (*joined, *address) != task;
-                vec![Blocker { task: *joined, address: *address, through: Through::Join, certain }]
+                vec![Blocker { task: *joined, address: *address, through: Through::Join, certain, alone: certain }]
             }
-            WaitsFor::Semaphore { address, of, free, closed, .. } => {
+            waits_for if is_granted(waits_for) => Vec::new(),
+            WaitsFor::Semaphore { address, of, free, closed, holder: noted, .. } => {
                 let holders = self.holders.get(address).map_or(&[][..], Vec::as_slice);
                 // other permits of a semaphore or channel may become free
                 let exclusive = matches!(of, SemaphoreOf::Mutex | SemaphoreOf::RwLock);
                 let unsure = |holder: &Holder<'_>| holder.guard.unpolled.is_some() && !holder.is_unpolled();
-                let certain = exclusive && *free == 0 && !closed && holders.len() == 1 && !holders.iter().any(unsure);
-                let blocker = |holder: &Holder<'_>| Blocker {
-                    task: holder.task.0,
-                    address: holder.task.1,
-                    through: Through::Guard {
-                        of: *of,
-                        guard: holder.guard.clone(),
-                        future: holder.held_by.future.clone(),
-                        place: holder.held_by.place.clone(),
-                    },
+                let alone = exclusive && *free == 0 && !closed && holders.len() == 1 && !holders.iter().any(unsure);
+                let alone = alone && !self.granted.contains(address);
+                let blocker = |holder: &Holder<'_>| {
                     // more often than a task locks twice, its first guard was dropped
-                    certain: certain && (holder.task != task || holder.is_unpolled()),
+                    let alone = alone && (holder.task != task || holder.is_unpolled());
+                    Blocker {
+                        task: holder.task.0,
+                        address: holder.task.1,
+                        through: Through::Guard {
+                            of: *of,
+                            guard: holder.guard.clone(),
+                            future: holder.held_by.future.clone(),
+                            place: holder.held_by.place.clone(),
+                        },
+                        certain: alone && self.is_sure(holder, noted.as_deref()),
+                        alone,
+                    }
                 };
                 holders.iter().map(blocker).collect()
             }
@@ -207,14 +289,14 @@ impl<'l> Locks<'l> {
         }
     }
 
-    /// Returns the cycles of certain blockers, at most one for each task.
+    /// Returns the cycles of tasks of which each is seen to be blocked by the next one alone, at most one for each task.
     #[must_use]
     pub fn cycles(&self) -> Vec<Cycle> {
         let mut blocked: Vec<Key> = self.waits.keys().copied().collect();
         blocked.sort_unstable();
-        let counts = |task: Key, blocker: &Blocker| blocker.certain && blocker.key() != task;
-        let certain = |task| self.blockers_of(task).into_iter().filter(|by| counts(task, by)).collect::<Vec<_>>();
-        let mut edges: HashMap<Key, Vec<Blocker>> = blocked.iter().map(|task| (*task, certain(*task))).collect();
+        let counts = |task: Key, blocker: &Blocker| blocker.alone && blocker.key() != task;
+        let alone = |task| self.blockers_of(task).into_iter().filter(|by| counts(task, by)).collect::<Vec<_>>();
+        let mut edges: HashMap<Key, Vec<Blocker>> = blocked.iter().map(|task| (*task, alone(*task))).collect();
         remove_dead_ends(&mut edges);
         let mut told = HashSet::new();
         blocked.iter().filter_map(|task| self.cycle(*task, &edges, &mut told)).collect()
@@ -223,20 +305,21 @@ impl<'l> Locks<'l> {
     /// Returns the locks that futures have which are not polled, and that tasks wait for.
     #[must_use]
     pub fn futurelocks(&self) -> Vec<Futurelock> {
-        let mut waiting: BTreeMap<u64, (SemaphoreOf, Vec<Key>)> = BTreeMap::new();
+        let mut waiting: BTreeMap<u64, (SemaphoreOf, Option<&Noted>, Vec<Key>)> = BTreeMap::new();
         for (task, waits) in &self.waits {
-            for waits in waits {
-                if let WaitsFor::Semaphore { address, of, free: 0, closed: false, .. } = waits {
-                    waiting.entry(*address).or_insert((*of, Vec::new())).1.push(*task);
+            for waits in waits.iter().filter(|waits| !is_granted(waits)) {
+                if let WaitsFor::Semaphore { address, of, free: 0, closed: false, holder, .. } = waits {
+                    waiting.entry(*address).or_insert((*of, holder.as_deref(), Vec::new())).2.push(*task);
                 }
             }
         }
         let mut found = Vec::new();
-        for (semaphore, (of, mut waiting)) in waiting {
+        for (semaphore, (of, noted, mut waiting)) in waiting {
             waiting.sort_unstable();
             waiting.dedup();
             let holders = self.holders.get(&semaphore).map_or(&[][..], Vec::as_slice);
             let exclusive = matches!(of, SemaphoreOf::Mutex | SemaphoreOf::RwLock);
+            let alone = exclusive && holders.len() == 1 && !self.granted.contains(&semaphore);
             for holder in holders.iter().filter(|holder| holder.waits && holder.is_unpolled()) {
                 found.push(Futurelock {
                     task: holder.task.0,
@@ -244,7 +327,7 @@ impl<'l> Locks<'l> {
                     of,
                     guard: holder.guard.clone(),
                     waiting: waiting.iter().map(|&(task, address)| Waiter { task, address }).collect(),
-                    certain: exclusive && holders.len() == 1,
+                    certain: alone && self.is_sure(holder, noted),
                 });
             }
         }
@@ -275,7 +358,8 @@ impl<'l> Locks<'l> {
         let lowest = steps.iter().enumerate().min_by_key(|(_, step)| step.key()).map_or(0, |(number, _)| number);
         steps.rotate_left(lowest);
         let may_end = steps.iter().any(|step| self.waits.get(&step.key()).is_none_or(|waits| waits.len() != 1));
-        Some(Cycle { steps, may_end })
+        let certain = steps.iter().all(|step| step.blocker.certain);
+        Some(Cycle { steps, may_end, certain })
     }
 }
 
@@ -322,7 +406,10 @@ fn remove_dead_ends(edges: &mut HashMap<Key, Vec<Blocker>>) {
 /// Returns the cycles of the second look that the first one has too.
 #[must_use]
 pub fn in_both(first: &[Cycle], second: Vec<Cycle>) -> Vec<Cycle> {
-    second.into_iter().filter(|cycle| first.iter().any(|known| known.steps == cycle.steps)).collect()
+    let same = |a: &Cycle, b: &Cycle| {
+        a.steps.len() == b.steps.len() && a.steps.iter().zip(&b.steps).all(|(own, other)| own.is_same(other))
+    };
+    second.into_iter().filter(|cycle| first.iter().any(|known| same(known, cycle))).collect()
 }
 
 /// Returns the futurelocks of the second look that the first one has too. Other tasks may have come to wait meanwhile.
@@ -335,7 +422,7 @@ pub fn futurelocks_in_both(first: &[Futurelock], second: Vec<Futurelock>) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::listing::{Name, Spawned, State, Unpolled};
+    use crate::listing::{Spawned, State, Unpolled};
 
     fn semaphore(address: u64, free: u64) -> WaitsFor {
         WaitsFor::Semaphore {
@@ -502,6 +589,116 @@ mod tests {
         let listing = listing(vec![keeper, task(5, &[], &[semaphore(10, 0)])]);
         let locks = Locks::of(&listing);
         assert!(locks.futurelocks().is_empty() && !locks.blockers(&listing.tasks[1])[0].certain);
+    }
+
+    /// Two tasks that wait for each other, and another one.
+    fn ring_beside(other: Task) -> Listing {
+        listing(vec![task(3, &[10], &[semaphore(20, 0)]), task(5, &[20], &[semaphore(10, 0)]), other])
+    }
+
+    fn certain(listing: &Listing) -> Vec<bool> {
+        Locks::of(listing).cycles().iter().map(|cycle| cycle.certain).collect()
+    }
+
+    #[test]
+    fn a_task_that_could_not_be_read_makes_a_cycle_and_a_futurelock_uncertain() {
+        assert_eq!(certain(&ring_beside(task(7, &[], &[]))), [true]);
+        let running = State { running: true, ..State::default() };
+        let unread = [
+            Task { state: running, ..task(7, &[], &[]) },
+            Task { chain: Chain::Busy, ..task(7, &[], &[]) },
+            Task { chain: Chain::NoTypes, ..task(7, &[], &[]) },
+            Task { owner: 0, state: running, ..task(7, &[], &[]) },
+        ];
+        for other in unread {
+            assert_eq!(certain(&ring_beside(other.clone())), [false], "{other:?}");
+            let mut kept = keeps(3, 1, 10, &[WaitsFor::Timer { due_in: 1 }]);
+            let found = |kept: &Task| {
+                let tasks = vec![kept.clone(), task(5, &[], &[semaphore(10, 0)]), other.clone()];
+                Locks::of(&listing(tasks)).futurelocks()[0].certain
+            };
+            // The semaphore itself gave this one the lock.
+            assert!(found(&kept));
+            let Chain::Read { root } = &mut kept.chain else { unreachable!() };
+            root.holds[0].unpolled.as_mut().unwrap().granted = false;
+            assert!(!found(&kept));
+        }
+    }
+
+    #[test]
+    fn complete_tasks_and_jobs_of_tokio_hold_no_lock() {
+        let complete = State { running: true, complete: true, ..State::default() };
+        assert_eq!(certain(&ring_beside(Task { state: complete, chain: Chain::Busy, ..task(7, &[], &[]) })), [true]);
+        let name =
+            "tokio::runtime::blocking::task::BlockingTask<tokio::runtime::scheduler::multi_thread::worker::launch>";
+        let running = State { running: true, ..State::default() };
+        let job = |name: &str, owner| {
+            let future = Name::Type { name: name.into() };
+            ring_beside(Task { owner, future, state: running, chain: Chain::NoTypes, ..task(7, &[], &[]) })
+        };
+        assert_eq!(certain(&job(name, 0)), [true]);
+        assert_eq!(certain(&job(name, 1)), [false]);
+        assert_eq!(certain(&job("tokio::runtime::blocking::task::BlockingTask<app::locks>", 0)), [false]);
+    }
+
+    #[test]
+    fn a_cycle_is_the_same_whether_or_not_other_tasks_could_be_read() {
+        let sure = Locks::of(&ring_beside(task(7, &[], &[]))).cycles();
+        let unsure = Locks::of(&ring_beside(Task { chain: Chain::Busy, ..task(7, &[], &[]) })).cycles();
+        assert_eq!(in_both(&sure, unsure.clone()), unsure);
+        assert_eq!(in_both(&unsure, sure.clone()), sure);
+    }
+
+    #[test]
+    fn the_holder_that_a_lock_notes_decides() {
+        let cycles = |process, noted, other: Task| {
+            let mut listing = ring_beside(other);
+            let Chain::Read { root } = &mut listing.tasks[0].chain else { unreachable!() };
+            root.process = NonZeroU64::new(process);
+            let Chain::Read { root } = &mut listing.tasks[1].chain else { unreachable!() };
+            let Some(WaitsFor::Semaphore { holder, .. }) = &mut root.awaits[0].waits_for else { unreachable!() };
+            *holder = Some(Box::new(Noted { pid: noted, place: None, since: 0 }));
+            certain(&listing)
+        };
+        let read = || task(7, &[], &[]);
+        assert_eq!(cycles(57, 57, read()), [true]);
+        assert_eq!(cycles(57, 58, read()), [false]);
+        // The task is no process: the pid is that of a thread, or of another task.
+        assert_eq!(cycles(0, 58, read()), [true]);
+        let mut other = read();
+        let Chain::Read { root } = &mut other.chain else { unreachable!() };
+        root.process = NonZeroU64::new(58);
+        assert_eq!(cycles(0, 58, other), [false]);
+        // One lock has a note that agrees, the other has none.
+        assert_eq!(cycles(57, 57, Task { chain: Chain::Busy, ..read() }), [false]);
+    }
+
+    #[test]
+    fn a_task_that_was_given_its_lock_is_not_blocked() {
+        let granted = |address| match semaphore(address, 0) {
+            WaitsFor::Semaphore { address, of, name, free, closed, holder, .. } => {
+                WaitsFor::Semaphore { address, of, name, free, missing: 0, closed, holder }
+            }
+            other => other,
+        };
+        let tasks = vec![
+            task(3, &[10], &[granted(20)]),
+            task(5, &[20], &[semaphore(10, 0)]),
+            task(7, &[], &[semaphore(20, 0)]),
+        ];
+        let listing = listing(tasks);
+        let locks = Locks::of(&listing);
+        assert!(locks.cycles().is_empty() && locks.blockers(&listing.tasks[0]).is_empty());
+        // The guard in task 5 may be an old one: task 3 has the lock.
+        assert_eq!(
+            locks.blockers(&listing.tasks[2]).iter().map(|by| (by.task, by.certain)).collect::<Vec<_>>(),
+            [(5, false)]
+        );
+        let only = super::tests::listing(vec![
+            keeps(3, 1, 10, &[WaitsFor::Timer { due_in: 1 }]),
+            task(5, &[], &[granted(10)]),
+        ]);
+        assert!(Locks::of(&only).futurelocks().is_empty());
     }
 
     #[test]

@@ -5,7 +5,10 @@
 //! compiler orders these words, but leaves structures whole: the array is at one end, the number next to the other
 //! words.
 
+use std::cell::Cell;
 use std::collections::HashSet;
+use std::thread;
+use std::time::Duration;
 
 use crate::cell::ALIGNMENT;
 use crate::memory::{Memory, word_at};
@@ -15,6 +18,12 @@ const SCHEDULER: usize = 16 << 10;
 
 /// Bytes read at once of a scheduler, so that memory beyond its end need not be readable.
 const STEP: usize = 512;
+
+/// Readings of a list that the program is changing, at most.
+const TRIES: usize = 5;
+
+/// Between two of them: the thread that changes the list may have lost its processor.
+const PAUSE: Duration = Duration::from_micros(100);
 
 /// The largest array, as tokio has it.
 const MOST_LISTS: u64 = 1 << 16;
@@ -42,16 +51,58 @@ pub struct Ends {
     pub last: HashSet<u64>,
 }
 
+/// The work left for a search of lists in all schedulers, which bounds its time: damaged memory can have much that looks like lists.
+#[derive(Debug)]
+pub struct Budget {
+    /// Bytes of lists.
+    bytes: Cell<u64>,
+    /// Pauses, after which it tries again at once.
+    pauses: Cell<u32>,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget { bytes: Cell::new(1 << 28), pauses: Cell::new(2000) }
+    }
+}
+
+impl Budget {
+    /// Whether the search has to end.
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        self.bytes.get() == 0
+    }
+
+    fn takes(&self, bytes: u64) -> bool {
+        let left = self.bytes.get().checked_sub(bytes);
+        self.bytes.set(left.unwrap_or(0));
+        left.is_some()
+    }
+
+    fn pause(&self) {
+        if let Some(left) = self.pauses.get().checked_sub(1) {
+            self.pauses.set(left);
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
 impl OwnedTasks {
     /// Finds the list of the runtime `owner` in the scheduler at `scheduler`, to which its tasks point. `is_task` says
-    /// whether a task's cell is at an address.
+    /// whether a task's cell is at an address. Takes its work from `budget`.
     #[must_use]
-    pub fn find(memory: &dyn Memory, scheduler: u64, owner: u64, is_task: impl Fn(u64) -> bool) -> Option<OwnedTasks> {
+    pub fn find(
+        memory: &dyn Memory,
+        scheduler: u64,
+        owner: u64,
+        is_task: impl Fn(u64) -> bool,
+        budget: &Budget,
+    ) -> Option<OwnedTasks> {
         let words = words(memory, scheduler);
         // With and without the count of tasks ever added.
         let counting = [5, 4].into_iter().flat_map(|width| shapes(&words, width, scheduler, owner));
         let shapes: Vec<OwnedTasks> = counting.chain(local(&words, scheduler, owner)).collect();
-        let ends = |shape: &OwnedTasks| shape.ends(memory).filter(|_| shape.are_lists(memory));
+        let ends = |shape: &OwnedTasks| shape.settled(memory, budget).map(|lists| ends(&lists));
         let has_task = |ends: Ends| ends.first.iter().chain(&ends.last).any(|task| is_task(*task));
         // Other words may look like an empty list. They are taken for it only if there is no list with tasks.
         let with_tasks = shapes.iter().find(|shape| ends(shape).is_some_and(has_task));
@@ -71,10 +122,25 @@ impl OwnedTasks {
         Some(ends(&self.read(memory)?))
     }
 
-    /// Whether the lists are lists of tasks. Read several times, since the program may be changing them.
-    fn are_lists(&self, memory: &dyn Memory) -> bool {
-        const TRIES: usize = 5;
-        (0..TRIES).any(|_| self.read(memory).is_some_and(|lists| lists.chunks_exact(LIST).all(is_list)))
+    /// Returns the lists if they are lists of tasks. The program may be changing them, so they are read again if only that can be why they
+    /// are not.
+    fn settled(&self, memory: &dyn Memory, budget: &Budget) -> Option<Vec<u8>> {
+        for number in 0..TRIES {
+            if number > 0 {
+                budget.pause();
+            }
+            if !budget.takes(self.length.saturating_mul(LIST as u64)) {
+                return None;
+            }
+            let lists = self.read(memory)?;
+            if !lists.chunks_exact(LIST).all(may_be_list) {
+                return None;
+            }
+            if lists.chunks_exact(LIST).all(has_both_ends) {
+                return Some(lists);
+            }
+        }
+        None
     }
 
     fn read(&self, memory: &dyn Memory) -> Option<Vec<u8>> {
@@ -89,9 +155,16 @@ fn both_ends(list: &[u8]) -> (u64, u64) {
     (word_at(list, 8).unwrap_or(0), word_at(list, 16).unwrap_or(0))
 }
 
-fn is_list(list: &[u8]) -> bool {
+/// Whether a list begins and ends with tasks, or is empty. tokio changes both ends one after the other.
+fn has_both_ends(list: &[u8]) -> bool {
     let (first, last) = both_ends(list);
-    (first == 0) == (last == 0) && (first | last).is_multiple_of(ALIGNMENT as u64)
+    (first == 0) == (last == 0)
+}
+
+/// Whether tasks can be where a list begins and ends. That does not change.
+fn may_be_list(list: &[u8]) -> bool {
+    let (first, last) = both_ends(list);
+    (first | last).is_multiple_of(ALIGNMENT as u64)
 }
 
 fn ends(lists: &[u8]) -> Ends {
@@ -125,7 +198,7 @@ fn shapes(words: &[u64], width: usize, address: u64, owner: u64) -> Vec<OwnedTas
         let after = words.get(start + width);
         before == Some(&owner) || after == Some(&owner)
     });
-    windows.filter_map(|(start, window)| shape(window, address + start as u64 * 8)).collect()
+    windows.filter_map(|(start, window)| shape(window, address.wrapping_add(start as u64 * 8))).collect()
 }
 
 /// Returns candidates for the list of the `LocalSet` `owner`: the first and the last task, then whether it is closed,
@@ -137,7 +210,7 @@ fn local(words: &[u64], address: u64, owner: u64) -> Vec<OwnedTasks> {
         is_cell(window[0]) && is_cell(window[1]) && near.iter().flatten().any(|index| words.get(*index) == Some(&owner))
     });
     // The word before stands where an array of lists has locks.
-    let lists = |start: usize| (address + start as u64 * 8).checked_sub(8);
+    let lists = |start: usize| address.wrapping_add(start as u64 * 8).checked_sub(8);
     windows.filter_map(|(start, _)| Some(OwnedTasks { lists: lists(start)?, length: 1, count: None })).collect()
 }
 
@@ -153,7 +226,7 @@ fn shape(window: &[u64], address: u64) -> Option<OwnedTasks> {
     others.remove(mask);
     // No more tasks are in the list than were ever added.
     let count = others.into_iter().min_by_key(|index| window[*index])?;
-    Some(OwnedTasks { lists, length, count: Some(address + count as u64 * 8) })
+    Some(OwnedTasks { lists, length, count: Some(address.wrapping_add(count as u64 * 8)) })
 }
 
 #[cfg(test)]
@@ -205,13 +278,13 @@ mod tests {
         let mut scheduler = vec![0; 64];
         scheduler[10..15].copy_from_slice(&[LISTS, 2, 1, 3, 7]);
         let memory = Words(vec![(AT, scheduler), (LISTS, vec![0, 0x1000, 0x1080, 0, 0x2000, 0x2000])]);
-        let owned = OwnedTasks::find(&memory, AT, 7, |task| task == 0x1080).unwrap();
+        let owned = OwnedTasks::find(&memory, AT, 7, |task| task == 0x1080, &Budget::default()).unwrap();
         assert_eq!(owned.count(&memory), Some(3));
         let ends = owned.ends(&memory).unwrap();
         assert_eq!(ends.first, HashSet::from([0x1000, 0x2000]));
         assert_eq!(ends.last, HashSet::from([0x1080, 0x2000]));
-        assert_eq!(OwnedTasks::find(&memory, AT, 7, |_| false), None);
-        assert_eq!(OwnedTasks::find(&memory, 0x9000, 7, |_| true), None);
+        assert_eq!(OwnedTasks::find(&memory, AT, 7, |_| false, &Budget::default()), None);
+        assert_eq!(OwnedTasks::find(&memory, 0x9000, 7, |_| true, &Budget::default()), None);
     }
 
     #[test]
@@ -219,11 +292,42 @@ mod tests {
         let mut scheduler = vec![0; 64];
         scheduler[20..24].copy_from_slice(&[0x1000, 0x1080, 0x5500, 7]);
         let memory = Words(vec![(AT, scheduler)]);
-        let owned = OwnedTasks::find(&memory, AT, 7, |task| task == 0x1000).unwrap();
+        let owned = OwnedTasks::find(&memory, AT, 7, |task| task == 0x1000, &Budget::default()).unwrap();
         let ends = owned.ends(&memory).unwrap();
         assert_eq!((ends.first, ends.last), (HashSet::from([0x1000]), HashSet::from([0x1080])));
         assert_eq!(owned.count(&memory), None);
-        assert_eq!(OwnedTasks::find(&memory, AT, 8, |_| true), None);
+        assert_eq!(OwnedTasks::find(&memory, AT, 8, |_| true, &Budget::default()), None);
+    }
+
+    /// A list whose last task follows later, and the number of its readings.
+    struct Changing(Cell<u64>, u64);
+
+    impl Memory for Changing {
+        fn read(&self, _: u64, bytes: &mut [u8]) -> Result<(), Unreadable> {
+            self.0.set(self.0.get() + 1);
+            let last = if self.0.get() < self.1 { 0 } else { 0x1000 };
+            let list: Vec<u8> = [0_u64, 0x1000, last].iter().flat_map(|word| word.to_le_bytes()).collect();
+            bytes.copy_from_slice(&list);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_list_that_changes_is_read_again_and_not_for_ever() {
+        let list = OwnedTasks { lists: LISTS, length: 1, count: None };
+        let read = |until, budget: &Budget| {
+            let memory = Changing(Cell::new(0), until);
+            (list.settled(&memory, budget).is_some(), memory.0.get())
+        };
+        let budget = Budget::default();
+        assert_eq!(
+            [read(1, &budget), read(4, &budget), read(99, &budget)],
+            [(true, 1), (true, 4), (false, TRIES as u64)]
+        );
+        assert_eq!(budget.pauses.get(), 2000 - 3 - 4);
+        let poor = Budget { bytes: Cell::new(2 * LIST as u64), pauses: Cell::new(0) };
+        assert_eq!(read(99, &poor), (false, 2));
+        assert!(poor.is_spent());
     }
 
     proptest! {

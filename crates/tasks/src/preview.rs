@@ -1,5 +1,6 @@
 //! How much the reader will be able to show of a program, by its file alone.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use object::elf::{EM_AARCH64, PT_LOAD, R_AARCH64_RELATIVE, R_X86_64_RELATIVE};
@@ -45,10 +46,12 @@ impl Preview {
         let what = "the program's file";
         let file = image::open(path).map_err(|source| Error::File { what, path: path.to_owned(), source })?;
         let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let Some(mut image) = image::image(&file, path, |_| Some(0), what)? else { return Ok(Preview::default()) };
-        let bytes = image::map(&file, path, what)?;
+        let bytes = image::read(&file, path, what, &Cell::new(image::COPIED))?;
+        let Some(mut image) = image::image(&file, &bytes, path, |_| Some(0), what)? else {
+            return Ok(Preview::default());
+        };
         let memory = Linked::of(&image::parse(&bytes, path, what)?, &bytes);
-        let mut found = vtables::find(&memory, 0, std::slice::from_ref(&image));
+        let mut found = vtables::find(&memory, 0, std::slice::from_ref(&image))?;
         if found.is_empty() {
             return Ok(Preview::default());
         }

@@ -32,6 +32,8 @@ pub struct Program {
     images: Vec<Image>,
     vtables: Vec<TaskVtable>,
     options: Options,
+    /// Files that were not searched for tasks, in sentences for the user.
+    notes: Vec<String>,
 }
 
 impl Program {
@@ -43,9 +45,9 @@ impl Program {
     /// the options name cannot be read or is of another build.
     pub fn attach(pid: u32, options: Options) -> Result<Program, Error> {
         let process = Process::open(pid)?;
-        let images = images(&process, &process.mappings()?)?;
+        let (images, notes) = images(&process, &process.mappings()?)?;
         may_read(&process, &images[0])?;
-        Program::of(Source::Process(process), images, options)
+        Program::of(Source::Process(process), images, options, notes)
     }
 
     /// Opens the core file `core` of the program `exe`. It need not lie where it was running.
@@ -57,17 +59,20 @@ impl Program {
     pub fn open_core(core: &Path, exe: &Path, options: Options) -> Result<Program, Error> {
         let mut core = CoreFile::open(core)?;
         let images = core_images::images(&mut core, exe)?;
-        Program::of(Source::Core(Box::new(core)), images, options)
+        Program::of(Source::Core(Box::new(core)), images, options, Vec::new())
     }
 
-    fn of(source: Source, mut images: Vec<Image>, options: Options) -> Result<Program, Error> {
+    fn of(source: Source, mut images: Vec<Image>, options: Options, mut notes: Vec<String>) -> Result<Program, Error> {
         if let Some(path) = &options.debug_file {
             debug_file::give(path, &mut images)?;
         }
         let root = source.process().map(|process| process.proc("root"));
         let mut all = Vec::new();
         for index in 0..images.len() {
-            let mut vtables = vtables::find(&source, index, &images);
+            let mut vtables = vtables::find(&source, index, &images).unwrap_or_else(|error| {
+                notes.push(error.to_string());
+                Vec::new()
+            });
             if vtables.is_empty() {
                 continue;
             }
@@ -87,9 +92,9 @@ impl Program {
             return Err(Error::NotCore { path: core.path().to_owned(), reason });
         }
         if all.is_empty() {
-            return Err(Error::NoVtables { path: images[0].path.clone() });
+            return Err(Error::NoVtables { path: images[0].path.clone(), notes });
         }
-        Ok(Program { source, images, vtables: all, options })
+        Ok(Program { source, images, vtables: all, options, notes })
     }
 
     /// Returns the program's memory.
@@ -128,10 +133,17 @@ impl Program {
     /// If the program has ended, or the reader may not read it any more.
     pub fn census(&self, counter: Option<Counter<'_>>) -> Result<Census, Error> {
         let _stopped = self.stop()?;
-        self.count(counter)
+        let mut census = self.count(counter)?;
+        census.notes.extend(self.notes.iter().cloned());
+        Ok(census)
     }
 
-    /// Like [`census`](Self::census), without stopping the program.
+    /// Returns the files that were not searched for tasks, in sentences for the user.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Like [`census`](Self::census), without stopping the program, and without [`notes`](Self::notes).
     pub(crate) fn count(&self, counter: Option<Counter<'_>>) -> Result<Census, Error> {
         // The heap has grown since the last look.
         census(&self.source, &self.vtables, &self.mappings()?, counter)

@@ -35,7 +35,7 @@ impl<'program> DebugInformation<'program> {
     /// Finds the sections of the program's images and of further files, and decompresses them where that is necessary.
     #[must_use]
     pub fn of(program: &'program Program) -> DebugInformation<'program> {
-        let mut notes = Vec::new();
+        let mut notes = program.notes().to_vec();
         let root = program.memory().process().map(|process| process.proc("root"));
         let sections = program.images().iter().enumerate().map(|(index, image)| {
             if !program.vtables().iter().any(|vtable| vtable.image == index) {

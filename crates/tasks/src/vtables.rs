@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::error::Error;
 use crate::image::Image;
 use crate::listing::Name;
 use crate::memory::{Memory, word_at};
@@ -59,13 +60,25 @@ const FUNCTIONS: usize = 7;
 /// Bytes of a table read at once.
 const CHUNK: u64 = 1 << 20;
 
+/// Bytes of tables searched in one image, at most.
+const MOST: u64 = 1 << 30;
+
 /// The words of a vtable.
 type Shape = [u64; WORDS];
 
 /// Finds the vtables of the image at `index`, by their shape. They are named by address only.
-#[must_use]
-pub fn find(memory: &dyn Memory, index: usize, images: &[Image]) -> Vec<TaskVtable> {
+///
+/// # Errors
+///
+/// If the image's headers tell of more constants than are searched: they may be damaged.
+pub fn find(memory: &dyn Memory, index: usize, images: &[Image]) -> Result<Vec<TaskVtable>, Error> {
     let image = &images[index];
+    let bytes =
+        image.tables.iter().fold(0, |sum: u64, table| sum.saturating_add(table.end.saturating_sub(table.start)));
+    if bytes > MOST {
+        return Err(Error::TooManyConstants { path: image.path.clone(), bytes });
+    }
+    let mut buffer = Vec::new();
     let anywhere = |address| images.iter().any(|image| image.has_code(address));
     let mut shapes = Vec::new();
     for table in &image.tables {
@@ -73,10 +86,10 @@ pub fn find(memory: &dyn Memory, index: usize, images: &[Image]) -> Vec<TaskVtab
         // Chunks overlap, so that no vtable is cut.
         while at < table.end {
             let end = table.end.min(at.saturating_add(CHUNK + WORDS as u64 * 8));
-            let mut bytes = vec![0; usize::try_from(end - at).unwrap_or(0)];
+            buffer.resize(usize::try_from(end - at).unwrap_or(0), 0);
             let address = image.bias.wrapping_add(at);
-            if memory.read(address, &mut bytes).is_ok() {
-                shapes.extend(in_bytes(address, &bytes, |address| image.has_code(address), anywhere));
+            if memory.read(address, &mut buffer).is_ok() {
+                shapes.extend(in_bytes(address, &buffer, |address| image.has_code(address), anywhere));
             }
             at = at.saturating_add(CHUNK);
         }
@@ -84,7 +97,7 @@ pub fn find(memory: &dyn Memory, index: usize, images: &[Image]) -> Vec<TaskVtab
     shapes.sort_unstable();
     shapes.dedup_by_key(|(address, _)| *address);
     let unstable = has_spawn_locations(&shapes);
-    shapes.iter().map(|(address, shape)| vtable(index, image, *address, shape, unstable)).collect()
+    Ok(shapes.iter().map(|(address, shape)| vtable(index, image, *address, shape, unstable)).collect())
 }
 
 fn vtable(index: usize, image: &Image, address: u64, shape: &Shape, unstable: bool) -> TaskVtable {
@@ -131,7 +144,7 @@ fn in_bytes(
             // The last word may lie beyond the end of the table.
             let shape: Shape = std::array::from_fn(|index| word_at(bytes, start + index * 8).unwrap_or(0));
             if is_own_code(shape[0]) && has_offsets(&shape) {
-                found.push((address + start as u64, shape));
+                found.push((address.wrapping_add(start as u64), shape));
             }
         }
         functions = 0;
@@ -156,6 +169,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::memory::Unreadable;
 
     const CODE: std::ops::Range<u64> = 0x1000..0x2000;
 
@@ -220,6 +234,33 @@ mod tests {
         shapes.push((8, with));
         assert!(!has_spawn_locations(&shapes));
         assert!(!has_spawn_locations(&[]));
+    }
+
+    /// Counts the bytes that are read of it, and has none.
+    struct Nothing(std::cell::Cell<usize>);
+
+    impl Memory for Nothing {
+        fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unreadable> {
+            self.0.set(self.0.get() + bytes.len());
+            Err(Unreadable { address })
+        }
+    }
+
+    #[test]
+    fn sizes_of_a_damaged_file_are_refused() {
+        let memory = Nothing(std::cell::Cell::new(0));
+        let found = |tables: &[(u64, u64)]| {
+            let tables: Vec<_> = tables.iter().map(|&(start, end)| start..end).collect();
+            find(&memory, 0, &[Image::sample(&tables)])
+        };
+        for tables in [&[(0, u64::MAX)][..], &[(8, MOST), (0, 9)], &[(u64::MAX - 8, u64::MAX), (0, u64::MAX)]] {
+            let error = found(tables).unwrap_err().to_string();
+            assert!(error.contains("1 GiB"), "{error}");
+        }
+        assert_eq!(memory.0.get(), 0);
+        assert_eq!(found(&[(9, 8), (u64::MAX - 8, u64::MAX)]).unwrap(), []);
+        assert_eq!(memory.0.get(), 8);
+        assert_eq!(found(&[(0, MOST)]).unwrap(), []);
     }
 
     proptest! {

@@ -79,8 +79,9 @@ Examples:
 
 Holders of locks are found among the variables of suspended tasks, also in boxes, vectors and
 futures. One that is held outside of tasks is not seen. A guard that was dropped by drop() may
-still be seen: if that is possible, \"perhaps\" is printed. A deadlock is printed if two looks
-found it. So is a futurelock: a lock that tasks wait for, and that a future has which its task
+still be seen: if that is possible, \"perhaps\" is printed. It is also printed if a task that runs,
+or that could not be read, may be the holder, or if the lock itself notes another holder. A
+deadlock is printed if two looks found it. So is a futurelock: a lock that tasks wait for, and that a future has which its task
 does not poll, because it awaits something else.
 
 Tasks of a program that keeps a table of them (DYNTRACE=tasks) have a line with what it knows. Waits

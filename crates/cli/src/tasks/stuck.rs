@@ -100,7 +100,8 @@ fn deadlock(cycle: &Cycle, look: &Look) -> String {
     let (by_address, red) = (by_address(&look.listing), red());
     let count = words::counted(cycle.steps.len(), "task");
     let end = if cycle.may_end { ", and one of them also for something else, which may end it" } else { "" };
-    let mut text = format!("{red}deadlock:{red:#} {count} wait for each other{end}\n");
+    let perhaps = if cycle.certain { "" } else { "perhaps a " };
+    let mut text = format!("{red}{perhaps}deadlock:{red:#} {count} wait for each other{end}\n");
     for step in &cycle.steps {
         let Some(task) = by_address.get(&step.address) else { continue };
         text += &headed(task, look);
@@ -174,6 +175,18 @@ mod tests {
         assert_eq!(Stuck::of(&listing).deadlocks.len(), 1);
         listing.tasks.iter_mut().find(|task| task.id == 3).unwrap().state.running = true;
         assert!(Stuck::of(&listing).deadlocks.is_empty());
+    }
+
+    #[test]
+    fn a_task_that_could_not_be_read_makes_a_deadlock_uncertain() {
+        let mut listing = sample::listing();
+        let begins = |listing: &Listing, words: &str| {
+            let text = Stuck::of(listing).text(&Look::of_memory(listing.clone()));
+            anstream::adapter::strip_str(&text).to_string().starts_with(words)
+        };
+        assert!(begins(&listing, "perhaps a deadlock: 2 tasks wait for each other\n"));
+        listing.tasks.retain(|task| matches!(task.id, 3 | 5));
+        assert!(begins(&listing, "deadlock: 2 tasks wait for each other\n"));
     }
 
     #[test]

@@ -45,8 +45,9 @@ pub fn stands(task: &Task) -> bool {
 /// Whether `task` may wait for another task's lock or end, or for a job of dyntrace's pool.
 fn is_blocked(task: &Task) -> bool {
     use WaitsFor::{File, Job, Join, Semaphore};
-    let blocks =
-        |future: &&Await| matches!(future.waits_for, Some(Semaphore { .. } | Join { .. } | File(_) | Job { .. }));
+    let blocks = |future: &&Await| {
+        matches!(future.waits_for, Some(Semaphore { missing: 1.., .. } | Join { .. } | File(_) | Job { .. }))
+    };
     stands(task) && words::leaves(task).iter().any(blocks)
 }
 
@@ -359,12 +360,13 @@ impl<'l> Why<'l> {
             let alike: Vec<&Await> = of_each.iter().map(|leaves| leaves[number]).collect();
             lines.push(format!("{indent}waits at {}{}", words::at(task), waits_for(&alike)));
             let holders: Vec<&Blocker> = blockers.iter().filter(|blocker| is_through(leaf, blocker)).collect();
-            let noted = words::holder(leaf);
+            // The note may still be that of the task that had the lock before.
+            let noted = words::holder(leaf).filter(|_| !is_granted(leaf));
             if let Some(noted) = noted.filter(|_| holders.is_empty()) {
                 self.follow_noted(noted, path, seen, indent, lines);
             } else if let Some(noted) = noted.and_then(|noted| self.look.holder_since(noted)) {
                 lines.push(format!("{indent}│  the lock says: {noted}"));
-            } else if let Some(awaited) = awaited.filter(|_| is_for_room(leaf)) {
+            } else if let Some(awaited) = awaited.filter(|_| is_for_room(leaf) && !is_granted(leaf)) {
                 self.follow_awaited(task, awaited, path, seen, indent, lines);
             } else if let Some(unknown) = nobody(leaf).filter(|_| holders.is_empty()) {
                 lines.push(format!("{indent}└─ {unknown}"));
@@ -424,6 +426,11 @@ fn waits_for(futures: &[&Await]) -> String {
     format!(", each for one of {}: {}{more}", different.len(), shown.join("; "))
 }
 
+/// Whether `future` was given the permits for which it waited: its task goes on.
+fn is_granted(future: &Await) -> bool {
+    matches!(&future.waits_for, Some(WaitsFor::Semaphore { missing: 0, .. }))
+}
+
 /// Whether `future` waits for room in a channel, which may be a mailbox.
 fn is_for_room(future: &Await) -> bool {
     matches!(&future.waits_for, Some(WaitsFor::Semaphore { of: SemaphoreOf::Channel, .. }))
@@ -432,6 +439,7 @@ fn is_for_room(future: &Await) -> bool {
 /// Explains a wait for a lock or a task if no task is known to hold it.
 fn nobody(future: &Await) -> Option<&'static str> {
     match future.waits_for.as_ref()? {
+        WaitsFor::Semaphore { missing: 0, .. } => Some("it was granted, and the task has not run since"),
         WaitsFor::Semaphore { closed: true, .. } => None,
         WaitsFor::Semaphore { of: SemaphoreOf::Channel, .. } => {
             Some("the receiver of the channel makes room: which task that is, is not known")
@@ -464,6 +472,26 @@ mod tests {
         let look = Look::of_memory(sample::listing());
         assert_eq!(plain(&text_of(&look, &Chosen::Task(8))), include_str!("golden/why-8.txt"));
         assert_eq!(plain(&text_of(&look, &Chosen::Task(12))), include_str!("golden/why-12.txt"));
+    }
+
+    #[test]
+    fn a_task_that_was_given_its_lock_is_blocked_by_nobody() {
+        let mut task = sample::leaf_task(5, sample::mutex(0xa0));
+        let Chain::Read { root } = &mut task.chain else { unreachable!() };
+        if let Some(WaitsFor::Semaphore { missing, .. }) = &mut root.awaits[0].waits_for {
+            *missing = 0;
+        }
+        let look = Look::of_memory(Listing { tasks: vec![task], ..Listing::default() });
+        assert_eq!(
+            plain(&text_of(&look, &Chosen::Task(5))),
+            "task 5, idle: app::serve\n\
+             waits at src/main.rs:50 for Mutex 0xa0 (0 free, granted)\n\
+             └─ it was granted, and the task has not run since\n"
+        );
+        assert_eq!(
+            plain(&text(&look, &Stuck::default())),
+            "no task waits for a lock, for another task's end or for a file operation\n1 other task: 1 x Mutex 0xa0, granted\n"
+        );
     }
 
     #[test]

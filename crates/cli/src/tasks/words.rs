@@ -189,11 +189,11 @@ fn waits_for(waits_for: &WaitsFor) -> String {
     match waits_for {
         WaitsFor::Semaphore { address, of, name, free, missing, closed, .. } => {
             let closed = if *closed { ", closed" } else { "" };
-            format!(
-                "{}{} {address:#x} ({free} free, {missing} missing{closed})",
-                self::of(*of),
-                quoted(name.as_deref())
-            )
+            let missing = match missing {
+                0 => "granted".to_owned(),
+                missing => format!("{missing} missing"),
+            };
+            format!("{}{} {address:#x} ({free} free, {missing}{closed})", self::of(*of), quoted(name.as_deref()))
         }
         WaitsFor::Notify { address } => format!("Notify {address:#x}"),
         WaitsFor::Channel { channel, address: Some(address) } => format!("{channel} channel {address:#x}"),
@@ -326,8 +326,9 @@ pub fn kind(future: &Await) -> String {
         }
         Some(WaitsFor::File(operation)) => format!("file operation {}", command(operation)),
         // Which lock it is matters more than how many of its permits are free.
-        Some(WaitsFor::Semaphore { address, of, name, .. }) => {
-            format!("{}{} {address:#x}", self::of(*of), quoted(name.as_deref()))
+        Some(WaitsFor::Semaphore { address, of, name, missing, .. }) => {
+            let granted = if *missing == 0 { ", granted" } else { "" };
+            format!("{}{} {address:#x}{granted}", self::of(*of), quoted(name.as_deref()))
         }
         _ => leaf(future),
     }

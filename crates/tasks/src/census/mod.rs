@@ -29,15 +29,15 @@ use crate::listing::{Place, Runtime, State};
 use crate::memory::Memory;
 use crate::memory::maps::Mapping;
 use crate::memory::source::Source;
-use crate::owned::OwnedTasks;
+use crate::owned::{Budget, OwnedTasks};
 use crate::scan::ByAddress;
 use crate::vtables::TaskVtable;
 
 /// Cells kept at most, which bounds the reader's memory to 2 GB.
 const MOST: usize = 1 << 24;
 
-/// Owners whose lists are searched, at most.
-const MOST_OWNERS: usize = 1 << 10;
+/// Owners whose lists are searched, at most. Each `LocalSet` is one, and a search takes 32 system calls.
+const MOST_OWNERS: usize = 1 << 16;
 
 /// A task's own words. A program may have millions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,7 +106,11 @@ pub(crate) fn census(
     let mut cells = look(memory, vtables, &candidates);
     drop(candidates);
     copies::drop_unowned(&mut cells, vtables);
-    let mut owners = owners(memory, &cells);
+    let (mut owners, left_out) = owners(memory, &cells, MOST_OWNERS);
+    // Without any list, the others are taken for tasks.
+    if left_out > 0 && owners.values().any(|known| known.list.is_some()) {
+        census.notes.push(of_left_out(left_out));
+    }
     let mut tasks = Lists { memory, vtables, by_address: &by_address, owners: &owners }.follow(&cells);
     drop(cells);
     let mut present = memory.present()?;
@@ -171,8 +175,8 @@ struct Known {
 }
 
 /// Finds the list of each runtime that owns one of `cells`. Freed cells can name owners that never were, each its own:
-/// the owners with most cells are asked.
-fn owners(memory: &dyn Memory, cells: &[Cell]) -> BTreeMap<Owner, Known> {
+/// of more than `most`, those with most cells are asked. Returns also the number of cells of the others.
+fn owners(memory: &dyn Memory, cells: &[Cell], most: usize) -> (BTreeMap<Owner, Known>, usize) {
     let mut counts: BTreeMap<Owner, usize> = BTreeMap::new();
     for owner in cells.iter().filter_map(Owner::of) {
         *counts.entry(owner).or_default() += 1;
@@ -180,12 +184,22 @@ fn owners(memory: &dyn Memory, cells: &[Cell]) -> BTreeMap<Owner, Known> {
     let mut counts: Vec<(Owner, usize)> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let is_task = |address| links::among(cells, address).is_some();
-    let known = counts.into_iter().enumerate().map(|(place, (owner, _))| {
-        let find = || OwnedTasks::find(memory, owner.scheduler, owner.number, is_task);
-        let list = if place < MOST_OWNERS { find() } else { None };
+    let budget = Budget::default();
+    let mut left_out = 0;
+    let known = counts.into_iter().enumerate().map(|(place, (owner, count))| {
+        let list = if place < most && !budget.is_spent() {
+            OwnedTasks::find(memory, owner.scheduler, owner.number, is_task, &budget)
+        } else {
+            left_out += count;
+            None
+        };
         (owner, Known { list, ..Known::default() })
     });
-    known.collect()
+    (known.collect(), left_out)
+}
+
+fn of_left_out(tasks: usize) -> String {
+    format!("Tasks name more runtimes and LocalSets than are searched: up to {tasks} tasks of the others are missing.")
 }
 
 fn runtimes(
@@ -196,9 +210,12 @@ fn runtimes(
 ) -> Vec<Runtime> {
     let seen = owners.iter().filter(|(_, known)| known.found > 0 || known.any != 0);
     let runtimes = seen.map(|(owner, known)| {
-        let any = tasks
+        // Tasks are in the order of their ids, and there may be many of both.
+        let first = tasks.partition_point(|task| task.id < known.any);
+        let any = tasks[first..]
             .iter()
-            .find(|task| (task.id, task.owner, task.scheduler) == (known.any, owner.number, owner.scheduler));
+            .take_while(|task| task.id == known.any)
+            .find(|task| (task.owner, task.scheduler) == (owner.number, owner.scheduler));
         let described = any.and_then(|task| counter?(memory, task));
         // By shape, tokio 1.38's count is one of two words, of which the other one stays 0.
         let shaped = || known.list.as_ref()?.count(memory).filter(|count| *count > 0 || known.found == 0);
@@ -210,4 +227,55 @@ fn runtimes(
         }
     });
     runtimes.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Unreadable;
+
+    /// A `LocalSet` in each page: the first and the last task, whether it is closed, and its number.
+    struct Sets;
+
+    impl Memory for Sets {
+        fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unreadable> {
+            let word = |at: u64| match at % 4096 {
+                0x100 | 0x108 => task(at / 4096),
+                0x118 => at / 4096,
+                _ => 0,
+            };
+            let all: Vec<u8> =
+                (address..).step_by(8).take(bytes.len() / 8).flat_map(|at| word(at).to_le_bytes()).collect();
+            bytes.copy_from_slice(&all);
+            Ok(())
+        }
+    }
+
+    fn task(owner: u64) -> u64 {
+        owner << 20
+    }
+
+    fn cell(owner: u64) -> Cell {
+        let (address, scheduler) = (task(owner), owner * 4096);
+        Cell { address, vtable: 0, state: 64, owner, scheduler, id: owner, previous: 0, next: 0, spawned_at: 0 }
+    }
+
+    #[test]
+    fn the_tasks_of_each_of_many_local_sets_are_found() {
+        let cells: Vec<Cell> = (1..=3000).map(cell).collect();
+        let (found, left_out) = owners(&Sets, &cells, MOST_OWNERS);
+        assert_eq!((found.len(), left_out), (3000, 0));
+        assert!(found.values().all(|known| known.list.is_some()));
+    }
+
+    #[test]
+    fn tasks_of_owners_that_are_not_searched_are_counted() {
+        let mut cells: Vec<Cell> = (1..=5).map(cell).collect();
+        cells.extend([Cell { address: task(6), ..cell(2) }, Cell { address: task(7), ..cell(5) }]);
+        let (found, left_out) = owners(&Sets, &cells, 2);
+        let searched: Vec<u64> =
+            found.iter().filter(|(_, known)| known.list.is_some()).map(|(owner, _)| owner.number).collect();
+        assert_eq!((&searched[..], left_out), (&[2, 5][..], 3));
+        assert!(of_left_out(left_out).contains("up to 3 tasks"));
+    }
 }

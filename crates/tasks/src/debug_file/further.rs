@@ -198,7 +198,8 @@ mod tests {
         let Sample { abbreviations, info } = sample::skeleton(ID, folder.to_str().unwrap(), "part.dwo");
         fs::write(&path, file(&[(".debug_info", 0, &info), (".debug_abbrev", 0, &abbreviations)])).unwrap();
         let file = File::open(&path).unwrap();
-        let mut images = [image::image(&file, &path, |_| Some(0), "").unwrap().unwrap()];
+        let bytes = image::read(&file, &path, "", &Cell::new(COPIED)).unwrap();
+        let mut images = [image::image(&file, &bytes, &path, |_| Some(0), "").unwrap().unwrap()];
         given.map(|given| super::super::give(given, &mut images)).transpose().unwrap();
         let mut notes = Vec::new();
         let sections = load(&images[0], None, &mut notes).unwrap();

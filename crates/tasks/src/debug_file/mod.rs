@@ -5,15 +5,14 @@ mod further;
 use std::cell::Cell;
 use std::fs::{File, Metadata};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use memmap2::{Mmap, MmapMut};
+use memmap2::Mmap;
 use object::Object;
 
 use crate::error::Error;
-use crate::image::{Image, build_id, has_debug_info, map, open, parse};
+use crate::image::{self, Image, build_id, has_debug_info, is_trusted, map, open, parse};
 
 pub use further::load;
 
@@ -49,8 +48,7 @@ impl DebugFile {
         let file = open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         allowed(&metadata).map_err(failed)?;
-        let trusted = [0, rustix::process::geteuid().as_raw()].contains(&metadata.uid());
-        let bytes = if trusted { map(&file, path, WHAT)? } else { copy(&file, room).map_err(failed)? };
+        let bytes = if is_trusted(&metadata) { map(&file, path, WHAT)? } else { copy(&file, room).map_err(failed)? };
         Ok(DebugFile { path: path.to_owned(), metadata, bytes: Arc::new(bytes) })
     }
 }
@@ -60,15 +58,8 @@ const COPIED: u64 = 1 << 30;
 
 /// Copies the file of another user: if that user cuts it short while it is mapped, the reader dies by SIGBUS.
 fn copy(file: &File, room: &Cell<u64>) -> io::Result<Mmap> {
-    let length = file.metadata()?.len();
-    let Some(left) = room.get().checked_sub(length) else {
-        let reason = "it belongs to another user and is larger than 1 GiB; copy it, and name the copy by --debug";
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
-    };
-    room.set(left);
-    let mut bytes = MmapMut::map_anon(length.max(1) as usize)?;
-    file.read_exact_at(&mut bytes[..length as usize], 0)?;
-    bytes.make_read_only()
+    let too_large = "it belongs to another user and is larger than 1 GiB; copy it, and name the copy by --debug";
+    image::copy(file, room, too_large)
 }
 
 /// Gives the debug file that the user names to its image among `images`, by build id. A file with split units goes to all of
@@ -167,6 +158,8 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::FileExt;
+
     use super::*;
 
     #[test]

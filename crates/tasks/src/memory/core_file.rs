@@ -5,6 +5,7 @@
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use memmap2::Mmap;
 use object::LittleEndian;
@@ -29,7 +30,7 @@ pub struct CoreFile {
     path: PathBuf,
     file: File,
     bytes: Mmap,
-    fill: Vec<Mmap>,
+    fill: Vec<Arc<Mmap>>,
     segments: Vec<Segment>,
     /// In order and apart from each other.
     parts: Vec<Part>,
@@ -65,6 +66,7 @@ impl CoreFile {
     /// If it cannot be read, is no core file, or names no mapped files.
     pub fn open(path: &Path) -> Result<CoreFile, Error> {
         let file = image::open(path).map_err(|source| Error::File { what: WHAT, path: path.to_owned(), source })?;
+        // Core files are too large to be copied, and this one is the user's choice.
         let bytes = image::map(&file, path, WHAT)?;
         let mut core = CoreFile {
             path: path.to_owned(),
@@ -178,7 +180,7 @@ impl CoreFile {
     }
 
     /// Takes the parts of the mapped file `path` that the core file leaves out from `bytes`.
-    pub fn fill(&mut self, path: &str, bytes: Mmap) {
+    pub fn fill(&mut self, path: &str, bytes: Arc<Mmap>) {
         for segment in &self.segments {
             let Segment { mapping, dumped } = segment;
             if mapping.path != path || mapping.writable {

@@ -92,6 +92,12 @@ pub(super) struct Heaps<'a> {
 }
 
 impl Copy {
+    /// Returns a copy of an empty stack, for tests.
+    #[cfg(test)]
+    pub(super) fn sample(registers: Registers) -> Copy {
+        Copy { registers, address: 0, bytes: Vec::new(), cells: Vec::new(), held: 0 }
+    }
+
     /// Holds a thread and copies its stack.
     pub(super) fn of(process: &Process, tid: u32, heaps: &Heaps<'_>) -> Result<Option<Copy>, NotHeld> {
         // The kernel gives the pages for the copy when they are written: before the thread is held.

@@ -25,7 +25,7 @@ mod architectures {
     use framehop::{CacheNative, ExplicitModuleSectionInfo, FrameAddress, Unwinder as _, UnwinderNative};
 
     use super::{Call, Copy, Ending, MOST, Module};
-    use crate::threads::modules::containing;
+    use crate::threads::modules::{Section, containing};
 
     /// Unwinds stacks.
     pub struct Unwinder<'m, 'a> {
@@ -38,9 +38,12 @@ mod architectures {
         pub fn new(modules: &'m [Module<'a>]) -> Unwinder<'m, 'a> {
             let mut unwinder = UnwinderNative::new();
             for module in modules {
-                let range = |section: super::super::modules::Section<'_>| {
-                    section.address..section.address + section.bytes.len() as u64
-                };
+                // The library subtracts these from each other.
+                if module.code.start < module.bias || module.code.end < module.code.start {
+                    continue;
+                }
+                let range =
+                    |section: Section<'_>| section.address..section.address.saturating_add(section.bytes.len() as u64);
                 let sections = ExplicitModuleSectionInfo {
                     eh_frame_svma: module.frames.map(range),
                     eh_frame: module.frames.map(|section| section.bytes),
@@ -112,3 +115,30 @@ mod architectures {
 }
 
 pub(super) use architectures::Unwinder;
+
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod tests {
+    use super::*;
+    use crate::threads::modules::Section;
+    use crate::threads::stack::Registers;
+
+    #[test]
+    fn addresses_of_a_damaged_file_overflow_nothing() {
+        for bias in [0, 0x1000, u64::MAX - 8] {
+            for (start, end) in [(0, 16), (16, 0), (8, u64::MAX), (u64::MAX - 16, u64::MAX)] {
+                let section = Some(Section { address: u64::MAX - 2, bytes: &[0xff; 16] });
+                let code = start.wrapping_add(bias)..end.wrapping_add(bias);
+                let (frames, table, got) = (section, section, Some(u64::MAX - 1..u64::MAX));
+                let module = Module { image: None, name: String::new(), bias, code, frames, table, got };
+                let modules = [module];
+                let mut unwinder = Unwinder::new(&modules);
+                for code in [0, 8, bias, start.wrapping_add(bias), u64::MAX] {
+                    let registers =
+                        Registers { code, stack: u64::MAX - 7, frame: u64::MAX, link: 0, all: Vec::new(), call: None };
+                    let (calls, _) = unwinder.unwind(&Copy::sample(registers));
+                    assert!(!calls.is_empty());
+                }
+            }
+        }
+    }
+}

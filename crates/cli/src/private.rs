@@ -13,6 +13,8 @@ use std::process;
 
 use dyntrace_reader::Trace;
 
+use crate::escape;
+
 const ALL: u32 = 0o666;
 const OWNER: u32 = 0o600;
 
@@ -34,10 +36,26 @@ fn of_folder(folder: &Path) -> u32 {
     modes.filter(|file| file.is_file()).fold(reached, |mode, file| mode & file.mode())
 }
 
+/// Follows symbolic links: the file at their end is replaced, and the links stay.
+///
+/// A link to nothing is refused. In a folder that others can write in, another user may have made it, to have a file made elsewhere.
+fn target(path: &Path) -> io::Result<PathBuf> {
+    match fs::read_link(path) {
+        Ok(nowhere) if fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) => {
+            let why = format!(
+                "it is a symbolic link to {}, where nothing is; remove the link, or name the file itself",
+                escape::path(&nowhere)
+            );
+            Err(io::Error::new(io::ErrorKind::NotFound, why))
+        }
+        // The link of a pipe in /proc has no path at its end, and can be opened only.
+        _ => Ok(path.canonicalize().unwrap_or_else(|_| path.to_owned())),
+    }
+}
+
 /// Creates a file of this mode for a live output. An existing pipe or device is opened instead.
 pub fn create(path: &Path, mode: u32) -> io::Result<File> {
-    // Follows symbolic links, and replaces their target.
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let path = target(path)?;
     match fs::symlink_metadata(&path) {
         Ok(there) if there.is_file() => fs::remove_file(&path)?,
         Ok(_) => return OpenOptions::new().write(true).open(&path),
@@ -56,8 +74,7 @@ pub struct NewFile {
 
 /// Creates a file of this mode, which gets its name when it is [whole](NewFile::finish). An existing pipe or device is opened instead.
 pub fn replace(path: &Path, mode: u32) -> io::Result<NewFile> {
-    // Follows symbolic links, and replaces their target.
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let path = target(path)?;
     if fs::symlink_metadata(&path).is_ok_and(|there| !there.is_file()) {
         return Ok(NewFile { file: OpenOptions::new().write(true).open(&path)?, names: None });
     }
@@ -109,6 +126,7 @@ impl Drop for NewFile {
 /// Creates a folder for files of this mode, unless it exists.
 pub fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
     let may_read = mode & 0o444;
+    target(path)?;
     DirBuilder::new().recursive(true).mode(0o700 | mode | may_read >> 2).create(path)
 }
 
@@ -156,6 +174,40 @@ mod tests {
         assert!(link.is_symlink());
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2, "nothing else is left");
         replace(Path::new("/dev/null"), 0o600).unwrap().finish().unwrap();
+    }
+
+    #[test]
+    fn a_link_to_nothing_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let (file, link, through) =
+            (place.path().join("file"), place.path().join("link"), place.path().join("through"));
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        std::os::unix::fs::symlink(&link, &through).unwrap();
+        for (path, to) in [(&link, "file"), (&through, link.to_str().unwrap())] {
+            let refused = [
+                create(path, 0o600).map(drop).unwrap_err(),
+                replace(path, 0o600).map(drop).unwrap_err(),
+                create_folder(path, 0o600).unwrap_err(),
+            ];
+            for error in refused {
+                let expected = format!(
+                    "it is a symbolic link to {to}, where nothing is; remove the link, or name the file itself"
+                );
+                assert_eq!(error.to_string(), expected);
+            }
+        }
+        assert!(!file.exists() && link.is_symlink());
+        // A link to a link to a file is one to the file.
+        fs::write(&file, "old").unwrap();
+        let mut new = replace(&through, 0o600).unwrap();
+        new.write_all(b"new").unwrap();
+        new.finish().unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert!(link.is_symlink() && through.is_symlink());
+        // A circle.
+        fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink(&through, &file).unwrap();
+        assert!(replace(&file, 0o600).is_err() && create(&file, 0o600).is_err());
     }
 
     #[test]

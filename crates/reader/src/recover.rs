@@ -1,6 +1,6 @@
 //! Ends, repairs and converts traces.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub struct Recovered {
     pub packets: u64,
     /// Number of events in them.
     pub events: u64,
-    /// Damaged places, which were left out.
+    /// Damaged places, and files that cannot be read, all of which were left out. An unreadable `metadata` stands for its whole process.
     pub damaged: Vec<Damage>,
 }
 
@@ -37,42 +37,45 @@ pub struct Recovered {
 /// # Errors
 ///
 /// If there is no trace, or a file cannot be read or cut. Only root and this process's user may have write access to a folder
-/// whose files are cut: the error names the folder's owner.
+/// whose files are cut: the error names the folder's owner. The other processes of the trace are ended all the same; the first error is
+/// returned.
 pub fn finish(dir: impl AsRef<Path>) -> Result<(), Error> {
-    for place in places(dir.as_ref())? {
-        let writable = Folder::open(&place.path);
-        // The same folder is read and cut.
-        let folder = match &writable {
-            Ok(folder) => folder.reading().map_err(Error::io("read the folder", &place.path))?,
-            Err(_) => place.open()?,
+    let ended: Vec<_> = places(dir.as_ref())?.iter().map(finish_process).collect();
+    ended.into_iter().collect()
+}
+
+fn finish_process(place: &ProcessFolder) -> Result<(), Error> {
+    let writable = Folder::open(&place.path);
+    // The same folder is read and cut.
+    let folder = match &writable {
+        Ok(folder) => folder.reading().map_err(Error::io("read the folder", &place.path))?,
+        Err(_) => place.open()?,
+    };
+    let process = Process::open(&place.path, &folder)?;
+    for name in stream_files(&place.path, &folder)? {
+        let path = place.path.join(&name);
+        let file = match &writable {
+            Ok(folder) => folder.open_to_write(&name),
+            Err(_) => folder.file(&name),
         };
-        let process = Process::open(&place.path, &folder)?;
-        for name in stream_files(&place.path, &folder)? {
-            let path = place.path.join(&name);
-            let file = match &writable {
-                Ok(folder) => folder.open_to_write(&name),
-                Err(_) => folder.file(&name),
-            };
-            let file = file.map_err(Error::io("open", &path))?;
-            let length = file.metadata().map_err(Error::io("look at", &path))?.len();
-            let end = {
-                let file = file.try_clone().map_err(Error::io("open", &path))?;
-                let map = MappedFile::of(file, process.metadata.format).map_err(Error::io("open", &path))?;
-                let (packets, gaps) = packets(&PacketChecker::new(&map, &path, &process));
-                if !gaps.is_empty() {
-                    continue;
-                }
-                let header = process.metadata.format.header() as u64;
-                let says_something =
-                    |packet: &Packet| packet.discarded > 0 || packet.content_end > packet.offset + header;
-                packets.last().filter(|_| packets.iter().any(says_something)).map_or(0, |packet| packet.end)
-            };
-            if end < length {
-                if let Err(error) = writable {
-                    return Err(Error::io("end the trace in", &place.path)(error));
-                }
-                file.set_len(end).map_err(Error::io("cut the prepared packets off", &path))?;
+        let file = file.map_err(Error::io("open", &path))?;
+        let length = file.metadata().map_err(Error::io("look at", &path))?.len();
+        let end = {
+            let file = file.try_clone().map_err(Error::io("open", &path))?;
+            let map = MappedFile::of(file, process.metadata.format).map_err(Error::io("open", &path))?;
+            let (packets, gaps) = packets(&PacketChecker::new(&map, &path, &process));
+            if !gaps.is_empty() {
+                continue;
             }
+            let header = process.metadata.format.header() as u64;
+            let says_something = |packet: &Packet| packet.discarded > 0 || packet.content_end > packet.offset + header;
+            packets.last().filter(|_| packets.iter().any(says_something)).map_or(0, |packet| packet.end)
+        };
+        if end < length {
+            if let Err(error) = writable {
+                return Err(Error::io("end the trace in", &place.path)(error));
+            }
+            file.set_len(end).map_err(Error::io("cut the prepared packets off", &path))?;
         }
     }
     Ok(())
@@ -80,7 +83,8 @@ pub fn finish(dir: impl AsRef<Path>) -> Result<(), Error> {
 
 /// Makes a plain trace in the new folder `out` from the trace in `dir`, which may be damaged and is only read.
 ///
-/// Rings of the overwrite mode become event files, with their packets in order. Damaged packets are left out.
+/// Rings of the overwrite mode become event files, with their packets in order. Damaged packets are left out, and so are files and
+/// processes that cannot be read: [`Recovered::damaged`] has them.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -91,7 +95,7 @@ pub fn finish(dir: impl AsRef<Path>) -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// If there is no trace, the metadata of a process cannot be read, or `out` exists or cannot be written.
+/// If there is no trace, no process's metadata can be read, or `out` exists or cannot be written.
 pub fn recover(dir: impl AsRef<Path>, out: impl AsRef<Path>) -> Result<Recovered, Error> {
     make_plain(dir.as_ref(), out.as_ref(), None)
 }
@@ -120,66 +124,125 @@ fn make_plain(dir: &Path, out: &Path, format: Option<Format>) -> Result<Recovere
     let places = places(dir)?;
     let mut recovered = Recovered::default();
     let new = Folder::create(out).map_err(Error::io("create the folder", out))?;
+    let (mut is_any_read, mut first_error) = (false, None);
     for place in places {
-        let below = place.path.strip_prefix(dir).unwrap_or(Path::new(""));
-        let path = out.join(below);
-        let target = new.make_below(below).map_err(Error::io("create the folder", &path))?;
-        let target = Target { path, folder: target };
-        let folder = place.open()?;
-        let process = Process::open(&place.path, &folder)?;
-        let to = target.path.join(METADATA);
-        let text = match format {
-            Some(format) => Ok(process.metadata.text(format).into_bytes()),
+        match Source::open(&place, format) {
+            Ok(source) => {
+                is_any_read = true;
+                let below = place.path.strip_prefix(dir).unwrap_or(Path::new(""));
+                let path = out.join(below);
+                let folder = new.make_below(below).map_err(Error::io("create the folder", &path))?;
+                source.write_to(&Target { path, folder }, &mut recovered)?;
+            }
+            Err(error) => {
+                recovered.left_out(&place.path.join(METADATA), error.to_string());
+                first_error.get_or_insert(error);
+            }
+        }
+    }
+    match first_error {
+        Some(error) if !is_any_read => {
+            // It has nothing in it.
+            let _ = dyntrace_folders::remove_empty(out);
+            Err(error)
+        }
+        _ => Ok(recovered),
+    }
+}
+
+/// A process of the old trace.
+struct Source<'p> {
+    path: &'p Path,
+    folder: Reading,
+    process: Process,
+    /// The metadata of the new trace.
+    metadata: Vec<u8>,
+    files: Vec<OsString>,
+}
+
+impl<'p> Source<'p> {
+    /// Reads all that the copy of the process cannot do without.
+    fn open(place: &'p ProcessFolder, format: Option<Format>) -> Result<Self, Error> {
+        let (path, folder) = (&*place.path, place.open()?);
+        let process = Process::open(path, &folder)?;
+        let metadata = match format {
+            Some(format) => process.metadata.text(format).into_bytes(),
             None => {
                 let mut text = Vec::new();
-                folder.file(METADATA).and_then(|mut from| from.read_to_end(&mut text)).map(|_| text)
+                let read = folder.file(METADATA).and_then(|mut from| from.read_to_end(&mut text));
+                read.map_err(Error::io("read the metadata", &path.join(METADATA)))?;
+                text
             }
         };
-        let written = text.and_then(|text| target.folder.create_file(METADATA, NewFile::Plain)?.write_all(&text));
+        let files = stream_files(path, &folder)?;
+        Ok(Source { path, folder, process, metadata, files })
+    }
+
+    /// Copies the process. Parts that cannot be read are left out; an error is one of the new trace.
+    fn write_to(&self, target: &Target, recovered: &mut Recovered) -> Result<(), Error> {
+        let to = target.path.join(METADATA);
+        let written =
+            target.folder.create_file(METADATA, NewFile::Plain).and_then(|mut file| file.write_all(&self.metadata));
         written.map_err(Error::io("write the metadata", &to))?;
         let mut is_ended = false;
-        for name in stream_files(&place.path, &folder)? {
-            let path = place.path.join(&name);
-            let map = open(&path, &folder, &name, &process)?;
-            let (packets, gaps) = packets(&PacketChecker::new(&map, &path, &process));
+        for name in &self.files {
+            let path = self.path.join(name);
+            let Some(map) = self.map(&path, &self.folder, name, recovered) else { continue };
+            let (packets, gaps) = packets(&PacketChecker::new(&map, &path, &self.process));
             recovered.damage(&path, gaps);
             if name == CHANNEL {
                 is_ended = packets.last().is_some_and(|packet| packet.checksum.is_last());
             }
-            let mut file = Output::create(&target, &path, &process)?;
+            let mut file = Output::create(target, &path, &self.process)?;
             for packet in packets {
-                file.packet(&map, &packet, packet.checksum.is_last(), &mut recovered)?;
+                file.packet(&map, &packet, packet.checksum.is_last(), recovered)?;
             }
             file.close()?;
         }
-        if !folder.has_folder(OVERWRITE_RINGS) {
-            continue;
+        if !self.folder.has_folder(OVERWRITE_RINGS) {
+            return Ok(());
         }
-        let at = place.path.join(OVERWRITE_RINGS);
-        let rings = folder.below(Path::new(OVERWRITE_RINGS)).map_err(Error::io("read the folder", &at))?;
-        for name in stream_files(&at, &rings)? {
+        let at = self.path.join(OVERWRITE_RINGS);
+        let opened = self.folder.below(Path::new(OVERWRITE_RINGS)).map_err(Error::io("read the folder", &at));
+        let (rings, names) = match opened.and_then(|rings| stream_files(&at, &rings).map(|names| (rings, names))) {
+            Ok(opened) => opened,
+            Err(error) => {
+                recovered.left_out(&at, error.to_string());
+                return Ok(());
+            }
+        };
+        for name in names {
             let path = at.join(&name);
-            let map = open(&path, &rings, &name, &process)?;
-            let (packets, gaps) = circular_packets(&PacketChecker::circular(&map, &path, &process), &map);
+            let Some(map) = self.map(&path, &rings, &name, recovered) else { continue };
+            let (packets, gaps) = circular_packets(&PacketChecker::circular(&map, &path, &self.process), &map);
             recovered.damage(&path, gaps);
-            let mut file = Output::create(&target, &path, &process)?;
+            let mut file = Output::create(target, &path, &self.process)?;
             let last = packets.len().wrapping_sub(1);
             for (number, packet) in packets.iter().enumerate() {
-                file.packet(&map, packet, is_ended && number == last, &mut recovered)?;
+                file.packet(&map, packet, is_ended && number == last, recovered)?;
             }
             file.close()?;
         }
+        Ok(())
     }
-    Ok(recovered)
+
+    /// Maps a file, which is left out if that fails.
+    fn map(&self, path: &Path, folder: &Reading, name: &OsStr, recovered: &mut Recovered) -> Option<MappedFile> {
+        match folder.file(name).and_then(|file| MappedFile::of(file, self.process.metadata.format)) {
+            Ok(map) => Some(map),
+            // A recorder removes the files that it has not used.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => {
+                recovered.left_out(path, format!("cannot open the file: {error}"));
+                None
+            }
+        }
+    }
 }
 
 fn places(dir: &Path) -> Result<Vec<ProcessFolder>, Error> {
     let places = process_folders(dir)?;
     if places.is_empty() { Err(Error::NoTrace { path: dir.to_owned() }) } else { Ok(places) }
-}
-
-fn open(path: &Path, folder: &Reading, name: &OsStr, process: &Process) -> Result<MappedFile, Error> {
-    folder.file(name).and_then(|file| MappedFile::of(file, process.metadata.format)).map_err(Error::io("open", path))
 }
 
 /// A folder of the new trace.
@@ -241,6 +304,11 @@ fn circular_packets(checker: &PacketChecker<'_>, map: &MappedFile) -> (Vec<Packe
 }
 
 impl Recovered {
+    /// Notes a file that cannot be read.
+    fn left_out(&mut self, file: &Path, reason: String) {
+        self.damage(file, vec![Gap { offset: 0, bytes: 0, reason }]);
+    }
+
     fn damage(&mut self, file: &Path, gaps: Vec<Gap>) {
         let damage = |Gap { offset, bytes, reason }| Damage { file: file.to_owned(), offset, bytes, reason };
         self.damaged.extend(gaps.into_iter().map(damage));

@@ -82,3 +82,36 @@ fn damage_is_left_out() {
     assert_eq!(times(&out), (before, true));
     assert_eq!(fs::metadata(out.join("ring-2")).expect("a file").len() as usize % PAGE, 0);
 }
+
+#[test]
+fn a_process_whose_metadata_is_unreadable_keeps_no_other_from_being_recovered() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("trace");
+    for process in ["a-11", "b-12", "c-13"] {
+        let writer = Writer::new(trace.join(process));
+        let ring = writer.packets(0, 7, SUB_BUFFER, &events(1..3)).concat();
+        writer.write("ring-1", &[ring, writer.prepared(0)].concat());
+    }
+    let broken = trace.join("b-12/metadata");
+    fs::write(&broken, b"/* CTF 1.8 */\ntrace {").expect("it is written");
+    let out = folder.path().join("out");
+    let recovered = recover(&trace, &out).expect("a trace");
+    assert_eq!(recovered.events, 4);
+    let [left_out] = &recovered.damaged[..] else { panic!("{recovered:?}") };
+    assert_eq!((&left_out.file, left_out.offset, left_out.bytes), (&broken, 0, 0));
+    assert!(left_out.reason.contains("a trace cannot be read without its metadata"), "{left_out:?}");
+    assert_eq!(times(&out), (vec![1, 1, 2, 2], true));
+    assert!(!out.join("b-12").exists());
+
+    assert!(matches!(finish(&trace), Err(Error::Metadata { path, .. }) if path == broken));
+    for (process, end) in [("a-11", SUB_BUFFER), ("b-12", SUB_BUFFER + PAGE), ("c-13", SUB_BUFFER)] {
+        let length = fs::metadata(trace.join(process).join("ring-1")).expect("a file").len();
+        assert_eq!(length, end as u64, "{process}");
+    }
+
+    fs::remove_dir_all(trace.join("a-11")).expect("it is removed");
+    fs::remove_dir_all(trace.join("c-13")).expect("it is removed");
+    let none = folder.path().join("none");
+    assert!(matches!(recover(&trace, &none), Err(Error::Metadata { path, .. }) if path == broken));
+    assert!(!none.exists());
+}

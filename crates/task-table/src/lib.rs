@@ -32,9 +32,12 @@
 //!
 //! 4. It takes the lock from the first copy, the words from the second, and the lock from the third.
 //! 5. If both locks are equal and even, no change overlapped the second copy: its words belong together.
-//! 6. Otherwise it copies again, [`lock::TRIES`] times at most.
+//! 6. Otherwise it copies again, [`lock::TRIES`] times at most, but not at once if the locks are equal and odd.
 //! 7. A thread may lose its processor between 1 and 3. So the reader reads slots that did not settle again after all others, and waits
 //!    before each time. A slot that never settles is counted. A program that was killed between 1 and 3 leaves such a slot.
+//!
+//! Whatever the file has, the reader ends: it waits some 200 ms in all, and copies slots again for less than a second. Slots that did not
+//! settle until then are counted.
 //!
 //! Only the order of the copies counts, not the order of the words within a copy. So the reader copies by `pread(2)`, many slots at a
 //! time. It maps nothing: a file that is cut while it is read is an error, not a signal.

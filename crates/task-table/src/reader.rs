@@ -14,6 +14,9 @@ use crate::texts::{Constants, Pair, Texts};
 const AT_ONCE: usize = 1024;
 /// How often a reader waits for the threads that were changing slots: some 200 ms, which a thread may be without a processor.
 const WAITS: usize = 40;
+/// How often a reader copies slots again, all slots together: less than a second. Few slots change at a time, one for each thread of a
+/// sound program, but a hostile one can have all slots change at each copy.
+const RETRIES: usize = 1 << 18;
 
 /// Why a table cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -100,8 +103,8 @@ pub(crate) struct Read<'a> {
     /// The words of its slot.
     pub words: &'a Words,
     pub seen: Seen,
-    /// How many of the tasks that were read before come before it, if not all of them: its slot did not settle at first.
-    pub before: Option<usize>,
+    /// The place of its slot. A slot that did not settle at first comes after those behind it.
+    pub place: u64,
 }
 
 /// Takes the tasks of a table, one after the other.
@@ -115,10 +118,9 @@ impl Table {
     /// [`Error`]. Slots and texts that are damaged are no errors: they are counted.
     pub fn read(source: &(impl Source + ?Sized)) -> Result<Table, Error> {
         let mut tasks = Vec::new();
-        let (table, _) = Table::read_each(source, &mut |Read { seen, before, .. }| {
-            tasks.insert(before.unwrap_or(tasks.len()), seen);
-        })?;
-        Ok(Table { tasks, ..table })
+        let (table, _) = Table::read_each(source, &mut |Read { seen, place, .. }| tasks.push((place, seen)))?;
+        tasks.sort_by_key(|(place, _)| *place);
+        Ok(Table { tasks: tasks.into_iter().map(|(_, seen)| seen).collect(), ..table })
     }
 
     /// Reads a table, and hands each task to `take`. Returns the table without tasks, and the texts that never change.
@@ -150,27 +152,26 @@ impl Table {
             damaged_texts: 0,
             cut: 0,
         };
-        let mut texts = Texts::new(header.slots);
-        let (mut done, mut reading) = (0, Reading { taken: 0, left: Vec::new() });
+        let mut reading = Reading { texts: Texts::new(header.slots), retries: RETRIES, left: Vec::new() };
+        let mut done = 0;
         while done < header.length {
             let count = (header.length - done).min(AT_ONCE as u64) as usize;
-            let read = table.block(source, &mut texts, header.slots + done * SLOT as u64, count, &mut reading, take)?;
+            let read = table.block(source, header.slots + done * SLOT as u64, count, &mut reading, take)?;
             done += read as u64;
             if read < count {
                 break;
             }
         }
-        table.settle(source, &mut texts, reading.left, take)?;
+        table.settle(source, &mut reading, take)?;
         table.cut = header.length - done;
-        table.damaged_texts = texts.damaged;
-        Ok((table, texts.into_constants()))
+        table.damaged_texts = reading.texts.damaged;
+        Ok((table, reading.texts.into_constants()))
     }
 
     /// Reads slots from a place on, and returns how many the file has. Those that do not settle are left.
     fn block(
         &mut self,
         source: &(impl Source + ?Sized),
-        texts: &mut Texts,
         place: u64,
         count: usize,
         reading: &mut Reading,
@@ -187,14 +188,9 @@ impl Table {
         for number in 0..count {
             let copied = Copies([0, 1, 2].map(|copy| slot_of(&copies[copy], number)));
             let place = place + (number * SLOT) as u64;
-            match seen(source, texts, place, copied)? {
-                Slot::Unsettled => reading.left.push(Left { before: reading.taken, place }),
-                slot => {
-                    if let Some((words, seen)) = self.task(slot) {
-                        take(Read { header: &self.header, words: &words, seen, before: None });
-                        reading.taken += 1;
-                    }
-                }
+            match seen(source, reading, place, copied)? {
+                Slot::Unsettled => reading.left.push(place),
+                slot => self.take(slot, place, take),
             }
         }
         Ok(count)
@@ -204,58 +200,56 @@ impl Table {
     fn settle(
         &mut self,
         source: &(impl Source + ?Sized),
-        texts: &mut Texts,
-        mut left: Vec<Left>,
+        reading: &mut Reading,
         take: &mut Take<'_>,
     ) -> Result<(), Error> {
-        let mut found = Vec::new();
         for _ in 0..WAITS {
             // 7.
-            if left.is_empty() || !source.wait() {
+            if reading.left.is_empty() || reading.retries == 0 || !source.wait() {
                 break;
             }
-            for slot in mem::take(&mut left) {
-                let copied = Copies::of(source, slot.place)?;
-                match copied.map_or(Ok(Slot::Unsettled), |copied| seen(source, texts, slot.place, copied))? {
-                    Slot::Unsettled => left.push(slot),
-                    settled => found.extend(self.task(settled).map(|task| (slot, task))),
+            for place in mem::take(&mut reading.left) {
+                let copied = reading.copies(source, place)?;
+                match copied.map_or(Ok(Slot::Unsettled), |copied| seen(source, reading, place, copied))? {
+                    Slot::Unsettled => reading.left.push(place),
+                    slot => self.take(slot, place, take),
                 }
             }
         }
-        self.unsettled = left.len() as u64;
-        // From the last one on, so that the places of the others stay.
-        found.sort_by_key(|(slot, _)| slot.place);
-        for (slot, (words, seen)) in found.into_iter().rev() {
-            take(Read { header: &self.header, words: &words, seen, before: Some(slot.before) });
-        }
+        self.unsettled = reading.left.len() as u64;
         Ok(())
     }
 
-    /// The task of a slot that has settled, if it has one.
-    fn task(&mut self, slot: Slot) -> Option<(Words, Seen)> {
-        match slot {
-            Slot::Taken(words, seen) => Some((words, seen)),
+    /// Takes the task of a slot that has settled, if it has one.
+    fn take(&mut self, slot: Slot, place: u64, take: &mut Take<'_>) {
+        let (words, seen) = match slot {
+            Slot::Taken(words, seen) => (words, seen),
             Slot::Blurred(words, seen) => {
                 self.blurred += 1;
-                Some((words, seen))
+                (words, seen)
             }
-            Slot::Free | Slot::Unsettled => None,
-        }
+            Slot::Free | Slot::Unsettled => return,
+        };
+        take(Read { header: &self.header, words: &words, seen, place });
     }
 }
 
 /// How far a reading is.
 struct Reading {
-    /// Tasks that were taken.
-    taken: usize,
-    /// Slots that did not settle.
-    left: Vec<Left>,
+    texts: Texts,
+    /// How often it may copy slots again.
+    retries: usize,
+    /// Places of slots that did not settle.
+    left: Vec<u64>,
 }
 
-/// A slot that did not settle, and how many tasks come before its own.
-struct Left {
-    before: usize,
-    place: u64,
+impl Reading {
+    /// Copies a slot again. `None` if the file does not have it, or after too many retries.
+    fn copies(&mut self, source: &(impl Source + ?Sized), place: u64) -> Result<Option<Copies>, Error> {
+        let Some(retries) = self.retries.checked_sub(1) else { return Ok(None) };
+        self.retries = retries;
+        Copies::of(source, place)
+    }
 }
 
 /// A slot, as it was read.
@@ -290,6 +284,12 @@ impl Copies {
         settled(before, after).then_some(words)
     }
 
+    /// Whether a change of the slot has begun, and its thread does not run: further copies at once would be the same.
+    fn stand_still(&self) -> bool {
+        let [before, _, after] = &self.0;
+        lock(before) == lock(after) && !lock(before).is_multiple_of(2)
+    }
+
     /// The words, if they are of the task that had the slot at an earlier try, and no longer those of its beginning.
     fn of_task_at(&self, first: &Copies) -> Option<Words> {
         let ([began, _, then], [before, words, after]) = (&first.0, &self.0);
@@ -321,11 +321,15 @@ fn lock(words: &Words) -> u32 {
 }
 
 /// Reads a slot and its texts. `copied`: the first try.
-fn seen(source: &(impl Source + ?Sized), texts: &mut Texts, place: u64, copied: Copies) -> Result<Slot, Error> {
+fn seen(source: &(impl Source + ?Sized), reading: &mut Reading, place: u64, copied: Copies) -> Result<Slot, Error> {
     let mut last = None;
     for _ in 0..TRIES {
-        let words = last.as_ref().unwrap_or(&copied).settled().copied();
-        if let Some(words) = words {
+        let now = last.as_ref().unwrap_or(&copied);
+        if now.stand_still() {
+            return Ok(Slot::Unsettled);
+        }
+        if let Some(words) = now.settled().copied() {
+            let texts = &mut reading.texts;
             let Some(task) = Task::of(&words) else { return Ok(Slot::Free) };
             let (site, wait) = constants(source, texts, &task)?;
             if task.tag == 0 {
@@ -340,13 +344,14 @@ fn seen(source: &(impl Source + ?Sized), texts: &mut Texts, place: u64, copied: 
             }
         }
         // 6.
-        last = Copies::of(source, place)?;
+        last = reading.copies(source, place)?;
         if last.is_none() {
             return Ok(Slot::Unsettled);
         }
     }
     let Some(words) = last.and_then(|last| last.of_task_at(&copied)) else { return Ok(Slot::Unsettled) };
     let Some(task) = Task::of(&words) else { return Ok(Slot::Unsettled) };
+    let texts = &mut reading.texts;
     let (site, wait) = constants(source, texts, &task)?;
     let mut tag = None;
     if task.tag != 0 {

@@ -1,9 +1,10 @@
 //! The reader: what it makes of a sound table, and that a hostile one harms nobody.
 #![cfg(not(loom))]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use dyntrace_task_table::layout::{
     LAST_PID, LIMIT, MAGIC, SLOT, SLOT_WORDS, TEXT_AREA, TEXT_LIMIT, TEXT_UNIT, TEXTS, Text, VERSION, header, slot,
@@ -276,6 +277,71 @@ fn a_thread_that_does_not_run_during_a_change_is_waited_for() {
     let table = Table::read(&Halted(RefCell::new(sample))).unwrap();
     let pids: Vec<u64> = table.tasks.iter().map(|seen| seen.task.pid).collect();
     assert_eq!((pids, table.unsettled, table.blurred), (vec![58, 57], 0, 0));
+}
+
+/// A table that counts the copies of its slots. `lock` gives the lock that all slots have in the copy of this number, and after a
+/// wait. Waits take no time.
+struct Stuck<L> {
+    sample: Sample,
+    copies: Cell<u32>,
+    is_later: Cell<bool>,
+    lock: L,
+}
+
+impl<L: Fn(u32, bool) -> u32> Stuck<L> {
+    /// All slots are those of tasks, in the reverse order of their pids.
+    fn new(slots: usize, lock: L) -> Self {
+        let mut sample = Sample::new(slots);
+        for number in 0..slots {
+            let pid = Task::pid_word((slots - number) as u64, Kind::Future, State::Idle);
+            sample.set_slot(number, &[(slot::PID, pid)]);
+        }
+        Stuck { sample, copies: Cell::new(0), is_later: Cell::new(false), lock }
+    }
+}
+
+impl<L: Fn(u32, bool) -> u32> Source for Stuck<L> {
+    fn copy(&self, bytes: &mut [u8], place: u64) -> io::Result<usize> {
+        let length = self.sample.0[..].copy(bytes, place)?;
+        if place >= SLOTS as u64 {
+            self.copies.set(self.copies.get() + 1);
+            let lock = joined((self.lock)(self.copies.get(), self.is_later.get()), 17);
+            bytes[..length].chunks_mut(SLOT).for_each(|slot| slot[..8].copy_from_slice(&lock.to_ne_bytes()));
+        }
+        Ok(length)
+    }
+
+    fn wait(&self) -> bool {
+        self.is_later.set(true);
+        true
+    }
+}
+
+#[test]
+fn slots_that_never_settle_cost_a_limited_time_in_all() {
+    const SLOTS: usize = 20_000;
+    fn costs(lock: impl Fn(u32, bool) -> u32) -> u32 {
+        let table = Stuck::new(SLOTS, lock);
+        let read = Table::read(&table).unwrap();
+        assert_eq!(read.unsettled + read.blurred, SLOTS as u64);
+        table.copies.get()
+    }
+    let (stand_still, change) = (costs(|_, _| 7), costs(|copies, _| 2 * copies + 1));
+    // Three copies for each of 2^18 retries, and for each block.
+    for copies in [stand_still, change] {
+        assert!(copies <= 3 * (1 << 18) + 100, "{stand_still} {change}");
+    }
+}
+
+#[test]
+fn many_slots_that_settle_late_are_read_in_their_order() {
+    const SLOTS: usize = 150_000;
+    let began = Instant::now();
+    let table = Table::read(&Stuck::new(SLOTS, |_, is_later| if is_later { 8 } else { 7 })).unwrap();
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    let pids = table.tasks.iter().map(|seen| seen.task.pid);
+    assert_eq!((table.unsettled, table.tasks.len()), (0, SLOTS));
+    assert!(pids.eq((1..=SLOTS as u64).rev()));
 }
 
 #[test]

@@ -5,8 +5,10 @@ use std::io::{self, Read as _, Write as _};
 use std::net::Shutdown;
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use rustix::process::geteuid;
 
 use super::directory::{Directory, variable};
 use super::error::ControlError;
@@ -33,29 +35,7 @@ impl Connection {
     /// seconds, or it refuses.
     pub fn open(pid: u32) -> Result<Connection, ControlError> {
         let process = Process::find(pid)?;
-        let directory = match Directory::open(process.directory.clone(), process.uid) {
-            Err(ControlError::System { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(ControlError::NoControl(pid));
-            }
-            other => other?,
-        };
-        let stream = match directory.connect(process.own_number) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ControlError::NoControl(pid)),
-            // The socket of an earlier process with this number, which was killed.
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                directory.remove(process.own_number);
-                return Err(ControlError::NoControl(pid));
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(ControlError::Silent(pid)),
-            other => other.map_err(ControlError::system(format!("connect to process {pid}")))?,
-        };
-        let peer = peer(&stream).map_err(ControlError::system(format!(
-            "read the credentials of the process that serves the socket of process {pid}"
-        )))?;
-        // 0: its pid namespace is not visible from here.
-        if peer.uid != process.uid || (peer.pid != pid && peer.pid != 0) {
-            return Err(ControlError::Impostor { pid, by: peer.pid, uid: peer.uid });
-        }
+        let stream = process.connect()?;
         let mut connection = Connection { pid, stream, arrived: Vec::new() };
         connection.wait_at_most(Some(PATIENCE))?;
         connection.exchange(GREETING)?;
@@ -178,12 +158,14 @@ impl Ender {
 
 /// A process, as /proc shows it.
 struct Process {
+    pid: u32,
     /// Its effective user.
     uid: u32,
     /// Its number in its own pid namespace.
     own_number: u32,
-    /// The folder of its control socket.
-    directory: PathBuf,
+    environment: Vec<u8>,
+    /// Its root folder, by which other processes reach it.
+    root: PathBuf,
 }
 
 impl Process {
@@ -200,8 +182,55 @@ impl Process {
             .map_err(missing)?;
         let doing = format!("read the environment of process {pid}, which only its user and root can");
         let environment = fs::read(proc.join("environ")).map_err(ControlError::system(doing))?;
-        let runtime_directory = variable(&environment, "XDG_RUNTIME_DIR");
-        Ok(Process { uid, own_number, directory: Directory::path_for(uid, runtime_directory, &proc.join("root")) })
+        Ok(Process { pid, uid, own_number, environment, root: proc.join("root") })
+    }
+
+    /// Connects to its control socket. It may have opened the socket before it gave up its user or its root: then the socket is in the
+    /// folder of root or of this process's user, perhaps below this process's root.
+    fn connect(&self) -> Result<UnixStream, ControlError> {
+        let found = self.connect_in(self.uid, &self.root);
+        if !matches!(found, Err(ControlError::NoControl(_))) {
+            return found.map(|(stream, _)| stream);
+        }
+        let users = [self.uid, geteuid().as_raw(), 0];
+        let earlier = [&*self.root, Path::new("/")].into_iter().flat_map(|root| users.map(|uid| (uid, root))).skip(1);
+        // Folders that are missing or closed to this user are the rule here. Below another root, the number may be another process's.
+        earlier
+            .filter_map(|(uid, root)| self.connect_in(uid, root).ok())
+            .find_map(|(stream, by)| (by == self.pid).then_some(stream))
+            .ok_or(ControlError::NoControl(self.pid))
+    }
+
+    /// Connects to the socket in the folder of user `uid` below `root`. Also returns the number of the process that serves it, which is
+    /// 0 if its pid namespace is not visible from here.
+    fn connect_in(&self, uid: u32, root: &Path) -> Result<(UnixStream, u32), ControlError> {
+        let pid = self.pid;
+        let path = Directory::path_for(uid, variable(&self.environment, "XDG_RUNTIME_DIR"), root);
+        let directory = match Directory::open(path, uid) {
+            Err(ControlError::System { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(ControlError::NoControl(pid));
+            }
+            other => other?,
+        };
+        let stream = match directory.connect(self.own_number) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ControlError::NoControl(pid)),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                // The socket of an earlier process with this number, which was killed. Only its own user's process leads to a removal.
+                if uid == self.uid {
+                    directory.remove(self.own_number);
+                }
+                return Err(ControlError::NoControl(pid));
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(ControlError::Silent(pid)),
+            other => other.map_err(ControlError::system(format!("connect to process {pid}")))?,
+        };
+        let peer = peer(&stream).map_err(ControlError::system(format!(
+            "read the credentials of the process that serves the socket of process {pid}"
+        )))?;
+        if peer.uid != uid || (peer.pid != pid && peer.pid != 0) {
+            return Err(ControlError::Impostor { pid, by: peer.pid, uid: peer.uid });
+        }
+        Ok((stream, peer.pid))
     }
 }
 
@@ -228,6 +257,62 @@ mod tests {
     fn no_process() {
         let error = Connection::open(u32::MAX).unwrap_err();
         assert!(matches!(error, ControlError::NoProcess(_)), "{error}");
+    }
+
+    /// Forks a process that opens its socket as root and then calls `change`.
+    #[cfg(not(miri))]
+    fn changed_after_control(change: impl FnOnce() -> bool) -> u32 {
+        let (mut ready, mut tell) = io::pipe().unwrap();
+        // SAFETY: the child opens its socket, makes system calls and waits. The handlers of forks leave it the locks that it takes.
+        let child = unsafe { libc::fork() };
+        assert!(child >= 0);
+        if child == 0 {
+            // SAFETY: the child ends with its parent, and runs nothing of this program afterwards.
+            unsafe {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                libc::alarm(60);
+                let is_changed = crate::recorder::control().is_ok() && change();
+                let _ = tell.write_all(&[is_changed.into()]);
+                loop {
+                    libc::pause();
+                }
+            }
+        }
+        drop(tell);
+        let mut is_changed = [0];
+        ready.read_exact(&mut is_changed).unwrap();
+        assert_eq!(is_changed, [1], "the child has opened its socket and has changed");
+        child.cast_unsigned()
+    }
+
+    #[test]
+    #[cfg(not(miri))]
+    fn a_process_that_has_given_up_its_user_or_its_root_is_found() {
+        if !geteuid().is_root() {
+            return;
+        }
+        const NOBODY: u32 = 65534;
+        let place = tempfile::tempdir().unwrap();
+        let root = std::ffi::CString::new(place.path().to_str().unwrap()).unwrap();
+        // SAFETY: plain system calls.
+        let new_user = || unsafe { libc::setresuid(NOBODY, NOBODY, NOBODY) == 0 };
+        // SAFETY: as above; the path ends with NUL.
+        let new_root = || unsafe { libc::chroot(root.as_ptr()) == 0 };
+        for pid in [
+            changed_after_control(new_user),
+            changed_after_control(new_root),
+            changed_after_control(|| new_root() && new_user()),
+        ] {
+            let status = Connection::open(pid).and_then(|mut connection| connection.request(&Request::Status));
+            // SAFETY: ends a child of this process, and waits for it.
+            unsafe {
+                libc::kill(pid.cast_signed(), libc::SIGKILL);
+                libc::waitpid(pid.cast_signed(), std::ptr::null_mut(), 0);
+            }
+            status.unwrap();
+            let after = Connection::open(pid).unwrap_err();
+            assert!(matches!(after, ControlError::NoProcess(_)), "{after}");
+        }
     }
 
     #[test]

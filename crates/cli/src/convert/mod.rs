@@ -117,24 +117,32 @@ pub fn convert(Arguments { traces, to, output, sampling, partition }: &Arguments
             ),
         ));
     }
+    let mut left_out = Vec::new();
     match to {
         Format::Perfetto => perfetto::convert(&trace, output).map_err(anyhow::Error::new),
         Format::Parquet => parquet::convert(&trace, output),
         Format::Csv => csv::convert(&trace, output),
-        Format::Ctf1 => ctf(&traces[0], output, dyntrace_reader::Format::Ctf1),
+        Format::Ctf1 => ctf(&traces[0], output, dyntrace_reader::Format::Ctf1, &mut left_out),
         Format::Otlp => otlp::convert(&trace, output, sampling).map_err(anyhow::Error::new),
-        Format::Ctf2 => ctf(&traces[0], output, dyntrace_reader::Format::Ctf2),
+        Format::Ctf2 => ctf(&traces[0], output, dyntrace_reader::Format::Ctf2, &mut left_out),
     }
     .with_context(|| format!("cannot write {}", escape::path(output)))?;
-    let losses = trace.losses();
+    let mut losses = trace.losses();
+    left_out.retain(|damage| !losses.damaged.contains(damage));
+    losses.damaged.append(&mut left_out);
     losses::say(&losses);
     Ok(losses::status(&losses))
 }
 
-/// Copies the trace to the folder `output`, with metadata of that format.
-fn ctf(trace: &Path, output: &Path, format: dyntrace_reader::Format) -> anyhow::Result<()> {
+/// Copies the trace to the folder `output`, with metadata of that format. No events are read, so `left_out` gets the damage.
+fn ctf(
+    trace: &Path,
+    output: &Path,
+    format: dyntrace_reader::Format,
+    left_out: &mut Vec<dyntrace_reader::Damage>,
+) -> anyhow::Result<()> {
     // As in the other commands that write traces, the folder may exist if it is empty.
     let _ = dyntrace_folders::remove_empty(output);
-    dyntrace_reader::convert(trace, output, format)?;
+    *left_out = dyntrace_reader::convert(trace, output, format)?.damaged;
     Ok(())
 }

@@ -42,6 +42,8 @@ fn the_rest_is_shown_and_the_exit_status_tells() {
     made("convert", &[&writer.folder], &["--to", "parquet"], &folder.path().join("tables"), 4);
     made("convert", &[&writer.folder], &["--to", "otlp"], &folder.path().join("spans"), 4);
     made("convert", &[&writer.folder], &["--to", "csv"], &folder.path().join("csv"), 4);
+    made("convert", &[&writer.folder], &["--to", "ctf1.8"], &folder.path().join("ctf1"), 4);
+    made("convert", &[&writer.folder], &["--to", "ctf2"], &folder.path().join("ctf2"), 4);
     let rows = fs::read(folder.path().join("csv/dyntrace.efile_drv-return.csv")).unwrap();
     assert_eq!(rows, view(&["--csv", "--probe", "efile_drv-return"]).stdout);
     let recovered = dyntrace(
@@ -52,6 +54,63 @@ fn the_rest_is_shown_and_the_exit_status_tells() {
             .unwrap()]),
     );
     assert_eq!(recovered.status.code(), Some(4), "{recovered:?}");
+}
+
+#[test]
+fn the_other_processes_are_recovered_and_the_exit_status_tells() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace");
+    let processes = ["a-11", "b-12", "c-13"].map(|process| write(&trace.join(process)).folder);
+    fs::write(processes[1].join("metadata"), "no metadata").unwrap();
+    let run = |arguments: &[&str]| dyntrace([arguments, &["-o", folder.path().join("out").to_str().unwrap()]].concat());
+    for command in [&["recover", trace.to_str().unwrap()][..], &["convert", trace.to_str().unwrap(), "--to", "ctf2"]] {
+        let made = run(command);
+        let said = String::from_utf8_lossy(&made.stderr).into_owned();
+        assert_eq!(made.status.code(), Some(4), "{said}");
+        assert_eq!(said.matches("b-12/metadata at byte 0: ").count(), 1, "{said}");
+        let copied = dyntrace(["view", folder.path().join("out").to_str().unwrap(), "--json"]);
+        assert_eq!(String::from_utf8_lossy(&copied.stdout).lines().count(), 6000);
+        fs::remove_dir_all(folder.path().join("out")).unwrap();
+    }
+    for of in [&processes[0], &processes[2]] {
+        fs::remove_dir_all(of).unwrap();
+    }
+    let none = run(&["recover", trace.to_str().unwrap()]);
+    assert_eq!(none.status.code(), Some(66), "{none:?}");
+}
+
+#[test]
+fn an_output_that_is_a_link_is_written_where_the_link_leads() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = write(&folder.path().join("trace")).folder;
+    let (link, file) = (folder.path().join("link"), folder.path().join("file"));
+    std::os::unix::fs::symlink("file", &link).unwrap();
+    let trace = trace.to_str().unwrap();
+    for command in [
+        &["report", trace, "-o"][..],
+        &["diff", trace, trace, "--html"],
+        &["convert", trace, "--to", "perfetto", "-o"],
+        &["convert", trace, "--to", "otlp", "-o"],
+        &["convert", trace, "--to", "csv", "-o"],
+        &["convert", trace, "--to", "parquet", "-o"],
+        &["convert", trace, "--to", "ctf2", "-o"],
+    ] {
+        let is_of_a_folder = ["csv", "parquet", "ctf2"].iter().any(|format| command.contains(format));
+        let run = || dyntrace([command, &[link.to_str().unwrap()]].concat());
+        let refused = run();
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(1), "{command:?}: {said}");
+        assert!(command.contains(&"ctf2") || said.contains("it is a symbolic link to file"), "{command:?}: {said}");
+        assert!(!file.exists() && link.is_symlink(), "{command:?}");
+        if is_of_a_folder {
+            continue;
+        }
+        fs::write(&file, "old").unwrap();
+        let made = run();
+        assert_eq!(made.status.code(), Some(0), "{command:?}: {made:?}");
+        assert!(fs::read(&file).unwrap() != b"old" && link.is_symlink(), "{command:?}");
+        fs::remove_file(&file).unwrap();
+    }
 }
 
 #[test]

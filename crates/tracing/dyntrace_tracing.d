@@ -54,7 +54,7 @@ provider dyntrace_tracing {
      * @param message its message, or null
      * @param fields its other fields as a JSON object; those that do not fit are left out, and `...` is their number
      * @param user_tag user tag in force, or null
-     * @param number first field that is an integer, or 0
+     * @param number first field that is an integer; 0 without one, or if it has more than 64 bits
      * @param span_id number of the span that it is in, or 0
      * @param file path of the source file, or null
      * @param line line in the file, or 0

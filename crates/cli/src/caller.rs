@@ -3,11 +3,19 @@
 mod stack;
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File, OpenOptions};
+use std::hash::Hash;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use addr2line::{Loader, demangle_auto};
+use nix::fcntl::OFlag;
+
+/// The most files that are kept open, and the most texts that are remembered: a trace may name any number.
+const FILES: usize = 256;
+const TEXTS: usize = 1 << 16;
 
 /// Looks callers up, and remembers them.
 #[derive(Default)]
@@ -15,7 +23,7 @@ pub struct Callers {
     /// The process that runs the files, if it still does.
     pid: Option<u32>,
     /// `None` for a file that cannot be read.
-    files: HashMap<String, Option<Loader>>,
+    files: HashMap<String, Option<Symbols>>,
     /// By the two places of a call.
     texts: HashMap<(String, String), String>,
     /// By the places of stacks.
@@ -36,7 +44,7 @@ impl Callers {
             return text.clone();
         }
         let text = caller(function, &self.code(inside), &self.code(returns_to));
-        self.texts.insert(told, text.clone());
+        remember(&mut self.texts, TEXTS, told, text.clone());
         text
     }
 
@@ -51,7 +59,7 @@ impl Callers {
             return Rc::clone(code);
         }
         let code = Rc::new(self.code(place));
-        self.codes.insert(place.to_owned(), Rc::clone(&code));
+        remember(&mut self.codes, TEXTS, place.to_owned(), Rc::clone(&code));
         code
     }
 
@@ -59,13 +67,53 @@ impl Callers {
     fn code(&mut self, place: &str) -> Code {
         let found = place.rsplit_once("+0x").and_then(|(file, address)| {
             let address = u64::from_str_radix(address, 16).ok()?.checked_sub(1)?;
-            let path = self.pid.map_or_else(|| file.into(), |pid| readable(pid, file));
-            let loader = self.files.entry(file.to_owned()).or_insert_with(|| Loader::new(path).ok());
-            Some(look_up(loader.as_ref()?, address))
+            if !self.files.contains_key(file) {
+                let path = self.pid.map_or_else(|| file.into(), |pid| readable(pid, file));
+                remember(&mut self.files, FILES, file.to_owned(), Symbols::of(&path));
+            }
+            Some(look_up(&self.files.get(file)?.as_ref()?.loader, address))
         });
         let (functions, are_all) = found.unwrap_or_default();
         Code { place: place.to_owned(), functions, are_all }
     }
+}
+
+/// Inserts a value, in place of all others once there are so many.
+fn remember<K: Hash + Eq, V>(known: &mut HashMap<K, V>, most: usize, key: K, value: V) {
+    if known.len() >= most {
+        known.clear();
+    }
+    known.insert(key, value);
+}
+
+/// The debug information and symbols of a file.
+struct Symbols {
+    loader: Loader,
+    /// Open for as long as its path may be used.
+    _file: File,
+}
+
+impl Symbols {
+    /// `None` for a file that cannot be read, or is none.
+    fn of(path: &Path) -> Option<Symbols> {
+        let file = regular(path).ok()?;
+        // The file that was checked, not another one that has its path by now.
+        #[cfg(target_os = "linux")]
+        let path = {
+            use std::os::fd::AsRawFd as _;
+            format!("/proc/self/fd/{}", file.as_raw_fd())
+        };
+        Some(Symbols { loader: Loader::new(path).ok()?, _file: file })
+    }
+}
+
+/// Opens a regular file. Opening a pipe would block until it has a writer, and opening a device may have effects.
+fn regular(path: &Path) -> io::Result<File> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let file = OpenOptions::new().read(true).custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits()).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 
 /// The path by which this command reads a file of the process.
@@ -228,6 +276,24 @@ mod tests {
         for name in ["<a::{impl#0} as b>::c", "<a::b::{closure#0} as c>::d"] {
             assert_eq!(without_closures(name), name);
         }
+    }
+
+    #[test]
+    fn a_pipe_is_not_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let code = Callers::default().code(&format!("{}+0x8", pipe.display()));
+        assert!(code.functions.is_empty());
+    }
+
+    #[test]
+    fn a_trace_that_names_any_number_of_files_takes_bounded_memory() {
+        let mut callers = Callers::default();
+        for number in 0..TEXTS + 2 {
+            callers.known_code(&format!("/nowhere/{number}+0x8"));
+        }
+        assert!(callers.files.len() <= FILES && callers.codes.len() <= TEXTS);
     }
 
     #[cfg(target_os = "linux")]

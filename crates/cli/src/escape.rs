@@ -3,7 +3,7 @@
 //! Control characters and bytes that are not UTF-8 become sequences like `\x1b`, and invisible characters that reorder or hide text ones
 //! like `\u{202e}`. Paths and tags in all writing systems stay readable.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::path::Path;
 
 /// `bytes` on one line: newlines and tabs are escaped, too.
@@ -44,6 +44,26 @@ impl Stream {
     pub fn finish(self) -> String {
         escape_lines(&self.begun)
     }
+}
+
+/// JSON as libraries write it, with the characters escaped that they leave and that control a terminal. Its own newlines pass.
+pub fn json(json: impl fmt::Display) -> String {
+    let json = json.to_string();
+    if !json.contains(is_left) {
+        return json;
+    }
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        // Such a character is in a string, and below U+10000: one escape.
+        let written = if is_left(c) { write!(out, "\\u{:04x}", u32::from(c)) } else { out.write_char(c) };
+        written.expect("writing to a String cannot fail");
+    }
+    out
+}
+
+/// Whether `c` is unsafe, and allowed in JSON.
+fn is_left(c: char) -> bool {
+    c != '\n' && is_unsafe(c)
 }
 
 fn escape_lines(bytes: &[u8]) -> String {
@@ -99,6 +119,16 @@ mod tests {
         let mut stream = Stream::default();
         assert_eq!(stream.push(b"a\xe6\x97"), "a");
         assert_eq!(stream.finish(), r"\xe6\x97");
+    }
+
+    #[test]
+    fn json_of_a_library_cannot_drive_the_terminal() {
+        let object = serde_json::json!({ "\u{9b}2J": "\u{202e}\x7f\x1b\nkäse" });
+        assert_eq!(json(&object), r#"{"\u009b2J":"\u202e\u007f\u001b\nkäse"}"#);
+        for shown in [json(&object), json(format_args!("{object:#}"))] {
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), object);
+            assert!(!shown.contains(is_left));
+        }
     }
 
     proptest! {

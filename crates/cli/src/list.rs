@@ -64,7 +64,7 @@ pub fn list(subject: &Subject, providers: &Providers, json: bool) -> Outcome {
     };
     let mut out = anstream::stdout().lock();
     let written = if json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&listed).context("cannot make JSON")?)
+        writeln!(out, "{}", escape::json(serde_json::to_string_pretty(&listed).context("cannot make JSON")?))
     } else {
         listed.iter().try_for_each(|object| print(&mut out, object))
     };

@@ -1,5 +1,6 @@
 //! The signals that this process receives while it runs a command.
 
+use std::mem;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use nix::libc::siginfo_t;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithRawSiginfo;
+use signal_hook::low_level::emulate_default_handler;
 
 use crate::process;
 
@@ -34,8 +36,9 @@ pub enum Notice {
     ChildChanged,
 }
 
-/// Calls `tell` for every signal, in a thread of its own, until it returns false. Signals that were ignored when this process started,
-/// as with `nohup`, stay ignored, here and in the command.
+/// Calls `tell` for every signal, in a thread of its own. It returns whether somebody receives them. If nobody does any more, one signal is
+/// dropped, as it may have been meant for the wait that has just ended, and the next one acts as if it were not received. Signals that were
+/// ignored when this process started, as with `nohup`, stay ignored, here and in the command.
 pub fn receive(tell: impl Fn(Notice) -> bool + Send + 'static) -> anyhow::Result<()> {
     // Bit 0 is signal 1.
     let ignored = process::own_mask("SigIgn").unwrap_or(0);
@@ -43,14 +46,19 @@ pub fn receive(tell: impl Fn(Notice) -> bool + Send + 'static) -> anyhow::Result
     let wanted = wanted.into_iter().filter(|number| ignored & (1 << (number - 1)) == 0);
     let mut signals = SignalsInfo::<WithRawSiginfo>::new(wanted).context("cannot receive signals")?;
     thread::spawn(move || {
+        let mut is_one_dropped = false;
         for info in signals.forever() {
             let notice = if info.si_signo == SIGCHLD {
                 Notice::ChildChanged
             } else {
                 Notice::Signal(Signal { number: info.si_signo, is_from_terminal: is_from_terminal(&info) })
             };
-            if !tell(notice) {
-                return;
+            if !tell(notice)
+                && let Notice::Signal(signal) = notice
+                && signal.ends_command()
+                && mem::replace(&mut is_one_dropped, true)
+            {
+                let _ = emulate_default_handler(signal.number);
             }
         }
     });

@@ -167,9 +167,9 @@ fn written(file: &mut File, length: u64, format: Format) -> io::Result<u64> {
         file.seek(SeekFrom::Start(end - size))?;
         match file.read_exact(block) {
             Ok(()) => {}
-            // The recorder has cut it off.
+            // The recorder has cut the file in this block, perhaps behind recorded packets.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                end -= size;
+                end = file.metadata()?.len().min(end - 1);
                 continue;
             }
             Err(error) => return Err(error),
@@ -182,4 +182,22 @@ fn written(file: &mut File, length: u64, format: Format) -> io::Result<u64> {
         }
     }
     Ok(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+    use crate::byte_order::ByteOrder;
+
+    #[test]
+    fn packets_before_the_new_end_of_a_file_that_is_cut_are_written() {
+        let format = Format { byte_order: ByteOrder::Little, uuid: [0; 16], checksums: true, compact: true };
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&[1; 3 << 15]).unwrap();
+        // The length before the recorder has cut it: within a block.
+        assert_eq!(written(&mut file, 4 << 15, format).unwrap(), 3 << 15);
+        assert_eq!(written(&mut file, 40 << 15, format).unwrap(), 3 << 15);
+    }
 }

@@ -10,7 +10,7 @@ use tracing_core::field::{Field, Visit};
 #[derive(Default)]
 pub(crate) struct Fields {
     pub(crate) message: Option<String>,
-    /// The first field that is an integer.
+    /// The first field that is an integer; 0 if it has more than 64 bits.
     pub(crate) number: Option<i64>,
     /// A JSON object without its last brace.
     object: String,
@@ -62,7 +62,8 @@ impl Fields {
     fn number(&mut self, field: &Field, number: impl fmt::Display + TryInto<i64>) {
         self.add(field.name(), |out| write!(out, "{number}"));
         if self.number.is_none() {
-            self.number = number.try_into().ok();
+            // Never that of another field.
+            self.number = Some(number.try_into().unwrap_or_default());
         }
     }
 }

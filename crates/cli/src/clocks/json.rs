@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::read::Found;
 use super::solve::{LeftOut, Solved};
 use super::state::hosts;
+use crate::escape;
 
 /// Counted up when a field changes or goes.
 const VERSION: u32 = 1;
@@ -36,7 +37,7 @@ pub fn text(found: &Found, solved: &Solved, drift: u32) -> anyhow::Result<String
         "hosts": hosts.collect::<Vec<_>>(),
         "contradictions": solved.left_out.iter().map(|out| contradiction(out, found)).collect::<Vec<_>>(),
     });
-    Ok(serde_json::to_string_pretty(&object).context("cannot make JSON")? + "\n")
+    Ok(escape::json(serde_json::to_string_pretty(&object).context("cannot make JSON")?) + "\n")
 }
 
 fn contradiction(out: &LeftOut, found: &Found) -> Value {

@@ -4,7 +4,7 @@ use dyntrace::code::remote::Order;
 use dyntrace::recorder::control::protocol::Record;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::{columns, escape, stdout};
 
@@ -26,7 +26,7 @@ fn objects(records: &[Record]) -> String {
         let name = if name == "time" { "time_ns" } else { name };
         (name.to_owned(), number.map_or_else(|| json!(text), |number| json!(number)))
     };
-    let object = |record: &Record| format!("{}\n", Value::Object(record.iter().map(field).collect::<Map<_, _>>()));
+    let object = |record: &Record| escape::json(Value::Object(record.iter().map(field).collect())) + "\n";
     records.iter().map(object).collect()
 }
 

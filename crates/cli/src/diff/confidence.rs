@@ -36,8 +36,7 @@ impl Estimate {
 /// The duration, in nanoseconds, that a `part` of all do not exceed. `None` if nothing was counted.
 pub fn percentile(spread: &Spread, part: f64) -> Option<Estimate> {
     let count = spread.len();
-    let place = ((part * count as f64).ceil() as u64).clamp(1, count.max(1));
-    let value = spread.at(place)?.longest as f64;
+    let value = spread.percentile(part)? as f64;
     let (low, high) = places(count, part);
     let low = low.and_then(|place| spread.at(place)).map(|ends| ends.shortest as f64);
     let high = high.and_then(|place| spread.at(place)).map(|ends| ends.longest as f64);

@@ -117,7 +117,7 @@ pub fn diff(arguments: &Arguments) -> Outcome {
             .with_context(|| format!("cannot write the page {}", escape::path(file)))?;
     }
     if arguments.json {
-        let text = serde_json::to_string_pretty(&json::json(&diff, &checked)).context("cannot make JSON")?;
+        let text = escape::json(format_args!("{:#}", json::json(&diff, &checked)));
         stdout::write(&(text + "\n"))?;
     } else {
         stdout::write_coloured(&text::text(&diff, arguments.all))?;

@@ -44,7 +44,7 @@ pub fn doctor(subject: Option<&Subject>, providers: &Providers, json: bool) -> O
     }
     let mut out = anstream::stdout().lock();
     let written = if json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&findings).context("cannot make JSON")?)
+        writeln!(out, "{}", escape::json(serde_json::to_string_pretty(&findings).context("cannot make JSON")?))
     } else {
         findings.iter().try_for_each(|finding| print(&mut out, finding))
     };

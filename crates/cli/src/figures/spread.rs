@@ -60,10 +60,14 @@ impl Spread {
         }
     }
 
-    /// The percentile in nanoseconds; `None` if nothing was counted.
-    pub fn percentile(&self, percent: f64) -> Option<u64> {
-        let place = (percent / 100.0 * self.len() as f64).ceil() as u64;
-        self.at(place.max(1)).map(|ends| ends.longest)
+    /// The duration in nanoseconds that a `part` of all do not exceed; `None` if nothing was counted.
+    pub fn percentile(&self, part: f64) -> Option<u64> {
+        self.at(self.place(part)).map(|ends| ends.longest)
+    }
+
+    /// The place of that duration. The part is not in percent: dividing by 100 would put 99.9 a place too high at 1000.
+    pub fn place(&self, part: f64) -> u64 {
+        ((part * self.len() as f64).ceil() as u64).max(1)
     }
 
     /// The duration at a place in the order of length; the shortest has place 1. `None` if there are fewer.
@@ -136,7 +140,18 @@ mod tests {
     #[test]
     fn nothing_has_no_figures() {
         let none = Spread::default();
-        assert_eq!((none.percentile(50.0), none.at(1), none.longest(), none.mean()), (None, None, None, None));
+        assert_eq!((none.percentile(0.5), none.at(1), none.longest(), none.mean()), (None, None, None, None));
+    }
+
+    #[test]
+    fn a_percentile_is_the_least_duration_that_so_many_do_not_exceed() {
+        let mut spread = Spread::default();
+        (1..=1000).for_each(|duration| spread.count(duration));
+        let places = [0.5, 0.9, 0.99, 0.999, 1.0].map(|part| spread.place(part));
+        assert_eq!(places, [500, 900, 990, 999, 1000]);
+        let mut one = Spread::default();
+        one.count(7);
+        assert_eq!([0.0, 0.5, 0.999].map(|part| one.percentile(part)), [Some(7); 3]);
     }
 
     proptest! {

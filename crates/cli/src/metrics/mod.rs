@@ -18,6 +18,7 @@ use dyntrace_metrics::Figures;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
+use crate::escape;
 use crate::exit::{Failure, Outcome};
 use crate::record::process::{connect, refusal};
 use crate::signals::{self, Notice};
@@ -68,7 +69,7 @@ pub fn metrics(arguments: &Arguments) -> Outcome {
     let figures = ask(pid)?;
     match arguments.listen {
         Some(address) => listen(pid, address)?,
-        None if arguments.json => stdout::write(&format!("{:#}\n", json::object(pid, &figures)))?,
+        None if arguments.json => stdout::write(&(escape::json(format_args!("{:#}", json::object(pid, &figures))) + "\n"))?,
         None => stdout::write(&exposition::text(&figures))?,
     }
     Ok(ExitCode::SUCCESS)

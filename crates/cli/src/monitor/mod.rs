@@ -12,6 +12,7 @@ use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace::recorder::control::{ControlError, Ender};
 use jiff::tz::TimeZone;
 
+use crate::escape;
 use crate::exit::{self, Failure, Outcome};
 use crate::record::process::{connect, end_by_signal, is_end, refusal};
 use crate::stdout;
@@ -46,7 +47,7 @@ pub fn monitor(arguments: &Arguments) -> Outcome {
             }
             let stack = stacks.of(event);
             let text = match arguments.json {
-                true => format!("{}\n", output::object(event, stack.as_ref())),
+                true => escape::json(output::object(event, stack.as_ref())) + "\n",
                 false => output::lines(event, stack.as_ref(), arguments.all, &zone),
             };
             stdout::write(&text)?;

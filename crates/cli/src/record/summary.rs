@@ -120,7 +120,7 @@ impl Summary {
     }
 
     pub fn json(&self) -> String {
-        serde_json::to_string(self).expect("numbers and texts are JSON")
+        escape::json(serde_json::to_string(self).expect("numbers and texts are JSON"))
     }
 }
 

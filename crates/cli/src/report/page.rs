@@ -133,7 +133,7 @@ fn requests(requests: &Requests<'_>, first: i64) -> Markup {
             @if requests.is_cut { " There were more at once than can be followed: a request that was idle for long may be counted as two." } }
         ul .facts {
             (fact("requests", HumanCount(requests.durations.len())))
-            @for (name, percent) in [("p50", 50.0), ("p90", 90.0), ("p99", 99.0)] { (time(name, requests.durations.percentile(percent))) }
+            @for (name, part) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)] { (time(name, requests.durations.percentile(part))) }
             (time("longest", requests.durations.longest()))
         }
         (chart::durations(&requests.steps))
@@ -202,8 +202,8 @@ fn user_tag(tag: &[u8]) -> Markup {
 fn table<K>(what: &str, (rows, others): (Vec<(K, Row)>, Option<Row>), name: impl Fn(&K) -> Markup) -> Markup {
     let times = |spread: &Spread| {
         html! {
-            @for percent in [50.0, 99.0, 99.9] {
-                td { @if let Some(time) = spread.percentile(percent) { (duration(time as i64)) } }
+            @for part in [0.5, 0.99, 0.999] {
+                td { @if let Some(time) = spread.percentile(part) { (duration(time as i64)) } }
             }
         }
     };

@@ -144,7 +144,7 @@ fn functions(functions: HashMap<&[u8], Function>, others: &Function, first: i64)
                 td { (HumanCount(*spawned)) }
                 td { (HumanCount(polls.len())) }
                 td { @if polls.len() > 0 { (nanoseconds(u64::try_from(polls.sum()).unwrap_or(u64::MAX))) } }
-                (time(polls.percentile(50.0))) (time(polls.percentile(99.0))) (time(polls.longest()))
+                (time(polls.percentile(0.5))) (time(polls.percentile(0.99))) (time(polls.longest()))
                 td { @if polls.len() > 0 { (duration(longest_at.saturating_sub(first))) } }
             }
         }

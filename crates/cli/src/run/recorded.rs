@@ -48,8 +48,8 @@ pub fn run(
         },
         to: sink,
     };
-    let status = follow(&mut live, &folder, running, &notices)?;
-    outcome(status, &live.from, &folder)
+    let (status, unprinted) = follow(&mut live, &folder, running, &notices)?;
+    outcome(status, unprinted, &live.from, &folder)
 }
 
 /// `wish`: for the variable `DYNTRACE` of the command.
@@ -62,14 +62,15 @@ fn start(wish: String, target: &Target, words: &[OsString]) -> Result<Running, F
     })
 }
 
-/// Prints events until the command has ended, and then those that are left. If printing fails, the command goes on.
+/// Prints events until the command has ended, and then those that are left. If printing fails, the command goes on, and the error is
+/// returned.
 fn follow(
     live: &mut Live<Sink, impl FnMut(&Event<'_>) -> bool>,
     folder: &Path,
     mut running: Running,
     notices: &Receiver<Notice>,
-) -> anyhow::Result<ExitStatus> {
-    let mut is_printing = true;
+) -> anyhow::Result<(ExitStatus, Option<anyhow::Error>)> {
+    let mut unprinted = None;
     loop {
         if let Some(Notice::Signal(signal)) = signals::next(notices, PAUSE)?
             && !signal.is_from_terminal
@@ -78,25 +79,29 @@ fn follow(
         }
         running.poll().context("cannot wait for the command")?;
         // The command makes the folder when it begins to record, which takes a while on a busy machine.
-        if is_printing && folder.exists() {
+        if unprinted.is_none() && folder.exists() {
             let printed = if running.ended.is_some() { live.end() } else { live.look().map(|_| ()) };
-            is_printing = printed.inspect_err(say).is_ok();
+            unprinted = printed.inspect_err(say).err();
         }
         if let Some(status) = running.ended {
-            return Ok(status);
+            return Ok((status, unprinted));
         }
     }
 }
 
 fn say(error: &anyhow::Error) {
-    let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-    if !error.downcast_ref().is_some_and(is_gone) {
+    if !is_unread(error) {
         say!("dyntrace: cannot print the trace any more: {error:#}");
     }
 }
 
+/// Whether nobody reads the output any more.
+fn is_unread(error: &anyhow::Error) -> bool {
+    error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
 /// The exit status: the command's own unless that is 0 and the trace is not whole.
-fn outcome(status: ExitStatus, from: &Follower, folder: &Path) -> Outcome {
+fn outcome(status: ExitStatus, unprinted: Option<anyhow::Error>, from: &Follower, folder: &Path) -> Outcome {
     let losses = from.losses();
     losses::say(&losses);
     if !status.success() {
@@ -108,8 +113,12 @@ fn outcome(status: ExitStatus, from: &Follower, folder: &Path) -> Outcome {
     if !folder.exists() {
         return Err(Failure::new(exit::TRACER_FAILED, anyhow!(NOTHING)));
     }
-    // As in `dyntrace record`.
-    Ok(losses::status(&losses))
+    match unprinted {
+        // It was told when it happened.
+        Some(error) if !is_unread(&error) => Ok(exit::LOSSY.into()),
+        // As in `dyntrace record`.
+        _ => Ok(losses::status(&losses)),
+    }
 }
 
 const NOTHING: &str = "the command recorded nothing: it is not built with a dyntrace that has the recorder, or has more rights than its caller";

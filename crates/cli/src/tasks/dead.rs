@@ -3,7 +3,6 @@
 mod lines;
 mod object;
 
-use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -13,18 +12,15 @@ use jiff::tz::TimeZone;
 use super::look::print;
 use super::table::read_file;
 use crate::exit::Outcome;
+use crate::{escape, stdout};
 
 /// Prints the tasks: as JSON, or `each` in a line of its own, or those that are alike in one.
 pub fn ps(path: &Path, as_json: bool, each: bool) -> Outcome {
     let mut table = read_file(path)?.table;
     table.tasks.sort_unstable_by_key(|seen| seen.task.pid);
     if as_json {
-        let mut out = BufWriter::new(io::stdout().lock());
-        serde_json::to_writer_pretty(&mut out, &object::Listed::of(&table))
-            .map_err(io::Error::from)
-            .and_then(|()| out.write_all(b"\n"))
-            .and_then(|()| out.flush())
-            .context("cannot write to standard output")?;
+        let text = serde_json::to_string_pretty(&object::Listed::of(&table)).context("cannot make JSON")?;
+        stdout::write(&(escape::json(text) + "\n"))?;
     } else {
         print(&lines::text(&table, each, &TimeZone::system()))?;
     }

@@ -13,6 +13,7 @@ use super::object::{Json, Waits};
 use super::read::{self, Look, Opened, Target};
 use super::stuck::Stuck;
 use super::{Common, changes, ps, why};
+use crate::escape;
 use crate::exit::{self, Failure, Outcome};
 use crate::signals::{self, Notice};
 use crate::stdout;
@@ -158,7 +159,7 @@ fn json(common: &Common, look: &Look, waits: Option<Waits>) -> anyhow::Result<St
     let object = Json::of(look, waits);
     let text =
         if common.watch.is_some() { serde_json::to_string(&object) } else { serde_json::to_string_pretty(&object) };
-    Ok(text.context("cannot make JSON")? + "\n")
+    Ok(escape::json(text.context("cannot make JSON")?) + "\n")
 }
 
 pub fn print(text: &str) -> Result<(), Failure> {

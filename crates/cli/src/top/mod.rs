@@ -100,11 +100,7 @@ pub fn top(arguments: &Arguments) -> Outcome {
         return show(&mut live, arguments);
     }
     let trace = recording::open(&arguments.trace)?;
-    let mut played = Played::new(&trace)?;
-    if let Some(at) = arguments.at {
-        played.to(at.at(played.first()));
-    }
-    show(&mut played, arguments)
+    show(&mut Played::new(&trace, arguments.at)?, arguments)
 }
 
 fn show(source: &mut dyn Source, arguments: &Arguments) -> Outcome {
@@ -138,6 +134,6 @@ fn snapshot(source: &mut dyn Source, arguments: &Arguments) -> Result<(), Failur
     let ended = source.pid().is_some() && state == State::Ended;
     let picture = Picture::of(source.model());
     let shown = Shown { picture: &picture, pid: source.pid(), ended, filter: &arguments.filter };
-    let text = if arguments.json { format!("{:#}\n", shown.json()) } else { shown.text() };
+    let text = if arguments.json { escape::json(format_args!("{:#}", shown.json())) + "\n" } else { shown.text() };
     Ok(stdout::write(&text)?)
 }

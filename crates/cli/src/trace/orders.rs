@@ -84,13 +84,13 @@ pub fn carry_out(arguments: &Arguments, order: &Order) -> Outcome {
         (true, Order::Include { .. } | Order::Exclude { .. }) => {
             let object =
                 |record: &Record| json!({"session": record.get("session"), "processes": record.get("processes")});
-            records.iter().map(|record| format!("{}\n", object(record))).collect()
+            records.iter().map(|record| escape::json(object(record)) + "\n").collect()
         }
         (false, Order::Include { .. } | Order::Exclude { .. }) => {
             let line = |record| format!("session {} looks at {}\n", text(record, "session"), text(record, "processes"));
             records.iter().map(line).collect()
         }
-        (true, _) => records.iter().map(|pattern| format!("{}\n", object(pattern))).collect(),
+        (true, _) => records.iter().map(|pattern| escape::json(object(pattern)) + "\n").collect(),
         (false, Order::List) => table(&records),
         (false, Order::Remove { .. }) => lines(&records, "removed"),
         (false, _) => lines(&records, "set"),

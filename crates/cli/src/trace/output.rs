@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 use super::event;
 use super::table::Table;
 use crate::caller::Callers;
+use crate::escape;
 
 /// The most lines of the table while the trace runs; the last table has all functions.
 const MOST: usize = 21;
@@ -37,7 +38,7 @@ impl<W: Write> Output<W> {
     pub fn event(&mut self, record: &Record) -> io::Result<()> {
         let (caller, stack) = (caller(&mut self.callers, record), stack(&mut self.callers, record));
         let line = match self.json {
-            true => event::object(record, caller, stack).to_string(),
+            true => escape::json(event::object(record, caller, stack)),
             false => event::line(record, caller.as_deref(), &stack, &self.zone),
         };
         self.clear()?;
@@ -72,7 +73,7 @@ impl<W: Write> Output<W> {
     fn interval(&mut self) -> io::Result<()> {
         let Some(table) = self.counts.take() else { return Ok(()) };
         if self.json {
-            table.objects_of_interval().try_for_each(|row| writeln!(self.to, "{row}"))?;
+            table.objects_of_interval().try_for_each(|row| writeln!(self.to, "{}", escape::json(row)))?;
         } else {
             let time = event::time_of_day(table.at, &self.zone);
             writeln!(self.to, "until {time}\n{}\n", table.lines(usize::MAX).join("\n"))?;
@@ -95,7 +96,7 @@ impl<W: Write> Output<W> {
         self.clear()?;
         let Some(table) = self.counts.take() else { return Ok(()) };
         if self.json {
-            table.objects().try_for_each(|row| writeln!(self.to, "{row}"))
+            table.objects().try_for_each(|row| writeln!(self.to, "{}", escape::json(row)))
         } else {
             table.lines(usize::MAX).iter().try_for_each(|line| writeln!(self.to, "{line}"))
         }

@@ -52,7 +52,7 @@ impl<'t> Slowest<'t> {
                 "operations": request.operations,
                 "errors": request.errors,
             });
-            format!("{object}\n")
+            escape::json(object) + "\n"
         };
         self.requests.slowest.iter().map(line).collect()
     }
@@ -67,8 +67,8 @@ impl<'t> Slowest<'t> {
             [TITLES.map(str::to_owned)].into_iter().chain(slowest.iter().map(|request| self.cells(request))).collect();
         let mut text = aligned(&rows, |_| true).join("\n");
         let _ = write!(text, "\n{} requests", HumanCount(durations.len()));
-        let percentiles = [("p50", 50.0), ("p90", 90.0), ("p99", 99.0)];
-        let times = percentiles.map(|(name, percent)| (name, durations.percentile(percent)));
+        let percentiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)];
+        let times = percentiles.map(|(name, part)| (name, durations.percentile(part)));
         for (name, time) in times.into_iter().chain([("longest", durations.longest())]) {
             let _ = time.map(|time| write!(text, ", {name} {}", duration(time as i64)));
         }

@@ -20,6 +20,7 @@ use serde::Serialize;
 use super::look::{VERSION, print};
 use super::read::failure;
 use super::words::counted;
+use crate::escape;
 use crate::exit::{self, Failure, Outcome};
 use crate::losses;
 use crate::process;
@@ -133,7 +134,7 @@ pub fn polls(arguments: &Arguments) -> Outcome {
     let summary = summary::summary(&counts, &polls.types, window, name, notes);
     let text = if arguments.json {
         let object = Json { version: VERSION, pid, summary: &summary };
-        serde_json::to_string_pretty(&object).context("cannot make JSON")? + "\n"
+        escape::json(serde_json::to_string_pretty(&object).context("cannot make JSON")?) + "\n"
     } else {
         text::text(&summary)
     };

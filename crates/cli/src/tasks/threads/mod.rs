@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use super::look::{VERSION, print};
 use super::read::failure;
+use crate::escape;
 use crate::exit::Outcome;
 
 pub const HELP: &str = "\
@@ -69,7 +70,7 @@ pub fn threads(arguments: &Arguments) -> Outcome {
     let threads = program.threads(&information).map_err(failure)?;
     let text = if arguments.json {
         let object = Json { version: VERSION, threads: &threads };
-        serde_json::to_string_pretty(&object).context("cannot make JSON")? + "\n"
+        escape::json(serde_json::to_string_pretty(&object).context("cannot make JSON")?) + "\n"
     } else {
         text::text(&threads, arguments.all)
     };

@@ -108,5 +108,5 @@ fn sum(spread: &Spread) -> Option<u64> {
 }
 
 fn times(spread: &Spread) -> [Option<u64>; 3] {
-    [spread.percentile(50.0), spread.percentile(99.0), spread.longest()]
+    [spread.percentile(0.5), spread.percentile(0.99), spread.longest()]
 }

@@ -9,7 +9,7 @@ use super::{Source, State};
 use crate::exit::Failure;
 use crate::signals::{self, Notice, Signal};
 use crate::top::model::Model;
-use crate::view::is_own;
+use crate::view::{is_own, time};
 
 pub struct Played<'t> {
     trace: &'t Trace,
@@ -23,17 +23,17 @@ pub struct Played<'t> {
     /// The time of the last look, while the window moves with the time.
     plays: Option<Instant>,
     signals: Receiver<Signal>,
+    /// A signal has interrupted the reading.
+    is_interrupted: bool,
 }
 
+/// The signals are looked at after this number of events.
+const EVENTS: u64 = 1 << 12;
+
 impl<'t> Played<'t> {
-    /// The trace up to its end.
-    pub fn new(trace: &'t Trace) -> Result<Played<'t>, Failure> {
+    /// The trace up to the time `at`, or to its end. Until it is read, signals act as they do without a receiver.
+    pub fn new(trace: &'t Trace, at: Option<time::Instant>) -> Result<Played<'t>, Failure> {
         let (sender, signals) = mpsc::channel();
-        let tell = move |notice| match notice {
-            Notice::Signal(signal) if signal.ends_command() => sender.send(signal).is_ok(),
-            _ => true,
-        };
-        signals::receive(tell)?;
         let mut played = Played {
             trace,
             first: trace.events().find(|event| !is_own(event.class)).map(|event| event.time),
@@ -43,24 +43,39 @@ impl<'t> Played<'t> {
             last: None,
             plays: None,
             signals,
+            is_interrupted: false,
         };
         played.to(i64::MAX);
+        if let Some(at) = at {
+            played.to(at.at(played.first()));
+        }
+        let tell = move |notice| match notice {
+            Notice::Signal(signal) if signal.ends_command() => sender.send(signal).is_ok(),
+            _ => true,
+        };
+        signals::receive(tell)?;
         Ok(played)
     }
 
     /// The time to which users refer.
-    pub fn first(&self) -> i64 {
+    fn first(&self) -> i64 {
         self.first.unwrap_or(0)
     }
 
-    /// Moves the end of the window to a time.
-    pub fn to(&mut self, time: i64) {
+    /// Moves the end of the window to a time, unless a signal arrives meanwhile.
+    fn to(&mut self, time: i64) {
         if time < self.model.now {
             self.events = self.trace.events();
             self.operations = FileOperations::default();
             self.model = Model::default();
         }
+        let mut read = 0;
         while self.events.peek().is_some_and(|next| next.time <= time) {
+            read += 1;
+            if read % EVENTS == 0 && self.signals.try_recv().is_ok() {
+                self.is_interrupted = true;
+                break;
+            }
             let Some(event) = self.events.next() else { break };
             self.model.event(&event);
             if let Some(operation) = self.operations.push(&event) {
@@ -80,7 +95,7 @@ impl<'t> Played<'t> {
 
 impl Source for Played<'_> {
     fn look(&mut self, pause: Duration) -> Result<State, Failure> {
-        if signals::next(&self.signals, pause)?.is_some() {
+        if self.is_interrupted || signals::next(&self.signals, pause)?.is_some() {
             return Ok(State::Interrupted);
         }
         if let Some(before) = self.plays {

@@ -115,6 +115,10 @@ fn the_recorder_takes_the_place_of_a_tracer() {
     assert_eq!((ran.status, ran.err.as_str()), (Some(0), ""), "{ran:?}");
     assert!(!ran.out.contains("user_trace"), "{ran:?}");
     assert_eq!(fs::read_to_string(trace).unwrap(), lines);
+
+    // What cannot be printed is missing from the trace.
+    let ran = machine.run_with("exit 0", &["--tracer", "recorder", "-o", "/dev/full"]);
+    ran.fails_with(3, "No space left");
 }
 
 #[test]

@@ -188,8 +188,9 @@ fn written(file: &mut File, length: u64, format: Format) -> io::Result<u64> {
 mod tests {
     use std::io::Write as _;
 
+    use dyntrace_metadata::ByteOrder;
+
     use super::*;
-    use crate::byte_order::ByteOrder;
 
     #[test]
     fn packets_before_the_new_end_of_a_file_that_is_cut_are_written() {

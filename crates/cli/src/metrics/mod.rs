@@ -69,7 +69,9 @@ pub fn metrics(arguments: &Arguments) -> Outcome {
     let figures = ask(pid)?;
     match arguments.listen {
         Some(address) => listen(pid, address)?,
-        None if arguments.json => stdout::write(&(escape::json(format_args!("{:#}", json::object(pid, &figures))) + "\n"))?,
+        None if arguments.json => {
+            stdout::write(&(escape::json(format_args!("{:#}", json::object(pid, &figures))) + "\n"))?
+        }
         None => stdout::write(&exposition::text(&figures))?,
     }
     Ok(ExitCode::SUCCESS)

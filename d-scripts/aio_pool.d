@@ -48,9 +48,14 @@ uint64_t began;
 self uint64_t since;
 self int lane;
 
-dyntrace$target:::aio_pool-add
+dyntrace$target:::aio_pool-add,
+dyntrace$target:::aio_pool-get
 {
 	began = began == 0 ? timestamp : began;
+}
+
+dyntrace$target:::aio_pool-add
+{
 	this->jobs = "added";
 	this->length = arg1;
 }

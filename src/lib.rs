@@ -85,6 +85,7 @@ mod breakpoint;
 mod clock;
 #[cfg(all(feature = "code", target_os = "linux", not(miri)))]
 pub mod code;
+mod contain;
 #[cfg(feature = "dist")]
 pub mod dist;
 #[cfg(feature = "fs")]

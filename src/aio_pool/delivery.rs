@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
-use super::contain::contain;
+use crate::contain::contain;
 use crate::primitives::{Mutex, lock};
 
 /// The waker of a task, and the delivery of its runtime, if it has one.

@@ -22,9 +22,9 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::{Handle, Id, RuntimeFlavor};
 
-use super::contain::contain;
 use super::promises::Scope;
 use super::registry;
+use crate::contain::contain;
 
 /// Called when a runtime has dropped its wake task, and when a job was promised after that.
 pub(super) fn of_runtime(runtime: Id) {

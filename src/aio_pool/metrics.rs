@@ -20,7 +20,7 @@ pub struct Metrics {
     pub commands: Vec<CommandMetrics>,
 }
 
-/// Sums over the operations of one command of a driver, since the pool was made: those that I/O threads ran and whose job counts them
+/// Sums over the operations of one command of a driver since the pool was made: those that I/O threads ran and whose job counts them
 /// ([`Job::count`](super::Job::count)), and those of the file driver that were answered inline, which are no jobs. Operations that were
 /// cancelled in the queue are not among them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,13 +75,20 @@ impl Metrics {
     /// Adds the counts of another pool.
     pub(super) fn add(&mut self, other: &Metrics) {
         self.waiting += other.waiting;
-        other.commands.iter().for_each(|sums| _ = counts::add(&mut self.commands, sums));
-        self.sort();
         for (lane, other) in [(&mut self.fast, &other.fast), (&mut self.slow, &other.slow)] {
             lane.queued += other.queued;
             lane.threads += other.threads;
             lane.idle += other.idle;
             lane.blocked += other.blocked;
+        }
+        self.add_counters(other);
+    }
+
+    /// Adds the sums of another pool, without its jobs and threads of now.
+    pub(super) fn add_counters(&mut self, other: &Metrics) {
+        other.commands.iter().for_each(|sums| _ = counts::add(&mut self.commands, sums));
+        self.sort();
+        for (lane, other) in [(&mut self.fast, &other.fast), (&mut self.slow, &other.slow)] {
             lane.operations += other.operations;
             lane.wait.add(&other.wait);
             lane.service.add(&other.service);
@@ -169,6 +176,22 @@ impl Histogram {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn jobs_and_threads_of_a_pool_that_ended_are_not_kept() {
+        let mut lane =
+            LaneMetrics { queued: 1, threads: 2, idle: 3, blocked: 4, operations: 5, ..LaneMetrics::default() };
+        lane.service.record(Duration::from_nanos(1));
+        let pool = Metrics { slow: lane, waiting: 6, ..Metrics::default() };
+        let (mut living, mut ended) = (Metrics::default(), Metrics::default());
+        living.add(&pool);
+        ended.add_counters(&pool);
+        let now = |all: &Metrics| [all.waiting, all.slow.queued, all.slow.threads, all.slow.idle, all.slow.blocked];
+        assert_eq!((now(&living), now(&ended)), ([6, 1, 2, 3, 4], [0; 5]));
+        for all in [living, ended] {
+            assert_eq!((all.slow.operations, all.slow.service.count()), (5, 1));
+        }
+    }
 
     #[test]
     fn quantiles_are_the_bounds_of_buckets() {

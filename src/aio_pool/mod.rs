@@ -127,7 +127,6 @@ mod blocking;
 mod builder;
 mod clock;
 mod completions;
-mod contain;
 mod counts;
 mod delivery;
 mod ending;
@@ -160,9 +159,9 @@ mod wake_task;
 mod watchdog;
 mod worker;
 
+pub(crate) use crate::contain::contain;
 pub(crate) use answered::Answer;
 pub use builder::Builder;
-pub(crate) use contain::contain;
 pub use counts::Counts;
 pub use job::{Fault, Job};
 pub use lane::Lane;

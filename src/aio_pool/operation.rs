@@ -36,13 +36,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::admission_queue::Ticket;
-use super::contain::contain;
 use super::counts::Counts;
 use super::delivery::TaskWaker;
 use super::job::{Fault, Job};
 use super::runnable::Runnable;
 use super::runtimes;
 use super::shared::PoolShared;
+use crate::contain::contain;
 use crate::primitives::{Mutex, lock};
 use crate::task_table;
 

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::admission_queue::Ticket;
 use super::answered::Answer;
 use super::builder::Builder;
 use super::clock::Time;
 use super::ending;
-use super::job::Job;
+use super::job::{Fault, Job};
 use super::metrics::Metrics;
 use super::operation::{Operation, OperationCell};
 use super::port::Port;
@@ -15,13 +16,21 @@ use super::promises::Promise;
 use super::registry;
 use super::runtimes;
 use super::shards::Shards;
-use super::shared::QueuedJob;
+use super::shared::{PoolShared, QueuedJob};
 use super::worker::promise;
+use crate::forks;
 
 /// A pool of I/O threads. A clone is another handle of the same pool.
 ///
 /// When the last handle is dropped, the threads run all queued and waiting jobs, then end; the drop does not wait for them. In a pool
-/// without threads, queued jobs fail with [`Fault::ShutDown`](super::Fault::ShutDown).
+/// without threads, queued jobs fail with [`Fault::ShutDown`].
+///
+/// # Forks
+///
+/// A pool whose threads have started belongs to the process that started them. In a forked child it refuses each job with
+/// [`Fault::ShutDown`] and counts nothing: make another pool there. An [`Operation`] that was submitted before the fork may wait for ever
+/// in the child, also when it is dropped: pass it to [`std::mem::forget`]. A pool that has started no thread works in both processes, each
+/// with a copy of the queued jobs. Files need none of this: the file driver gives a forked child a pool of its own.
 #[derive(Clone)]
 pub struct Pool {
     handle: Arc<Handle>,
@@ -30,11 +39,34 @@ pub struct Pool {
 /// Shared by all clones of a pool. Threads and operations share the shards too, but do not keep the pool open.
 struct Handle {
     shards: Shards,
+    /// The count of forks when the pool was made.
+    made: u64,
+}
+
+impl Handle {
+    /// Returns whether the threads are another process's: then a lock of a shard may be held for ever.
+    #[inline]
+    fn is_of_parent(&self) -> bool {
+        self.made != forks::so_far() && self.shards.have_started_elsewhere()
+    }
+
+    /// Submits a job, or refuses it in a forked child.
+    #[inline]
+    fn submit(&self, job: QueuedJob) -> Option<(Arc<PoolShared>, Ticket)> {
+        if self.is_of_parent() {
+            job.runnable.refuse(Fault::ShutDown);
+            return None;
+        }
+        self.shards.submit(job)
+    }
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.shards.all().iter().for_each(|shard| shard.close());
+        match self.is_of_parent() {
+            true => self.shards.leak(),
+            false => self.shards.close(),
+        }
     }
 }
 
@@ -49,20 +81,17 @@ impl Pool {
         shards.all().iter().for_each(registry::add);
         #[cfg(not(any(loom, miri)))]
         ending::notice_exit();
-        Pool { handle: Arc::new(Handle { shards }) }
+        Pool { handle: Arc::new(Handle { shards, made: forks::so_far() }) }
     }
 
     /// Submits a job to the I/O threads, on behalf of `port`. Does not block.
     ///
     /// When this returns, the job is in a queue or, if the queues are full, waits for room. The returned operation gives the outcome,
     /// also if the pool refuses the job: with [`Fault::ShutDown`] or [`Fault::NoThread`].
-    ///
-    /// [`Fault::ShutDown`]: super::Fault::ShutDown
-    /// [`Fault::NoThread`]: super::Fault::NoThread
     pub fn submit<J: Job>(&self, port: Port, job: J) -> Operation<J> {
         let (lane, taken) = (job.lane(), job.taken());
         let cell = OperationCell::awaited(job);
-        let waiting = self.handle.shards.submit(QueuedJob {
+        let waiting = self.handle.submit(QueuedJob {
             port,
             lane,
             taken,
@@ -98,7 +127,7 @@ impl Pool {
     fn detach<J: Job>(&self, port: Port, job: J, promise: Option<Promise>) {
         let (lane, taken) = (job.lane(), job.taken());
         let (submitted, runnable) = (Time::now(), OperationCell::detached(job));
-        self.handle.shards.submit(QueuedJob { port, lane, taken, submitted, runnable, promise });
+        self.handle.submit(QueuedJob { port, lane, taken, submitted, runnable, promise });
     }
 
     /// Counts an operation that its driver answered without a job. `command` is the command's number, below 8.
@@ -112,29 +141,33 @@ impl Pool {
     /// For pools without threads: single-threaded programs, and tests that go step by step. A cancelled job counts as one, although it
     /// does not run.
     pub fn run_one(&self) -> bool {
-        self.handle.shards.first().run_one()
+        !self.handle.is_of_parent() && self.handle.shards.first().run_one()
     }
 
     /// Returns the counts of this pool.
     pub fn metrics(&self) -> Metrics {
+        if self.handle.is_of_parent() {
+            return Metrics::default();
+        }
         self.handle.shards.metrics()
     }
 
     /// Shuts the pool down, for all its handles: running jobs run to their end, queued and waiting jobs fail with
-    /// [`Fault::ShutDown`](super::Fault::ShutDown), and so do all jobs submitted later.
+    /// [`Fault::ShutDown`], and so do all jobs submitted later.
     ///
     /// Blocks until the running jobs and the I/O threads have ended: in async code, call it where blocking is allowed. On one of the
     /// pool's own threads (in a job) it does not wait. A second call waits as the first does.
     pub fn shutdown(&self) {
-        self.handle.shards.shut_down();
+        if !self.handle.is_of_parent() {
+            self.handle.shards.shut_down();
+        }
     }
 }
 
-/// Returns the counts of all pools of the process together, without pools that were dropped.
+/// Returns the counts of all pools of the process together. Sums never fall: those of pools that were dropped are among them. A forked
+/// child begins anew.
 pub fn metrics() -> Metrics {
-    let mut all = Metrics::default();
-    registry::all().iter().for_each(|shard| all.add(&shard.metrics()));
-    all
+    registry::metrics()
 }
 
 impl fmt::Debug for Pool {

@@ -14,6 +14,8 @@ use super::pace::{Pace, RunningBatch};
 pub(super) struct Queues<J> {
     of_worker: Vec<Queue<J>>,
     queued: usize,
+    /// How many workers are [`Blocked`](WorkerState::Blocked).
+    blocked: usize,
 }
 
 struct Queue<J> {
@@ -29,10 +31,17 @@ pub(super) enum WorkerState {
     Woken,
     /// It runs a batch.
     Busy(RunningBatch),
-    /// It runs a batch and was found blocked in a job. It gets no jobs until it asks for some.
+    /// It runs a batch and was found blocked in a job. It gets no jobs until it asks for some, unless all workers are blocked. Others take
+    /// the jobs of its queue before their own.
     Blocked(RunningBatch),
     /// It has ended. The next worker that starts takes the queue.
     Gone,
+}
+
+impl WorkerState {
+    fn is_blocked(self) -> bool {
+        matches!(self, WorkerState::Blocked(_))
+    }
 }
 
 impl<J> Queue<J> {
@@ -43,7 +52,7 @@ impl<J> Queue<J> {
 
 impl<J> Queues<J> {
     pub fn new() -> Self {
-        Queues { of_worker: Vec::new(), queued: 0 }
+        Queues { of_worker: Vec::new(), queued: 0, blocked: 0 }
     }
 
     /// Returns a queue for the next worker, and its batch. The worker stays [`Gone`](WorkerState::Gone) until its state is set.
@@ -120,10 +129,16 @@ impl<J> Queues<J> {
         self.find(|queue| queue.worker == WorkerState::Idle)
     }
 
-    /// Returns the shortest queue of a worker that has not ended.
+    /// Returns the shortest queue of a worker that is not blocked or, if all are, the shortest of theirs. `None` if all have ended.
     pub fn shortest(&self) -> Option<usize> {
         let queues = (0..self.of_worker.len()).filter(|&queue| self.worker_state(queue) != WorkerState::Gone);
-        queues.min_by_key(|&queue| self.of_worker[queue].jobs.len())
+        queues.min_by_key(|&queue| (self.worker_state(queue).is_blocked(), self.of_worker[queue].jobs.len()))
+    }
+
+    /// Returns a queue of a blocked worker that holds jobs.
+    #[cold]
+    fn behind_blocked(&self) -> Option<usize> {
+        self.find(|queue| queue.worker.is_blocked() && !queue.jobs.is_empty())
     }
 
     fn longest(&self) -> Option<usize> {
@@ -140,7 +155,9 @@ impl<J> Queues<J> {
 
     /// Sets a worker's state and returns the one before.
     pub fn set_state(&mut self, worker: usize, state: WorkerState) -> WorkerState {
-        std::mem::replace(&mut self.of_worker[worker].worker, state)
+        let before = std::mem::replace(&mut self.of_worker[worker].worker, state);
+        self.blocked = self.blocked + usize::from(state.is_blocked()) - usize::from(before.is_blocked());
+        before
     }
 
     /// Puts a job at the back of a queue and returns the state of its worker.
@@ -168,14 +185,16 @@ impl<J> Queues<J> {
         queues.flat_map(|jobs| (0..jobs.len()).rev().zip(jobs).map(|(length, job)| (job, length))).collect()
     }
 
-    /// Moves up to `most` jobs into the worker's batch: from the front of its own queue or, if that is empty, of the longest one.
-    /// Passes each to `note` and returns how many.
+    /// Moves up to `most` jobs into the worker's batch, from the front of one queue: of a blocked worker's, else of its own, else of the
+    /// longest one. Passes each to `note` and returns how many.
     pub fn take(&mut self, worker: usize, most: usize, note: impl FnMut(&J)) -> usize {
         if self.queued == 0 {
             return 0;
         }
-        let own = Some(worker).filter(|&queue| !self.of_worker[queue].jobs.is_empty());
-        let Some(queue) = own.or_else(|| self.longest()) else { return 0 };
+        // First: as long as the other workers find jobs in their own queues, nothing else serves these.
+        let stuck = if self.blocked == 0 { None } else { self.behind_blocked() };
+        let own = || Some(worker).filter(|&queue| !self.of_worker[queue].jobs.is_empty());
+        let Some(queue) = stuck.or_else(own).or_else(|| self.longest()) else { return 0 };
         let batch = self.batch(worker);
         let jobs = &mut self.of_worker[queue].jobs;
         let count = most.min(jobs.len());
@@ -263,5 +282,32 @@ mod tests {
         queues.set_state(0, WorkerState::Blocked(batch(now)));
         assert_eq!((queues.soon(&Pace::quick(), later), queues.available()), (Some(1), 1));
         assert_eq!(queues.suspects(Duration::ZERO, later), []);
+    }
+
+    #[test]
+    fn only_if_all_workers_are_blocked_one_of_them_gets_jobs() {
+        let mut queues = queues(2);
+        let blocked = WorkerState::Blocked(RunningBatch { since: Time::now(), jobs: 1 });
+        queues.set_state(0, blocked);
+        queues.push(1, "longer");
+        assert_eq!(queues.shortest(), Some(1));
+        queues.set_state(1, blocked);
+        assert_eq!(queues.shortest(), Some(0));
+    }
+
+    #[test]
+    fn jobs_behind_a_blocked_worker_are_taken_first() {
+        let mut queues = queues(3);
+        queues.push(0, "own");
+        queues.push(1, "stuck");
+        queues.push(2, "long 1");
+        queues.push(2, "long 2");
+        queues.set_state(1, WorkerState::Blocked(RunningBatch { since: Time::now(), jobs: 1 }));
+        assert_eq!(take(&mut queues, 0, 4), ["stuck"]);
+        assert_eq!(take(&mut queues, 0, 4), ["own"]);
+        queues.push(0, "own");
+        queues.push(1, "not stuck");
+        queues.set_state(1, WorkerState::Woken);
+        assert_eq!(take(&mut queues, 0, 4), ["own"]);
     }
 }

@@ -14,9 +14,30 @@ use tokio::runtime::{Handle, Id};
 use super::delivery::{Delivery, TaskWaker};
 use super::paused::ClockHold;
 use super::wake_task;
-use crate::forks::hold_across_forks;
+use crate::forks::{self, hold_across_forks};
 
-type Registry = HashMap<Id, Arc<Delivery>>;
+type Registry = HashMap<Key, Arc<Delivery>>;
+
+/// Names a delivery. A forked child may go on in a runtime of its parent, but not with its parent's delivery: the list's lock may be held
+/// for ever, and a wake-up may write to a descriptor that both processes have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    /// The count of forks when the delivery was made.
+    forks: u64,
+    runtime: Id,
+}
+
+impl Key {
+    /// The delivery of this process for the runtime.
+    pub fn of(runtime: Id) -> Key {
+        Key { forks: forks::so_far(), runtime }
+    }
+
+    /// Returns the runtime, or `None` in a forked child.
+    pub fn runtime(self) -> Option<Id> {
+        (self.forks == forks::so_far()).then_some(self.runtime)
+    }
+}
 
 /// Always `std`'s lock: loom's models have no runtime. The watchdog takes it all the time, so a fork must hold it.
 fn registry() -> MutexGuard<'static, Registry> {
@@ -60,7 +81,7 @@ fn delivery_for(waker: &Waker) -> Option<Arc<Delivery>> {
 
 thread_local! {
     /// The delivery that this thread used last.
-    static LAST: RefCell<Option<(Id, Arc<Delivery>)>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<(Key, Arc<Delivery>)>> = const { RefCell::new(None) };
 }
 
 /// Has the pool learn of the end of the runtime that this thread is in, if any.
@@ -92,39 +113,91 @@ pub(super) fn ended() -> Option<Id> {
 }
 
 fn of_runtime(runtime: &Handle) -> Arc<Delivery> {
-    let id = runtime.id();
+    let key = Key::of(runtime.id());
     let last = LAST.try_with(|last| match &*last.borrow() {
-        Some((of, delivery)) if *of == id => Some(Arc::clone(delivery)),
+        Some((of, delivery)) if *of == key => Some(Arc::clone(delivery)),
         _ => None,
     });
     if let Ok(Some(delivery)) = last {
         return delivery;
     }
-    let delivery = registered(runtime);
+    let delivery = registered(runtime, key);
     // Fails on a thread that ends.
-    let _ = LAST.try_with(|last| last.replace(Some((id, Arc::clone(&delivery)))));
+    let _ = LAST.try_with(|last| last.replace(Some((key, Arc::clone(&delivery)))));
     delivery
 }
 
-fn registered(runtime: &Handle) -> Arc<Delivery> {
+fn registered(runtime: &Handle, key: Key) -> Arc<Delivery> {
     hold_across_forks!(Registry, registry());
-    let delivery = match registry().entry(runtime.id()) {
+    let delivery = match registry().entry(key) {
         Entry::Occupied(entry) => return Arc::clone(entry.get()),
         Entry::Vacant(entry) => Arc::clone(entry.insert(Delivery::new())),
     };
-    wake_task::spawn(runtime, Arc::clone(&delivery));
+    wake_task::spawn(runtime, key, Arc::clone(&delivery));
     delivery
 }
 
-/// Removes a runtime that ends.
-pub(super) fn forget(runtime: Id) {
-    let gone = registry().remove(&runtime);
+/// Removes the delivery of a runtime that ends.
+pub(super) fn forget(key: Key) {
+    let gone = registry().remove(&key);
     // Not under the lock: the wakers in it are foreign code.
     drop(gone);
 }
 
-/// Has every delivery [look](Delivery::look) at its list. Returns whether tasks are left for their wake tasks.
+/// Has every delivery of this process [look](Delivery::look) at its list. Returns whether tasks are left for their wake tasks.
 pub(super) fn look() -> bool {
-    let deliveries: Vec<_> = registry().values().cloned().collect();
+    let registry = registry();
+    let own = registry.iter().filter(|(key, _)| key.runtime().is_some());
+    let deliveries: Vec<_> = own.map(|(_, delivery)| Arc::clone(delivery)).collect();
+    drop(registry);
     deliveries.iter().fold(false, |left, delivery| delivery.look() | left)
+}
+
+#[cfg(all(test, not(any(loom, miri))))]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+    use std::task::Wake;
+
+    use super::*;
+    use crate::aio_pool::delivery::wake_all;
+
+    #[derive(Default)]
+    struct Count(AtomicUsize);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A task of the parent, which the parent's I/O threads hand to its wake task, is not the child's.
+    #[test]
+    fn a_forked_child_leaves_its_parents_deliveries_alone() {
+        let _ = forks::count();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let inherited = of_runtime(runtime.handle());
+        let woken = Arc::new(Count::default());
+        let _ = wake_all([TaskWaker::new(Arc::clone(&woken).into(), Some(Arc::clone(&inherited)))]);
+        // SAFETY: the child touches no lock that a fork does not hold, and ends at once.
+        let child = unsafe { libc::fork() };
+        assert!(child >= 0);
+        if child == 0 {
+            // SAFETY: a lock of the parent would end the child instead of the test.
+            unsafe { libc::alarm(10) };
+            // A watchdog of another test may have woken it before.
+            let before = woken.0.load(Ordering::Relaxed);
+            let are_left = look() | look();
+            let is_untouched = !are_left && woken.0.load(Ordering::Relaxed) == before;
+            let is_own = !Arc::ptr_eq(&inherited, &of_runtime(runtime.handle()));
+            // The wake task of the parent, and that of the child.
+            drop(runtime);
+            let is_left = !inherited.has_ended();
+            // SAFETY: ends the child at once, without destructors or exit handlers.
+            unsafe { libc::_exit((!(is_untouched && is_own && is_left)).into()) };
+        }
+        let mut status = 0;
+        // SAFETY: the child made above, and a place for its status.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert_eq!(status, 0);
+    }
 }

@@ -5,11 +5,13 @@
 //! of one. So no more than [`THREADS`] workers of the fast lane share a lock. A thread submits all its jobs to the same shard.
 
 use std::io;
+use std::mem;
 use std::sync::Arc;
 
 use super::admission_queue::Ticket;
 use super::job::Fault;
 use super::metrics::Metrics;
+use super::registry;
 use super::shared::{PoolShared, QueuedJob, Settings};
 use crate::process;
 
@@ -71,6 +73,23 @@ impl Shards {
     /// The only shard of a pool without threads. Of other pools also the one that counts what needs no lock.
     pub fn first(&self) -> &Arc<PoolShared> {
         &self.0[0]
+    }
+
+    /// As [`PoolShared::has_started_elsewhere`], of any shard.
+    #[cold]
+    pub fn have_started_elsewhere(&self) -> bool {
+        self.0.iter().any(|shard| shard.has_started_elsewhere())
+    }
+
+    /// Keeps the shards for ever, and touches none: they are the parent's, and this is its forked child.
+    pub fn leak(&mut self) {
+        mem::forget(mem::take(&mut self.0));
+    }
+
+    /// The last handle is gone. Only the shards' threads and operations still have them.
+    pub fn close(&mut self) {
+        self.0.iter().for_each(|shard| shard.close());
+        registry::leave(mem::take(&mut self.0));
     }
 
     /// Shuts all shards down, and waits for their threads unless this is one of them.

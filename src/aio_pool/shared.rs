@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::admission_queue::{AdmissionQueue, Ticket};
@@ -20,6 +20,7 @@ use super::port::Port;
 use super::promises::{Promise, Promises};
 use super::queue::{Queues, WorkerState};
 use super::runnable::Runnable;
+use crate::forks;
 use crate::primitives::thread::{self, JoinHandle, ThreadId};
 use crate::primitives::{Condvar, Mutex, MutexGuard, lock, wait, wait_timeout};
 use crate::probes::aio_pool as probes;
@@ -57,7 +58,13 @@ pub(super) struct PoolShared {
     pub fulfilled: Condvar,
     /// How many threads wait for promises.
     pub promise_waiters: AtomicUsize,
+    /// The count of forks when the last thread was started; [`NO_THREAD`] before the first.
+    ///
+    /// Relaxed: a forked child reads what its own thread or, before the fork, another one has written.
+    started_in: AtomicU64,
 }
+
+const NO_THREAD: u64 = u64::MAX;
 
 pub(super) struct PoolState {
     pub lanes: [LaneState; 2],
@@ -172,7 +179,20 @@ impl PoolShared {
             watchdog_is_awake: AtomicBool::new(cfg!(loom)),
             fulfilled: Condvar::new(),
             promise_waiters: AtomicUsize::new(0),
+            started_in: AtomicU64::new(NO_THREAD),
         }
+    }
+
+    /// Notes that a thread is about to start in this process.
+    pub fn starts_here(&self) {
+        self.started_in.store(forks::so_far(), Ordering::Relaxed);
+    }
+
+    /// Returns whether this is a forked child, and its parent had started threads. The child does not have them; one of them may hold the
+    /// lock in the child for ever.
+    pub fn has_started_elsewhere(&self) -> bool {
+        let started_in = self.started_in.load(Ordering::Relaxed);
+        started_in != NO_THREAD && started_in != forks::so_far()
     }
 
     /// Puts a job into a queue or, if the queues are full, has it wait and returns a ticket. Refuses the job if the pool is shut down.
@@ -209,8 +229,8 @@ impl PoolShared {
         Some(self.wait_for_room(&mut state, job))
     }
 
-    /// Chooses the worker for a new job: a busy one that starts it soon, an idle one, a new one, or the one with the shortest queue; of
-    /// the other lane if this one has no worker. The error says why there is none.
+    /// Chooses the worker for a new job: a busy one that starts it soon, an idle one, a new one, or the one with the shortest queue, a
+    /// blocked one only if all are; of the other lane if this one has no worker. The error says why there is none.
     pub fn choose(self: &Arc<Self>, state: &mut PoolState, lane: Lane, now: Time) -> io::Result<WorkerSlot> {
         let LaneState { queues, pace, .. } = state.lane(lane);
         if let Some(queue) = queues.soon(pace, now).or_else(|| queues.idle()) {

@@ -59,7 +59,10 @@ impl PoolShared {
             sleeper.notify_one();
         }
         for (job, length, lane) in queued {
-            probes::get(|| (job.port, length as i32, lane.number()));
+            probes::get(|| {
+                job.taken.apply();
+                (job.port, length as i32, lane.number())
+            });
             job.runnable.refuse(Fault::ShutDown);
         }
         for job in waiting {

@@ -7,7 +7,7 @@ use super::completions::Completions;
 use super::lane::Lane;
 use super::queue::WorkerState;
 use super::shared::{LaneState, PoolShared, PoolState, Worker, WorkerSlot};
-use super::{watchdog, worker};
+use super::{registry, watchdog, worker};
 use crate::primitives::Condvar;
 
 impl PoolShared {
@@ -30,10 +30,14 @@ impl PoolShared {
     }
 
     fn start(self: &Arc<Self>, state: &mut PoolState, lane: Lane) -> io::Result<WorkerSlot> {
+        self.starts_here();
         if !state.watchdog.is_started {
             let shared = Arc::clone(self);
             // Not "watchdog": the kernel cuts names after 15 bytes.
-            let run = Box::new(move || watchdog::run(&shared));
+            let run = Box::new(move || {
+                watchdog::run(&shared);
+                registry::leave([shared]);
+            });
             let watchdog = (self.settings.spawn)("dyntrace-watch".to_owned(), run)?;
             state.threads.push(watchdog.thread().id());
             state.watchdog.is_started = true;
@@ -43,7 +47,10 @@ impl PoolShared {
         let (condvar, completions) = (Arc::new(Condvar::new()), Arc::new(Completions::new()));
         let run = {
             let (shared, condvar, completions) = (Arc::clone(self), Arc::clone(&condvar), Arc::clone(&completions));
-            move || worker::run(&shared, slot, &condvar, &batch, &completions)
+            move || {
+                worker::run(&shared, slot, &condvar, &batch, &completions);
+                registry::leave([shared]);
+            }
         };
         let handle = (self.settings.spawn)(format!("{}-{}", lane.threads_name(), queue + 1), Box::new(run))?;
         state.threads.push(handle.thread().id());

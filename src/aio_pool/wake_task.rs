@@ -14,6 +14,9 @@
 //!    [watchdog](super::watchdog) looks at each list every millisecond and wakes the tasks that it has seen twice. So a completion
 //!    reaches its task under any executor.
 //!
+//! A forked child may go on in a runtime of its parent. It does not have the parent's I/O threads: operations of the child have a delivery
+//! and a wake task of their own, and the copies of the parent's do nothing.
+//!
 //! Only wakers of tokio's tasks go this way ([`runtimes`]). Other wakers (of `block_on`, of another executor inside a task, of
 //! `FuturesUnordered`) are woken directly, because their executor may block the wake task's thread.
 
@@ -23,9 +26,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use tokio::runtime::{Handle, Id};
+use tokio::runtime::Handle;
 
 use super::delivery::{Delivery, TaskWaker};
+use super::runtimes::Key;
 use super::{ending, runtimes};
 
 pub(super) struct WakeTask {
@@ -33,7 +37,7 @@ pub(super) struct WakeTask {
     /// Empty. Exchanged for the list, which saves an allocation.
     spare: Vec<TaskWaker>,
     /// `None` in models.
-    runtime: Option<Id>,
+    key: Option<Key>,
 }
 
 thread_local! {
@@ -42,15 +46,20 @@ thread_local! {
 }
 
 /// Spawns the wake task of `runtime`. No lock may be held: a runtime that has ended drops the task at once.
-pub(super) fn spawn(runtime: &Handle, delivery: Arc<Delivery>) {
+pub(super) fn spawn(runtime: &Handle, key: Key, delivery: Arc<Delivery>) {
     SPAWNS.set(true);
-    runtime.spawn(WakeTask::new(delivery, Some(runtime.id())));
+    runtime.spawn(WakeTask::new(delivery, Some(key)));
     SPAWNS.set(false);
 }
 
 impl WakeTask {
-    fn new(delivery: Arc<Delivery>, runtime: Option<Id>) -> WakeTask {
-        WakeTask { delivery, spare: Vec::new(), runtime }
+    fn new(delivery: Arc<Delivery>, key: Option<Key>) -> WakeTask {
+        WakeTask { delivery, spare: Vec::new(), key }
+    }
+
+    /// Whether this is a forked child's copy. It does nothing: the child's operations have a wake task of their own.
+    fn is_copy(&self) -> bool {
+        self.key.is_some_and(|key| key.runtime().is_none())
     }
 }
 
@@ -59,6 +68,9 @@ impl Future for WakeTask {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
+        if this.is_copy() {
+            return Poll::Pending;
+        }
         runtimes::learn(context.waker());
         if this.delivery.take(&mut this.spare, context.waker()) {
             this.spare.drain(..).for_each(TaskWaker::wake);
@@ -70,11 +82,14 @@ impl Future for WakeTask {
 
 impl Drop for WakeTask {
     fn drop(&mut self) {
-        if let Some(runtime) = self.runtime {
-            runtimes::forget(runtime);
+        if self.is_copy() {
+            return;
+        }
+        if let Some(key) = self.key {
+            runtimes::forget(key);
         }
         self.delivery.end();
-        if let Some(runtime) = self.runtime.filter(|_| !SPAWNS.get()) {
+        if let Some(runtime) = self.key.and_then(Key::runtime).filter(|_| !SPAWNS.get()) {
             ending::of_runtime(runtime);
         }
     }

@@ -9,13 +9,13 @@ use super::batch::Batch;
 use super::blocking::{BlockMeter, KernelThread};
 use super::clock::Time;
 use super::completions::Completions;
-use super::contain::contain;
 use super::counts::Counts;
 use super::delivery::TaskWaker;
 use super::pace::{JobTiming, WAKE_UP};
 use super::promises::Promise;
 use super::runtimes;
 use super::shared::{PoolShared, QueuedJob, WorkerSlot};
+use crate::contain::contain;
 use crate::primitives::Condvar;
 use crate::probes::aio_pool as probes;
 

@@ -13,7 +13,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::vec;
 
-use super::symlink_metadata::symlink_metadata;
 use crate::efile::{Command, Driver, Request};
 
 /// The most entries that one READDIR reads: enough to make the trip to the pool a small part of the cost, and few enough to use little
@@ -34,7 +33,7 @@ pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
 /// The entries of a directory, read 256 at a time, on demand.
 ///
 /// Each read is a READDIR of its own, with the same path and the user tag of the calling task. The directory stays open until its end is
-/// read or this is dropped.
+/// read or this is dropped, and while any of its entries exists.
 ///
 /// With the feature `stream` it is a `futures_core::Stream` of the entries, as is `tokio_stream::wrappers::ReadDirStream` for tokio's
 /// listing.
@@ -42,7 +41,7 @@ pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
 /// # Cancellation
 ///
 /// Dropping the future of [`next_entry`](ReadDir::next_entry) loses no entry: the next call returns it. Dropping the `ReadDir` closes the
-/// directory: on the dropping thread, or on the I/O thread that is reading it.
+/// directory, unless an entry exists: on the dropping thread, or on the I/O thread that is reading it.
 #[must_use = "call `next_entry` to get the entries"]
 pub struct ReadDir {
     driver: Driver,
@@ -148,14 +147,14 @@ fn begin(driver: &Driver, directory: &Arc<Path>, batch: Batch) -> InFlight {
     let (driver, directory) = (driver.clone(), Arc::clone(directory));
     Box::pin(async move {
         let request = Request::new(Command::Readdir).s1(&directory);
-        let read = move |request: &Request, batch: &mut Batch| batch.read(request.path()?, &directory);
+        let read = |request: &Request, batch: &mut Batch| batch.read(request.path()?);
         driver.run_with(driver.port(), request, batch, read).await
     })
 }
 
 impl Batch {
     /// Opens the directory if it is not open yet, and reads on in it.
-    fn read(&mut self, path: &Path, directory: &Arc<Path>) -> io::Result<()> {
+    fn read(&mut self, path: &Path) -> io::Result<()> {
         let unread = match &mut self.unread {
             Some(unread) => unread,
             None => self.unread.insert(std::fs::read_dir(path)?),
@@ -165,13 +164,8 @@ impl Batch {
                 self.unread = None;
                 break;
             };
-            let entry = entry?;
-            self.entries.push(DirEntry {
-                directory: Arc::clone(directory),
-                inode: entry.ino(),
-                file_name: entry.file_name(),
-                file_type: entry.file_type().ok(),
-            });
+            let std = Arc::new(entry?);
+            self.entries.push(DirEntry { file_type: std.file_type().ok(), std });
         }
         Ok(())
     }
@@ -183,34 +177,39 @@ impl fmt::Debug for ReadDir {
     }
 }
 
-/// One name in a directory.
+/// One name in a directory, which it keeps open.
 #[derive(Clone, Debug)]
 pub struct DirEntry {
-    directory: Arc<Path>,
-    inode: u64,
-    file_name: OsString,
+    std: Arc<std::fs::DirEntry>,
     file_type: Option<FileType>,
 }
 
 impl DirEntry {
     /// Returns the path given to [`read_dir`], joined with the name.
     pub fn path(&self) -> PathBuf {
-        self.directory.join(&self.file_name)
+        self.std.path()
     }
 
     /// Returns the name alone.
     pub fn file_name(&self) -> OsString {
-        self.file_name.clone()
+        self.std.file_name()
     }
 
     /// Returns the inode number.
     pub fn ino(&self) -> u64 {
-        self.inode
+        self.std.ino()
     }
 
     /// Returns the metadata of the name without following a symbolic link: an LSTAT.
+    ///
+    /// Looks in the directory that was listed, also if it has another path by now; the probes have the old one. An I/O thread does it, also
+    /// if the driver is [inline](Driver::inline). [`symlink_metadata`](crate::fs::symlink_metadata) looks up the path, and may answer from
+    /// the system's caches.
     pub async fn metadata(&self) -> io::Result<Metadata> {
-        symlink_metadata(self.path()).await
+        let request = Request::new(Command::Lstat).s1(&self.path());
+        let std = Arc::clone(&self.std);
+        // Without an attempt on this thread, which would look up the path: std has no other way into the directory.
+        Driver::global().run(request, move |_| std.metadata()).await
     }
 
     /// Returns the file type of the name without following a symbolic link. The listing has it, unless the file was removed meanwhile:
@@ -312,5 +311,22 @@ mod tests {
         assert!(finish(&pool, listing.next_entry()).unwrap().is_none());
         let refused = finish(&pool, ReadDir::open(&driver, place.path())).unwrap_err();
         assert_eq!(refused.raw_os_error(), Some(CANCELLED));
+    }
+
+    #[test]
+    fn the_metadata_of_an_entry_are_those_of_the_directory_that_was_listed() {
+        let place = tempfile::tempdir().unwrap();
+        let (path, elsewhere) = (place.path().join("listed"), place.path().join("renamed"));
+        std::fs::create_dir(&path).unwrap();
+        std::fs::write(path.join("file"), "12345").unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let entry = read_dir(&path).await.unwrap().next_entry().await.unwrap().unwrap();
+            std::fs::rename(&path, &elsewhere).unwrap();
+            assert_eq!(entry.metadata().await.unwrap().len(), 5);
+            std::fs::create_dir(&path).unwrap();
+            std::fs::write(path.join("file"), "another").unwrap();
+            assert_eq!((entry.metadata().await.unwrap().len(), entry.path()), (5, path.join("file")));
+        });
     }
 }

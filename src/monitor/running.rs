@@ -91,7 +91,7 @@ impl Monitor {
 #[cfg(recorded)]
 impl Shared {
     fn tell(&self, found: super::condition::Found, snapshot: bool) {
-        use std::panic::{AssertUnwindSafe, catch_unwind};
+        use crate::aio_pool::contain;
 
         for counts in [&self.counts, &*self.of_program] {
             counts.found(found.kind, found.events.len() as u64, found.left_out);
@@ -103,7 +103,7 @@ impl Shared {
             super::tell::tell(event, snapshot);
             if let Some(on_event) = &self.on_event
                 // The function is not called again with values of this call.
-                && catch_unwind(AssertUnwindSafe(|| on_event(event))).is_err()
+                && contain(|| on_event(event)).is_none()
             {
                 [&self.counts, &*self.of_program].into_iter().for_each(Counters::panicked);
             }

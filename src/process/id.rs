@@ -40,13 +40,19 @@ impl fmt::Display for Pid {
 pub struct ParsePidError(String);
 
 /// Parses the displayed form.
+///
+/// # Errors
+///
+/// The text has another form, or a number that no process has: 2^64-1 or more.
 impl FromStr for Pid {
     type Err = ParsePidError;
 
     fn from_str(text: &str) -> Result<Pid, ParsePidError> {
         let number = text.strip_prefix("<0.").and_then(|rest| rest.strip_suffix(".0>"));
         let number = number.filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
-        number.and_then(|number| number.parse().ok()).map(Pid).ok_or_else(|| ParsePidError(text.to_owned()))
+        let number = number.and_then(|number| number.parse().ok());
+        // `Processes` has ranges of numbers, whose ends are one beyond the last.
+        number.filter(|&number| number < u64::MAX).map(Pid).ok_or_else(|| ParsePidError(text.to_owned()))
     }
 }
 
@@ -64,4 +70,21 @@ pub struct OperationId {
     pub thread: i32,
     /// That thread's number for it, from 1; 1 again after 2^31-1.
     pub tag: i32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::Processes;
+
+    #[test]
+    fn a_number_that_no_process_has_is_refused() {
+        let last: Pid = "<0.18446744073709551614.0>".parse().unwrap();
+        assert!(Processes::from(last).contains(last));
+        assert!([last].into_iter().collect::<Processes>().contains(last));
+        for number in ["18446744073709551615", "18446744073709551616"] {
+            let text = format!("<0.{number}.0>");
+            assert_eq!(text.parse::<Pid>(), Err(ParsePidError(text)));
+        }
+    }
 }

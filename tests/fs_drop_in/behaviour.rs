@@ -236,6 +236,11 @@ pub async fn a_seek_waits_for_its_turn(place: &Path) {
     assert_eq!(poll_fn(|cx| Pin::new(&mut file).poll_complete(cx)).await.unwrap(), 7);
     file.read_exact(&mut byte).await.unwrap();
     assert_eq!(byte, *b"7");
+    // The position of a seek that a read completes is kept.
+    Pin::new(&mut file).start_seek(SeekFrom::Start(5)).unwrap();
+    file.read_exact(&mut byte).await.unwrap();
+    assert_eq!(byte, *b"5");
+    assert_eq!(poll_fn(|cx| Pin::new(&mut file).poll_complete(cx)).await.unwrap(), 5);
 }
 
 pub async fn vectored_writes_go_as_one(place: &Path) {

@@ -1,6 +1,7 @@
 //! Monitors that end, that cannot begin, and functions that panic.
 
 use std::mem;
+use std::panic::panic_any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
@@ -37,6 +38,28 @@ fn a_function_that_panics_is_called_again() {
     block(|| events.recv().unwrap());
     let counts = monitor.counts();
     assert_eq!((counts.of(Kind::LongSchedule), counts.panics()), (2, 1));
+}
+
+/// What a function panics with may panic in its destructor.
+#[test]
+fn a_panic_that_panics_when_it_is_dropped_does_not_end_the_monitor() {
+    struct Grenade;
+    impl Drop for Grenade {
+        fn drop(&mut self) {
+            panic!("again");
+        }
+    }
+    let _alone = alone();
+    let (sender, events) = mpsc::channel();
+    let monitor = polls().on_event(move |_| {
+        sender.send(()).unwrap();
+        panic_any(Grenade);
+    });
+    let monitor = monitor.start().unwrap();
+    for _ in 0..2 {
+        block(|| events.recv_timeout(Duration::from_secs(10)).unwrap());
+    }
+    assert_eq!(monitor.counts().of(Kind::LongSchedule), 2);
 }
 
 #[test]

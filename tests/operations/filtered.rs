@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::task::{Context, Waker};
 use std::time::Instant;
 
+use dyntrace::aio_pool::Pool;
+use dyntrace::efile::{Driver, Inline};
 use dyntrace::recorder::Filter;
 use dyntrace::{fs, process};
 use tokio::runtime::Builder;
@@ -96,6 +99,25 @@ fn every_event_of_an_operation_or_none() {
     let inside = recorded(&["efile_drv-int_*"], |_, _| filter(|filter| filter.tag = Some("mine".into())));
     let expected = ["efile_drv-int_entry", "efile_drv-int_return"].map(|probe| (probe.to_owned(), all));
     assert_eq!(inside, expected.into());
+}
+
+/// A shutdown takes the operations of all tasks out of the queues, on one thread.
+#[test]
+fn operations_that_a_shutdown_refuses_keep_their_decisions() {
+    let folder = tempfile::tempdir().unwrap();
+    let mine = folder.path().join("mi*").display().to_string();
+    let pool = Pool::builder().threads(0).build();
+    let driver = Driver::new(pool.clone()).inline(Inline::Off);
+    let events = events_of(&["aio_pool-get"], filter(|filter| filter.path = Some(mine.as_str().into())), || {
+        let options = fs::OpenOptions::new().read(true).clone();
+        let mut opens = ["mine", "others"].map(|name| Box::pin(options.open_with(&driver, folder.path().join(name))));
+        for open in &mut opens {
+            assert!(open.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        }
+        pool.shutdown();
+    });
+    let taken = events.iter().filter(|event| event.starts_with("aio_pool-get ")).count();
+    assert_eq!(taken, 1, "{events:?}");
 }
 
 /// Returns the number of recorded events by probe, of `ALL` operations, in a session limited to three a second. Checks that the others

@@ -19,7 +19,7 @@ pub struct Publisher {
     histograms: HashMap<Key, Times>,
 }
 
-/// A counter that goes on when its source begins anew, as it does when a pool is dropped.
+/// A counter that goes on when its source begins anew, as it does in a forked child.
 #[derive(Debug, Default)]
 struct Counter {
     before: u64,
@@ -96,7 +96,7 @@ fn describe(family: &Family, recorder: &dyn Recorder) {
 /// A bucket begins at half its bound. All values lie at the same part of their buckets, at which their sum is that of the times.
 fn since(now: &Times, last: &Times) -> Vec<(f64, u64)> {
     let before = |bound| last.buckets.iter().find(|(end, _)| *end == bound).map_or(0, |(_, count)| *count);
-    // A dropped pool takes its counts along: then all begins anew.
+    // In a forked child all begins anew.
     let is_anew = last.buckets.iter().any(|(bound, count)| {
         now.buckets.iter().find(|(end, _)| end == bound).is_none_or(|(_, present)| present < count)
     });
@@ -141,7 +141,7 @@ mod tests {
         let (short, long) = (added[0].0 * 1e9, added[1].0 * 1e9);
         assert!((512.0..1024.0).contains(&short) && (2048.0..4096.0).contains(&long), "{added:?}");
         assert!((short + long - 3700.0).abs() < 0.01, "{added:?}");
-        // The pool with the longer one was dropped.
+        // In a forked child, which has had these times only.
         assert_eq!(since(&first, &second).iter().map(|(_, count)| *count).sum::<u64>(), 2);
     }
 

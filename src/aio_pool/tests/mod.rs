@@ -1,6 +1,8 @@
 //! The pool from outside: its public interface only.
 
 mod faults;
+#[cfg(not(miri))]
+mod forks;
 mod lanes;
 mod life;
 mod shards;

@@ -1,7 +1,6 @@
 //! A session's thread: passes events to the tracer, and removes the breakpoints when a limit is reached.
 
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Weak};
@@ -9,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::patterns::remove_all;
+use crate::aio_pool::contain;
 use crate::breakpoint::event::Event;
 use crate::breakpoint::hit::busy::untraced_thread;
 use crate::breakpoint::state::limits::{Limits, SessionState};
@@ -49,7 +49,7 @@ fn run(
         match received.recv_timeout(if is_removed { LONG } else { patience }) {
             Ok(Some(event)) => {
                 // A tracer that has panicked gets no more events.
-                if !state.drops_events() && catch_unwind(AssertUnwindSafe(|| tracer(&event))).is_err() {
+                if !state.drops_events() && contain(|| tracer(&event)).is_none() {
                     state.end();
                     state.drop_events();
                 }

@@ -119,7 +119,8 @@ impl Cursor {
         self.write_error.is_some() || self.has_unwritten()
     }
 
-    /// Waits for the operation in flight and returns its result; `None` if there is none. Keeps the error of a write.
+    /// Waits for the operation in flight and returns its result; `None` if there is none. Keeps the error of a write, and the position of a
+    /// seek.
     pub(super) fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Option<Finished>> {
         let Some(operation) = &mut self.in_flight else { return Poll::Ready(None) };
         let (finished, buffer) = ready!(operation.as_mut().poll(cx));
@@ -130,7 +131,12 @@ impl Cursor {
                 self.write_error = Some(error);
                 Poll::Ready(None)
             }
-            finished => Poll::Ready(Some(finished)),
+            finished => {
+                if let Finished::Seek(Ok(position)) = finished {
+                    self.position = position;
+                }
+                Poll::Ready(Some(finished))
+            }
         }
     }
 
@@ -149,7 +155,7 @@ impl Cursor {
     /// As [`poll_idle`](Cursor::poll_idle), for a seek: returns its position, or that of the last seek.
     pub(super) fn poll_position(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
         if let Some(Finished::Seek(answer)) = ready!(self.poll_idle(cx)) {
-            self.position = answer?;
+            answer?;
         }
         self.take_write_error()?;
         Poll::Ready(Ok(self.position))
@@ -270,5 +276,33 @@ fn read(mut file: &File, bytes: &mut [u8]) -> io::Result<usize> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             answer => return answer,
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::future::poll_fn;
+    use std::io::SeekFrom;
+    use std::pin::Pin;
+
+    use tokio::io::{AsyncReadExt, AsyncSeek, AsyncWriteExt};
+
+    use crate::efile::tests::{finish, stepped};
+    use crate::fs::OpenOptions;
+
+    #[test]
+    fn the_position_of_a_seek_that_another_operation_completes_is_kept() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("file");
+        std::fs::write(&path, "0123456789").unwrap();
+        let (pool, driver, _) = stepped();
+        let mut file = finish(&pool, OpenOptions::new().read(true).write(true).open_with(&driver, &path)).unwrap();
+        let mut byte = [0];
+        Pin::new(&mut file).start_seek(SeekFrom::Start(5)).unwrap();
+        finish(&pool, file.read_exact(&mut byte)).unwrap();
+        assert_eq!(finish(&pool, poll_fn(|cx| Pin::new(&mut file).poll_complete(cx))).unwrap(), 5);
+        Pin::new(&mut file).start_seek(SeekFrom::Start(3)).unwrap();
+        finish(&pool, file.flush()).unwrap();
+        assert_eq!(finish(&pool, poll_fn(|cx| Pin::new(&mut file).poll_complete(cx))).unwrap(), 3);
     }
 }

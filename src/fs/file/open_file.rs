@@ -33,8 +33,8 @@ use crate::fs::set_permissions::permission_bits;
 /// seek discards the unwritten bytes; after it the cursor is at the kernel's position.
 ///
 /// A file that cannot seek (a pipe, a socket, a terminal) cannot discard bytes by a seek, so it keeps them only on EAGAIN. After any other
-/// error it drops them, returns the error once, and goes on. Its reads do not wait for its writes, and bytes that were read ahead stay
-/// readable after a write.
+/// error it drops them, returns the error once, and goes on. Its reads do not retry its unwritten bytes; like all operations at the cursor
+/// they wait for a WRITE in flight. Bytes that were read ahead stay readable after a write.
 ///
 /// Operations by name, such as [`read`](crate::fs::read), [`metadata`](crate::fs::metadata) and opening, wait for the accepted writes of a
 /// file that was dropped. Flush the file before anything else must see its writes: [`read_at`](File::read_at),

@@ -1,4 +1,4 @@
-//! Catches panics of jobs and wakers.
+//! Catches panics of foreign code: jobs, wakers, handlers.
 
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};

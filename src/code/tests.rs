@@ -12,11 +12,12 @@ use std::thread;
 use std::time::Duration;
 
 use super::change::changing::{Abandoned, Changing};
-use super::change::finish::sequence;
+use super::change::finish::{sequence, upgrade};
 use super::change::purge::{PurgeMode, deletion, purging};
 use super::fake::{FakeMapping, fake, new_tables};
+use super::load::job::run_job;
 use super::lookup::find::find;
-use super::version::descriptor::Descriptor;
+use super::version::descriptor::{Descriptor, ModuleState};
 use super::version::image::{Mapping, Unmapped};
 use super::version::prepared::Prepared;
 use super::version::tables::Tables;
@@ -297,14 +298,17 @@ async fn a_future_keeps_its_version() {
     assert_eq!(soft_purge(tables).await.unwrap(), Purged::Unloaded);
 }
 
+/// Panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
 #[tokio::test]
 async fn a_future_may_be_dropped_anywhere_and_panic_there() {
-    struct Bomb;
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            panic!("dropped");
-        }
-    }
     let tables = new_tables();
     let module = fake!("pricing" "1"; later: Later as fn(u32) -> Pending<u64> = |_| {
         let bomb = Bomb;
@@ -373,6 +377,32 @@ async fn one_that_is_not_polled_changes_nothing() {
     drop(finish(tables, [version]));
     assert_eq!(unmapped.load(Relaxed), 1);
     assert!(export::<Price>(tables, "pricing", "price").is_err());
+}
+
+/// A hook's limit may pass before its thread calls it, and the finish fails and drops the new version.
+#[tokio::test]
+async fn versions_are_in_use_from_before_their_hooks_begin_until_they_return() {
+    let tables = new_tables();
+    let no_sites =
+        Descriptor { exports: Vec::new, imports: Vec::new, sites: || &[], ..Descriptor::new("pricing", "1") };
+    let with_state: &'static Descriptor =
+        Box::leak(Box::new(Descriptor { probes: || &[], state: Some(|| Ok(ModuleState::default())), ..no_sites }));
+    let old = prepared(tables, with_state);
+    let on_upgrade = |_| Err("no flour".to_owned());
+
+    let (new, unmapped) = watched(tables, second());
+    let given_up = upgrade(old.version(), new.version(), on_upgrade);
+    assert_eq!(old.version().holds(), 1);
+    drop(new);
+    assert_eq!(unmapped.load(Relaxed), 0, "its hook may still be called");
+    drop(given_up);
+
+    let (new, unmapped) = watched(tables, second());
+    let work = upgrade(old.version(), new.version(), on_upgrade);
+    let error = run_job("code-upgrade", Duration::from_secs(60), work).await.unwrap_err().to_string();
+    assert!(error.contains("no flour"), "{error}");
+    drop(new);
+    assert_eq!((unmapped.load(Relaxed), old.version().holds()), (1, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -481,6 +511,8 @@ async fn a_handler_may_see_to_it_that_the_export_is_there() {
     super::set_error_handler(|_, _| panic!("a handler that panics says nothing"));
     super::purge("handled").await.unwrap();
     super::delete("handled").await.unwrap();
+    assert!(matches!(answer.call(), Err(CallError::Missing { .. })));
+    super::set_error_handler(|_, _| std::panic::panic_any(Bomb));
     assert!(matches!(answer.call(), Err(CallError::Missing { .. })));
     super::set_error_handler(|_, _| OnMissing::Fail);
 

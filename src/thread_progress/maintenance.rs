@@ -6,7 +6,6 @@
 use std::future::Future;
 use std::io;
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
@@ -14,6 +13,7 @@ use std::time::Duration;
 use super::os;
 use super::per_process::PerProcess;
 use super::prepare::prepare;
+use crate::contain::contain;
 use crate::primitives::thread::{Builder, Thread};
 use crate::primitives::{Mutex, doze, global, lock};
 
@@ -36,6 +36,7 @@ type Job = Box<dyn FnMut() -> Option<Duration> + Send>;
 
 /// Runs `job` on the maintenance thread, soon, and again as often as it asks for, or more often: the thread runs all jobs whenever it is
 /// awake. A job must not block, because the others wait for it. A job that panics is not run again.
+/// The thread also outlives a panic of the job's destructor.
 ///
 /// # Errors
 ///
@@ -89,20 +90,27 @@ extern "C" fn forget() {
 fn run(shared: &Mutex<MaintenanceState>) {
     loop {
         // Run without the lock: other threads may add jobs meanwhile.
-        let mut jobs = mem::take(&mut lock(shared).jobs);
+        let jobs = mem::take(&mut lock(shared).jobs);
         let is_idle = jobs.is_empty();
         let mut pause = LINGER;
-        jobs.retain_mut(|job| {
-            let next = catch_unwind(AssertUnwindSafe(job)).unwrap_or(None);
-            pause = pause.min(next.unwrap_or(LINGER));
-            next.is_some()
-        });
+        let run_once = |mut job: Job| match contain(&mut job).flatten() {
+            Some(next) => {
+                pause = pause.min(next);
+                Some(job)
+            }
+            None => {
+                // It drops wakers and futures of the program.
+                contain(|| drop(job));
+                None
+            }
+        };
+        let mut unfinished: Vec<Job> = jobs.into_iter().filter_map(run_once).collect();
         let mut state = lock(shared);
         if is_idle && state.jobs.is_empty() {
             state.thread = None;
             return;
         }
-        state.jobs.append(&mut jobs);
+        state.jobs.append(&mut unfinished);
         drop(state);
         doze(pause);
     }

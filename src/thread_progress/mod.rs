@@ -86,8 +86,8 @@
 //! 9. If a signal handler of this thread has claimed one meanwhile, keep that record and free the other one.
 //!
 //! In a forked child all records but the surviving thread's are free, and that one carries the thread's new id: see [`prepare`]. Values
-//! under locks are [made again](per_process): pending waits, which begin again when they are polled there, the maintenance thread, and
-//! the [`permission`].
+//! under locks are [made again](per_process): pending waits, the maintenance thread, and the [`permission`]. Waits, naps and places in
+//! the line for the permission begin again when they are polled there.
 //!
 //! # Limits
 //!

@@ -6,18 +6,19 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use super::maintenance;
+use super::prepare::forks;
 
-/// Waits for `time` or a little longer; not at all if the system gives no maintenance thread.
+/// Waits for `time` or a little longer. If the system gives no maintenance thread, the task wakes itself until the time has passed.
 pub(crate) fn nap(time: Duration) -> Nap {
-    Nap { until: Instant::now() + time, waker: None }
+    Nap { until: Instant::now() + time, given: None }
 }
 
 /// The future of [`nap`].
 #[must_use = "no time passes until it is polled"]
 pub(crate) struct Nap {
     until: Instant,
-    /// The waker that the maintenance thread has.
-    waker: Option<Waker>,
+    /// The waker that the maintenance thread has, and the number of forks when it got that: a child has another thread.
+    given: Option<(Waker, u64)>,
 }
 
 impl Future for Nap {
@@ -28,9 +29,9 @@ impl Future for Nap {
         if Instant::now() >= until {
             return Poll::Ready(());
         }
-        if !self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+        let forks = forks();
+        if !self.given.as_ref().is_some_and(|(waker, before)| *before == forks && waker.will_wake(cx.waker())) {
             let waker = cx.waker().clone();
-            self.waker = Some(waker.clone());
             let ring = move || match until.checked_duration_since(Instant::now()) {
                 Some(rest) if !rest.is_zero() => Some(rest),
                 _ => {
@@ -38,8 +39,9 @@ impl Future for Nap {
                     None
                 }
             };
-            if maintenance::give(ring).is_err() {
-                return Poll::Ready(());
+            self.given = maintenance::give(ring).is_ok().then(|| (cx.waker().clone(), forks));
+            if self.given.is_none() {
+                cx.waker().wake_by_ref();
             }
         }
         Poll::Pending

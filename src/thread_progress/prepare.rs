@@ -2,11 +2,19 @@
 
 use std::cell::Cell;
 use std::io;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::pin::{EXPEDITED, OWN, REGISTRY};
 use super::{os, use_counts};
 use crate::primitives::atomic::{Ordering, fence};
+
+static FORKS: AtomicU64 = AtomicU64::new(0);
+
+/// Returns the number of forks since the first [`prepare`]. If it has changed, this is another process, with other threads.
+pub(super) fn forks() -> u64 {
+    // Relaxed: the child has one thread, and starts others only later.
+    FORKS.load(Ordering::Relaxed)
+}
 
 /// Registers the fork handler and the barriers that make pins cheap. Call it before any pin that a fork may copy, so before a session
 /// enables probes; every wait calls it, too. Repeated calls do nothing.
@@ -28,6 +36,7 @@ pub(crate) fn prepare() -> io::Result<()> {
 
 /// Runs in the child, on its only thread, whose pins live on.
 extern "C" fn forked() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
     let own = OWN.with(Cell::get);
     for record in REGISTRY.records() {
         if own.is_some_and(|own| std::ptr::eq(own, record)) {

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::grace_period::{GracePeriod, Late, NOTABLE};
-use super::maintenance::complete;
+use super::maintenance::{complete, give};
+use super::nap::nap;
 use super::pending::late;
 use super::pin::{OWN, REGISTRY, claim, pin};
 use super::pinned::Pinned;
@@ -63,10 +64,14 @@ impl Wake for Alarm {
 
 /// An executor that knows of no other.
 fn block_on<F: Future>(future: F) -> F::Output {
+    block_on_with(&Waker::from(Alarm::new()), future)
+}
+
+/// The waker is of this thread.
+fn block_on_with<F: Future>(waker: &Waker, future: F) -> F::Output {
     let mut future = pinning!(future);
-    let waker = Waker::from(Alarm::new());
     loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+        match future.as_mut().poll(&mut Context::from_waker(waker)) {
             Poll::Ready(output) => return output,
             Poll::Pending => thread::park(),
         }
@@ -236,6 +241,33 @@ fn what_was_left_is_completed_whatever_it_waits_for() {
     drop(permission);
     assert_eq!(said.recv().unwrap().as_deref(), Some("dyntrace-progress"));
     holder.join().unwrap();
+}
+
+/// Panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+#[test]
+fn the_maintenance_thread_outlives_payloads_and_jobs_that_panic_when_they_are_dropped() {
+    let bomb = Bomb;
+    let finished = move || {
+        let _used = &bomb;
+        None
+    };
+    give(finished).unwrap();
+    give(|| std::panic::panic_any(Bomb)).unwrap();
+    let (say, said) = mpsc::channel();
+    give(move || {
+        say.send(()).unwrap();
+        None
+    })
+    .unwrap();
+    said.recv_timeout(Duration::from_secs(60)).unwrap();
 }
 
 /// Tests of the permission, which is one for all.
@@ -420,5 +452,67 @@ mod linux {
         let second = poll_once(pinning!(permission::acquire())).is_pending();
         drop(own);
         renamed && held_up && second
+    }
+
+    /// Returns whether `run` returns true in a forked child.
+    fn is_so_in_child(run: impl FnOnce() -> bool) -> bool {
+        // SAFETY: as in the test above.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: as in the test above.
+            unsafe { libc::alarm(20) };
+            let answer = run();
+            // SAFETY: as in the test above.
+            unsafe { libc::_exit(i32::from(!answer)) };
+        }
+        let mut status = 0;
+        // SAFETY: `status` is writable.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        status == 0
+    }
+
+    #[test]
+    fn a_nap_and_a_place_in_the_line_go_on_in_a_forked_child() {
+        prepare().unwrap();
+        let _alone = alone();
+        let permission = block_on(permission::acquire());
+        let alarm = Waker::from(Alarm::new());
+        let poll = |future: Pinning<&mut dyn Future<Output = ()>>| future.poll(&mut Context::from_waker(&alarm));
+        let [mut left, mut waiting] = [(); 2].map(|()| Box::pin(async { drop(permission::acquire().await) }));
+        assert!(poll(left.as_mut()).is_pending() && poll(waiting.as_mut()).is_pending());
+        let mut nap = Box::pin(nap(Duration::from_secs(1)));
+        assert!(poll(nap.as_mut()).is_pending());
+        assert!(is_so_in_child(|| {
+            block_on_with(&alarm, &mut nap);
+            drop(left);
+            block_on_with(&alarm, &mut waiting);
+            true
+        }));
+        drop(permission);
+    }
+
+    #[test]
+    fn a_nap_without_a_maintenance_thread_lets_other_tasks_run() {
+        const TIME: Duration = Duration::from_millis(20);
+        prepare().unwrap();
+        assert!(is_so_in_child(|| {
+            let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            // The limit does not apply to root.
+            // SAFETY: `none` is readable.
+            let is_set = unsafe { libc::setrlimit(libc::RLIMIT_NPROC, &none) == 0 };
+            // SAFETY: has no conditions, in a process with one thread.
+            let is_for_us = unsafe { libc::geteuid() != 0 || libc::setuid(65534) == 0 };
+            if !is_set || !is_for_us || thread::Builder::new().spawn(|| ()).is_ok() {
+                return true; // a system without that limit
+            }
+            let alarm = Alarm::new();
+            let waker = Waker::from(Arc::clone(&alarm));
+            let begun = Instant::now();
+            let mut nap = nap(TIME);
+            let is_pending = Pinning::new(&mut nap).poll(&mut Context::from_waker(&waker)).is_pending();
+            let is_woken = alarm.times.load(Ordering::Relaxed) == 1;
+            block_on(nap);
+            is_pending && is_woken && begun.elapsed() >= TIME
+        }));
     }
 }

@@ -6,9 +6,9 @@ use crate::primitives::atomic::{AtomicUsize, Ordering};
 pub(crate) struct Hold(&'static AtomicUsize);
 
 impl Hold {
-    /// The caller is inside the version, or pinned.
+    /// The caller is inside the version, or pinned, or keeps the version from being purged or dropped meanwhile.
     pub(crate) fn new(holds: &'static AtomicUsize) -> Hold {
-        // Relaxed: leaving the version, or unpinning, releases it.
+        // Relaxed: leaving the version, unpinning, or releasing the permission to change code releases it.
         holds.fetch_add(1, Ordering::Relaxed);
         Hold(holds)
     }

@@ -1,9 +1,9 @@
 //! The handler for calls of exports that no version has.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::export_name::ExportName;
+use crate::contain::contain;
 
 /// The fate of a call whose export is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,5 +48,6 @@ pub fn set_error_handler(handler: impl Fn(&str, &str) -> OnMissing + Send + Sync
 pub(crate) fn ask(export: &ExportName) -> OnMissing {
     prepare();
     let Some(handler) = self::handler().clone() else { return OnMissing::Fail };
-    catch_unwind(AssertUnwindSafe(|| handler(&export.module, &export.name))).unwrap_or(OnMissing::Fail)
+    // Another thread may have replaced the handler: then this drops it.
+    contain(move || handler(&export.module, &export.name)).unwrap_or(OnMissing::Fail)
 }

@@ -7,12 +7,12 @@ use super::changing::{Abandoned, Changing};
 use super::history;
 use super::staging::put_in_force;
 use crate::code::error::Error;
-use crate::code::load::job::run_job;
+use crate::code::load::job::{Job, run_job};
 use crate::code::load::policy::allowed;
 use crate::code::version::descriptor::{ImportDescriptor, ModuleState};
 use crate::code::version::prepared::Prepared;
 use crate::code::version::tables::{Change, ModuleVersions, TableSet, Tables, tables};
-use crate::code::version::{Version, registration};
+use crate::code::version::{Version, VersionHold, registration};
 use crate::thread_progress::permission;
 
 /// Makes versions current: all of them or none, at one instant, while callers keep calling. The current versions of their modules
@@ -44,7 +44,7 @@ pub(crate) async fn sequence(
     })?;
     for (version, old) in versions.iter().zip(&replaced) {
         if let Some(old) = old {
-            hand_over(Arc::clone(old), Arc::clone(version)).await?; // 2
+            hand_over(old, version).await?; // 2
         }
     }
     let changes = tables.with_permission(&permission, |set| changes(set, &versions));
@@ -100,16 +100,28 @@ fn check_import(by: &Version, import: &ImportDescriptor, exporter: Option<&Arc<V
 /// # Errors
 ///
 /// A hook fails, panics or does not return in time.
-pub(crate) async fn hand_over(old: Arc<Version>, new: Arc<Version>) -> Result<(), Error> {
-    let Some(on_upgrade) = new.descriptor.on_upgrade else { return Ok(()) };
-    run_job("code-upgrade", allowed()?.patience, move |job| {
-        let state = match old.descriptor.state {
-            Some(state) => job.hook("state", &old, state)?,
+async fn hand_over(old: &Arc<Version>, new: &Arc<Version>) -> Result<(), Error> {
+    match new.descriptor.on_upgrade {
+        Some(on_upgrade) => run_job("code-upgrade", allowed()?.patience, upgrade(old, new, on_upgrade)).await,
+        None => Ok(()),
+    }
+}
+
+/// Returns the blocking work of a hand-over. Both versions are in use from now on: the finish may fail at any time, and drop the new one.
+pub(crate) fn upgrade(
+    old: &Arc<Version>,
+    new: &Arc<Version>,
+    on_upgrade: fn(ModuleState) -> Result<(), String>,
+) -> impl FnOnce(&Job<()>) -> Result<(), Error> + Send + use<> {
+    let state = old.descriptor.state.map(|state| (state, VersionHold::new(old)));
+    let new = VersionHold::new(new);
+    move |job| {
+        let state = match state {
+            Some((state, old)) => job.hook("state", old, state)?,
             None => ModuleState::default(),
         };
-        Ok(job.hook("on_upgrade", &new, move || on_upgrade(state))?)
-    })
-    .await
+        Ok(job.hook("on_upgrade", new, move || on_upgrade(state))?)
+    }
 }
 
 /// The changes that make these versions current.

@@ -4,9 +4,12 @@
 //! thread watches. When a step exceeds its time limit, the waiting task gets an error. If the step returns after all, the job ends
 //! there, and its results are dropped on its thread.
 
+use std::future::{Future as _, poll_fn};
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,7 +17,8 @@ use tokio::sync::oneshot;
 
 use crate::code::error::Error;
 use crate::code::load_error::LoadError;
-use crate::code::version::Version;
+use crate::code::version::VersionHold;
+use crate::forks;
 use crate::primitives::{Mutex, lock};
 use crate::thread_progress::give;
 
@@ -49,21 +53,28 @@ struct Step {
 }
 
 /// Runs blocking work on a thread of its own, and awaits its result. If the future is dropped, the work continues and its result is
-/// dropped.
+/// dropped. In a child that was forked meanwhile, which does not have the thread, the next poll returns an error.
 pub(crate) async fn run_job<R: Send + 'static>(
     name: &'static str,
     limit: Duration,
     run: impl FnOnce(&Job<R>) -> Result<R, Error> + Send + 'static,
 ) -> Result<R, Error> {
-    let (job, answer) = Job::new(limit);
+    forks::count().map_err(LoadError::system(|| format!("note that forks do not have the thread {name}")))?;
+    let forks = forks::so_far();
+    let (job, mut answer) = Job::new(limit);
     let watched = Arc::downgrade(&job);
     let started = give(move || watched.upgrade()?.look()).and_then(|()| {
         let run = move || job.answer(run(&job));
         thread::Builder::new().name(name.into()).spawn(run)
     });
     started.map_err(LoadError::system(|| format!("start a thread for {name}")))?;
-    answer.await.unwrap_or_else(|_| {
-        let source = io::Error::other("it ended without one");
+    let answer = poll_fn(|cx| match Pin::new(&mut answer).poll(cx) {
+        Poll::Pending if forks != forks::so_far() => Poll::Ready(None),
+        answer => answer.map(Result::ok),
+    });
+    answer.await.unwrap_or_else(|| {
+        let why = if forks == forks::so_far() { "it ended without one" } else { "a forked child does not have it" };
+        let source = io::Error::other(why);
         Err(LoadError::System { doing: format!("get the result of the thread {name}"), source }.into())
     })
 }
@@ -88,16 +99,17 @@ impl<R> Job<R> {
         }
     }
 
-    /// Runs a hook, whose panics `module!` catches. Its version is in use until it returns.
+    /// Runs a hook, whose panics `module!` catches. Its version is in use until it returns. The hold comes from the caller, because the
+    /// change may drop the version as soon as the step is given up, which may be before `hook` begins.
     pub(crate) fn hook<T>(
         &self,
         name: &'static str,
-        version: &Version,
+        held: VersionHold,
         hook: impl FnOnce() -> Result<T, String>,
     ) -> Result<T, LoadError> {
-        let of = version.image.to_string();
-        let run = || {
-            let _hold = version.hold();
+        let of = held.version.image.to_string();
+        let run = move || {
+            let _held = held;
             hook()
         };
         self.step(name, of.clone(), run)?.map_err(|why| LoadError::Hook { hook: name, of, why })
@@ -130,6 +142,7 @@ impl<R> Job<R> {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
+    use std::task::{Context, Waker};
 
     use super::*;
 
@@ -162,6 +175,27 @@ mod tests {
     fn without_patience_it_is_not_looked_at_all_the_time() {
         let (job, _answer) = Job::<()>::new(Duration::ZERO);
         assert_eq!(job.look(), Some(BETWEEN_STEPS));
+    }
+
+    #[test]
+    fn a_forked_child_does_not_wait_for_a_thread_of_its_parent() {
+        let (release, held) = mpsc::channel::<()>();
+        let mut answer = Box::pin(run_job("code-prepare", PATIENCE, move |_| Ok(held.recv().is_err())));
+        let mut poll = || answer.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(poll().is_pending());
+        // SAFETY: the child polls the future, takes no lock of another thread, and ends by `_exit`.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let is_error = matches!(poll(), Poll::Ready(Err(_)));
+            // SAFETY: has no conditions, and runs nothing of the parent's.
+            unsafe { libc::_exit(i32::from(!is_error)) };
+        }
+        let mut status = 0;
+        // SAFETY: `status` is writable.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0);
+        assert!(poll().is_pending());
+        drop(release);
     }
 
     #[tokio::test]

@@ -25,8 +25,8 @@ use crate::code::error::Error;
 use crate::code::load_error::LoadError;
 use crate::code::module::host_interface::HostAddress;
 use crate::code::version::descriptor::{Descriptor, ExportDescriptor};
-use crate::code::version::kept;
 use crate::code::version::prepared::Prepared;
+use crate::code::version::{VersionHold, kept};
 use crate::{host, thread_progress};
 
 /// Loads the module in this file without effect on running code: maps it, checks it and runs its `on_load`.
@@ -84,7 +84,7 @@ fn load(path: &Path, allowed: &Allowed, job: &Job<Prepared>) -> Result<Prepared,
     }
     let prepared = Prepared::new(descriptor, Box::new(library))?; // 6
     if let Some(on_load) = descriptor.on_load {
-        job.hook("on_load", prepared.version(), on_load)?; // 7
+        job.hook("on_load", VersionHold::new(prepared.version()), on_load)?; // 7
     }
     Ok(prepared)
 }

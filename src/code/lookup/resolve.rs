@@ -8,8 +8,8 @@ use crate::code::version::tables::{TableSet, tables};
 
 /// A location in the code of a module.
 ///
-/// The library's symbols are read at the first use, also when the version has been purged meanwhile. They are known only with the
-/// feature `code`, which is on by default.
+/// The library's symbols are read at the first use, from the version's private copy. If the version was unloaded before, the copy is
+/// gone, and function and line are unknown. A purge that only makes the version unreachable keeps the copy.
 #[derive(Clone)]
 pub struct Location {
     image: Arc<Image>,

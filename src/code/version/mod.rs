@@ -44,6 +44,13 @@ pub(crate) struct Exported {
     pub(crate) signature: String,
 }
 
+/// Keeps a version in use until one of its hooks has returned.
+pub(crate) struct VersionHold {
+    /// Dropped first: a version that is dropped has no holds.
+    _hold: Hold,
+    pub(crate) version: Arc<Version>,
+}
+
 impl Version {
     /// `entry` finds or makes the entry of an export.
     pub(crate) fn new(
@@ -85,11 +92,6 @@ impl Version {
         self.counters.place
     }
 
-    /// Keeps it in use while one of its hooks runs.
-    pub(crate) fn hold(&self) -> Hold {
-        Hold::new(self.counters.holds)
-    }
-
     /// The number of futures, borrowed handles and hooks that keep it in use.
     pub(crate) fn holds(&self) -> usize {
         self.counters.holds()
@@ -99,6 +101,13 @@ impl Version {
     pub(crate) fn in_the_way(&self, doing: &'static str) -> Error {
         let Image { module, version, .. } = &*self.image;
         Error::OldInUse { doing, module: module.to_string(), old: version.to_string() }
+    }
+}
+
+impl VersionHold {
+    /// The caller keeps the version from being purged or dropped meanwhile.
+    pub(crate) fn new(version: &Arc<Version>) -> VersionHold {
+        VersionHold { _hold: Hold::new(version.counters.holds), version: Arc::clone(version) }
     }
 }
 

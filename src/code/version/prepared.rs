@@ -65,7 +65,7 @@ impl Prepared {
 impl Drop for Prepared {
     fn drop(&mut self) {
         let Some(version) = self.version.take() else { return };
-        // A hook that has not returned holds it.
+        // A hook that has not returned holds it, and so does one that has not begun.
         let is_in_use = version.holds() != 0;
         // Its constructors have run: only the module's promise says that nothing of them is left. Unmapping waits for other
         // threads, which a pinned thread must not do.

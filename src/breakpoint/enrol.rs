@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use crate::breakpoint::libraries::{self, LibrarySites};
 use crate::breakpoint::remote;
@@ -16,17 +16,29 @@ use crate::host;
 pub fn enrol([start, stop, object]: [*const u8; 3]) {
     // The object of the last call. Relaxed: the dynamic linker runs the constructors of objects one after the other, on one thread.
     static LAST: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
+    // Whether the program ends. Relaxed: the thread that ends it runs all such functions.
+    static IS_EXIT: AtomicBool = AtomicBool::new(false);
 
     unsafe extern "C" {
+        #[link_name = "__dso_handle"]
+        static THIS: u8;
         fn __cxa_atexit(run: extern "C" fn(*mut c_void), with: *mut c_void, object: *mut c_void) -> i32;
     }
 
     extern "C" fn leave(sites: *mut c_void) {
         // SAFETY: leaked below, and given to this function only.
         let sites = *unsafe { Box::from_raw(sites.cast::<&'static [Site]>()) };
-        // SAFETY: the C library runs this when the object is unloaded, or the program ends.
-        unsafe { libraries::leave(sites) }
+        if IS_EXIT.load(Ordering::Relaxed) {
+            libraries::leave_at_exit(sites);
+        } else {
+            // SAFETY: the C library runs this when the object is unloaded.
+            unsafe { libraries::leave(sites) }
+        }
         LAST.store(ptr::null_mut(), Ordering::Relaxed);
+    }
+
+    extern "C" fn exit(_: *mut c_void) {
+        IS_EXIT.store(true, Ordering::Relaxed);
     }
 
     if LAST.swap(start.cast_mut(), Ordering::Relaxed) == start.cast_mut() || host::is_module() {
@@ -47,4 +59,7 @@ pub fn enrol([start, stop, object]: [*const u8; 3]) {
     // SAFETY: runs `leave` once, with the argument that it expects. If the C library has no memory for it, the object's sites stay, and
     // so must the object.
     unsafe { __cxa_atexit(leave, sites, object.cast_mut().cast()) };
+    // When the program ends, functions run in the opposite order: `exit` before `leave`. When the object is unloaded, only its own run.
+    // SAFETY: runs a function of this object before this object is unloaded.
+    unsafe { __cxa_atexit(exit, ptr::null_mut(), (&raw const THIS).cast_mut().cast()) };
 }

@@ -45,12 +45,12 @@ pub enum Error {
     Tracer(#[source] io::Error),
     /// Some functions have the most patterns possible.
     #[error(
-        "the pattern is not set at {left} functions, which have {most} patterns already; close sessions that you no longer need"
+        "no room for the pattern at {left} functions, which have {most} patterns already; close sessions that you no longer need"
     )]
     TooManyPatterns {
         /// The most patterns of one function, of all sessions together.
         most: usize,
-        /// The number of functions without the pattern.
+        /// The number of functions without room for the pattern.
         left: usize,
     },
     /// No counter is free.

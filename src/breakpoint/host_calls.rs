@@ -28,7 +28,7 @@ pub(crate) static HOST_CALLS: HostCalls = HostCalls {
     },
     give_back: drop,
     measures: HostMeasures {
-        add_time: |slot, time, own| CounterSlot::numbered(slot).add_time(time, own),
+        end: |slot, time, own| CounterSlot::numbered(slot).end(time, own),
         inner_time: own_time::exchange_own,
         inner_memory: own_memory::exchange_own,
         allocated: alloc::allocated,

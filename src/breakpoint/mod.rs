@@ -31,7 +31,8 @@
 //! generation and unpins. It inspects arguments and runs the body unpinned, since both are code of users, which may take any time. The
 //! end of the call uses the same reference: exactly the sessions that saw the call see its end. If only the call fires probes, and this
 //! crate itself renders its arguments, the hit takes no reference and stays pinned until they have fired
-//! ([`data_ref`](hit::data_ref)).
+//! ([`data_ref`](hit::data_ref)). If the call is only timed, the hit takes no reference either, but counts itself as running in its
+//! counter's slot ([`counters`](measure::counters)).
 //!
 //! # A setting
 //!
@@ -55,9 +56,12 @@
 //! 13. Release the permission.
 //!
 //! A setting that is dropped before step 7 is undone: its words are cleared, its breakpoints freed after a wait, and the other staging
-//! generations made copies of the active ones. Dropped later, it is completed. The maintenance thread does either. Steps over many sites
-//! give way to other tasks, and do little at each site: sites are positions in a list, sites that are set alike share a breakpoint, the
-//! others' breakpoints [share blocks](state::block), and [edits](setting::edit) of equal generations share the result.
+//! generations made copies of the active ones. Dropped later, it is completed. The maintenance thread does either. If the system refuses
+//! that thread, or in the child of a fork, a setting may stay in the middle. The next one then waits as in step 8 before it writes, and
+//! discards what is staged at its own sites: settings have numbers, and a breakpoint has the number of the one that staged it.
+//!
+//! Steps over many sites give way to other tasks, and do little at each site: sites are positions in a list, sites that are set alike share
+//! a breakpoint, the others' breakpoints [share blocks](state::block), and [edits](setting::edit) of equal generations share the result.
 //!
 //! # Limits
 //!
@@ -70,6 +74,9 @@
 //!   library with a copy of its own has its own sessions.
 //! - Before unloading a library, the program ensures that no thread runs its functions, and that no event is kept whose caller's
 //!   [`Location`](std::panic::Location) lies in it.
+//!   Unloading it inside a [`View::with`](crate::code::View::with) would wait for itself, and aborts.
+//! - When the program ends, each library's sites are removed after a wait of at most a second for threads in the middle of a hit, and
+//!   without one if the thread is itself inside a `View::with`. So the program unloads no library by then.
 //! - A child of a fork has its parent's breakpoints, but no thread for its parent's tracers: in the child all those sessions are over.
 
 mod declare;

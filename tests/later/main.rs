@@ -26,6 +26,9 @@ fn dyntrace() -> PathBuf {
 fn compile(directory: &Path, name: &str, kind: &str, as_dyntrace: &Path) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/later").join(name).with_extension("rs");
     let mut rustc = Command::new("rustc");
+    if cfg!(feature = "code") {
+        rustc.args(["--cfg", "feature=\"code\""]);
+    }
     rustc.args(["--edition", "2024", "-C", "prefer-dynamic", "--crate-type", kind]).arg(source);
     rustc.arg("--extern").arg(format!("dyntrace={}", as_dyntrace.display()));
     for place in [dependencies(), directory.to_owned()] {
@@ -47,8 +50,15 @@ fn functions_of_libraries_come_and_go() {
 
     let print = Command::new("rustc").args(["--print", "target-libdir"]).stderr(Stdio::inherit()).output().unwrap();
     let standard = PathBuf::from(String::from_utf8(print.stdout).unwrap().trim_end());
-    let mut program = Command::new(directory.join("program"));
-    program.env("LD_LIBRARY_PATH", env::join_paths([directory, &standard]).unwrap());
-    let status = program.arg(directory).status().unwrap();
-    assert!(status.success(), "{status}");
+    let run = |how: Option<&str>| {
+        let mut program = Command::new(directory.join("program"));
+        program.env("LD_LIBRARY_PATH", env::join_paths([directory, &standard]).unwrap());
+        let status = program.arg(directory).args(how).status().unwrap();
+        assert!(status.success(), "{how:?}: {status}");
+    };
+    run(None);
+    if cfg!(feature = "code") {
+        run(Some("exit in a view"));
+        run(Some("exit while another thread is in a view"));
+    }
 }

@@ -200,7 +200,40 @@ fn in_the_middle_of_settings() {
     }
 }
 
+/// The program ends, with a library, while a thread is pinned for ever.
+#[cfg(feature = "code")]
+fn exit_in_a_view(is_own: bool) -> ! {
+    use dyntrace::code::View;
+
+    mem::forget(Library::load("liblibrary.so"));
+    thread::spawn(|| {
+        thread::sleep(std::time::Duration::from_secs(20));
+        eprintln!("the program does not end");
+        std::process::abort();
+    });
+    if is_own {
+        View::with(|_| std::process::exit(0));
+    }
+    let (begun, is_begun) = channel();
+    thread::spawn(move || {
+        View::with(|_| {
+            begun.send(()).unwrap();
+            loop {
+                thread::park();
+            }
+        })
+    });
+    is_begun.recv().unwrap();
+    std::process::exit(0)
+}
+
 fn main() {
+    #[cfg(feature = "code")]
+    match env::args().nth(2).as_deref() {
+        Some("exit in a view") => exit_in_a_view(true),
+        Some(_) => exit_in_a_view(false),
+        None => {}
+    }
     default_patterns();
     patterns_while_it_is_there();
     in_the_middle_of_settings();

@@ -455,6 +455,22 @@ async fn tracers_that_panic_end_their_session() {
     session.close().await;
 }
 
+/// The event is delivered all the same: the session's end waits for it.
+#[tokio::test]
+async fn tracers_may_panic_with_values_that_panic_when_they_are_dropped() {
+    struct Grenade;
+    impl Drop for Grenade {
+        fn drop(&mut self) {
+            panic!("again");
+        }
+    }
+    let session = Session::start(Limits::default(), |_| std::panic::panic_any(Grenade)).unwrap();
+    session.set("**::calls::told").await.unwrap();
+    told(1);
+    let info = tokio::time::timeout(Duration::from_secs(10), session.close()).await.unwrap();
+    assert_eq!(info.delivered, 1);
+}
+
 /// Calls made by a tracer are not traced.
 #[tokio::test]
 async fn tracers_may_call_what_they_trace() {

@@ -2,9 +2,11 @@
 
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Waker};
 use std::thread;
+use std::time::Duration;
 
 use dyntrace::trace::{Count, Error, Limits, Session};
 use dyntrace::traced;
@@ -40,6 +42,25 @@ fn stamp(number: u64) -> u64 {
 fn dropped(number: u32) -> u32 {
     number + 1
 }
+
+#[traced]
+fn full_shelf(number: u32) -> u32 {
+    number + 1
+}
+
+#[traced]
+fn free_shelf(number: u32) -> u32 {
+    number + 2
+}
+
+#[traced]
+fn outlasts(begun: &Barrier, changed: &Barrier) {
+    begun.wait();
+    changed.wait();
+}
+
+#[traced]
+fn never_called() {}
 
 fn counting() -> Session {
     Session::start(Limits::default(), |_| ()).unwrap()
@@ -119,6 +140,44 @@ fn no_call_is_missed_while_patterns_change() {
         }
         assert!(session.info().patterns.is_empty());
     });
+}
+
+/// A pattern for which some function has no room is set nowhere.
+#[tokio::test]
+async fn a_pattern_that_cannot_be_set_everywhere_is_set_nowhere() {
+    let crowd = counting();
+    for _ in 0..64 {
+        crowd.set("**::changed::full_shelf do silent, count").await.unwrap();
+    }
+    let watch = Watch::with(Limits::default());
+    let error = watch.session.set("**::changed::*_shelf").await.unwrap_err();
+    assert!(matches!(error, Error::TooManyPatterns { left: 1, .. }), "{error}");
+    assert!(watch.session.info().patterns.is_empty());
+    assert_eq!(free_shelf(full_shelf(1)), 4);
+    crowd.close().await;
+    assert_eq!(watch.session.set("**::changed::*_shelf").await.unwrap().functions, 2);
+    assert_eq!(watch.lines().await, [""; 0]);
+}
+
+/// The time of a call whose pattern was removed meanwhile is added to no later pattern's counter.
+#[test]
+fn a_call_outlasts_its_pattern() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let [begun, changed] = &[2; 2].map(Barrier::new);
+    let session = counting();
+    let timed = runtime.block_on(session.set("**::changed::outlasts do silent, time")).unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| outlasts(begun, changed));
+        begun.wait();
+        runtime.block_on(session.remove(timed.id)).unwrap();
+        // Several: other tests take counters, too.
+        for _ in 0..9 {
+            runtime.block_on(session.set("**::changed::never_called do silent, time")).unwrap();
+        }
+        changed.wait();
+    });
+    let times: Vec<_> = session.counts().iter().map(|count| (count.calls, count.time)).collect();
+    assert_eq!(times, [(0, Duration::ZERO); 9]);
 }
 
 /// If the future of a removal or a replacement is dropped at any step, the change completes in the background.

@@ -70,6 +70,7 @@ pub struct Hit {
 /// The needs of a call beyond a count.
 pub(crate) enum Begun {
     Nothing,
+    /// Only its time. It has begun in the slot.
     Timed(CounterSlot),
     /// Events or measurements up to its end.
     WholeCall(Hit),
@@ -117,7 +118,7 @@ fn begin_asked(site: &'static Site, mark: Mark) -> Begun {
 fn begin_any(found: Pinned, site: &'static Site, mark: &Mark) -> Begun {
     match found.data().quick {
         Quick::Timed(slot) => {
-            slot.count();
+            slot.begin();
             Begun::Timed(slot)
         }
         _ if !is_worth_a_look(found.data()) => Begun::Nothing,

@@ -59,7 +59,7 @@ fn glance(site: &'static Site) -> Option<Glance> {
     // A marked word: its call may open the control socket, which takes function calls.
     let glance = with_active(&pin, site, |data| match data.quick {
         Quick::Counted(slot) => slot.count_again().then_some(Glance::Nothing),
-        Quick::Timed(slot) => slot.count_again().then_some(Glance::Timed(slot)),
+        Quick::Timed(slot) => slot.begin_again().then_some(Glance::Timed(slot)),
         Quick::Of(sieve) => (!sieve.may_have_current()).then_some(Glance::Nothing),
     });
     glance.ok()?.unwrap_or(Some(Glance::Nothing))
@@ -87,6 +87,7 @@ fn timed<R>(body: impl FnOnce(Option<&mut Hit>) -> R, slot: CounterSlot) -> R {
     body(None)
 }
 
+/// A call that has begun in the slot.
 struct Timer {
     stretch: Stretch,
     began: u64,
@@ -96,7 +97,7 @@ struct Timer {
 impl Drop for Timer {
     fn drop(&mut self) {
         let cycles = clock::now().saturating_sub(self.began);
-        self.slot.add_time(cycles, self.stretch.end(cycles));
+        self.slot.end(cycles, self.stretch.end(cycles));
     }
 }
 

@@ -56,6 +56,8 @@ static LIBRARIES: Mutex<Libraries> = Mutex::new(Libraries { index: None, later: 
 
 /// The time after which a wait for thread progress starts again. Models have no clock, and are shorter.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// The longest wait for thread progress when the program ends.
+const PATIENCE_AT_EXIT: Duration = Duration::from_secs(1);
 
 /// No code panics under this lock.
 fn libraries() -> MutexGuard<'static, Libraries> {
@@ -127,11 +129,13 @@ impl LibrarySites {
 #[cfg_attr(any(not(target_os = "linux"), miri), allow(dead_code, reason = "only Linux reports loaded libraries"))]
 pub(crate) unsafe fn arrive(later: Arc<LibrarySites>, mut patterns: Vec<SessionPattern>) {
     let mut libraries = libraries();
-    libraries.defaults.retain(|default| default.session.strong_count() > 0 && default.set.latest().is_some());
-    let defaults = libraries.defaults.iter().filter_map(|default| {
-        Some(SessionPattern { session: default.session.upgrade()?, set: Arc::clone(&default.set) })
+    libraries.defaults.retain(|default| {
+        let Some(session) = default.session.upgrade() else { return false };
+        let pattern = SessionPattern { session, set: Arc::clone(&default.set) };
+        let is_set = pattern.latest().is_some();
+        patterns.push(pattern);
+        is_set
     });
-    patterns.extend(defaults);
     set_at(&later.refs, &latest(&patterns));
     libraries.index = libraries.index.take().map(|index| Arc::new(index.with(&later.refs)));
     libraries.later.push(later);
@@ -140,14 +144,25 @@ pub(crate) unsafe fn arrive(later: Arc<LibrarySites>, mut patterns: Vec<SessionP
     drop(patterns);
 }
 
+impl SessionPattern {
+    /// Returns the pattern that has its number now, or `None` if that was removed or the session is over.
+    fn latest(&self) -> Option<Arc<SetPattern>> {
+        // First: in a forked child, the lock of a session of its parent may be locked for ever.
+        if self.session.state.is_over() {
+            return None;
+        }
+        self.session.find(self.set.id).ok()
+    }
+}
+
 /// Returns the current successors of these patterns, without duplicates.
 fn latest(patterns: &[SessionPattern]) -> Vec<SessionPattern> {
     let mut latest: Vec<SessionPattern> = Vec::new();
-    for SessionPattern { session, set } in patterns {
-        if let Some(set) = set.latest()
+    for pattern in patterns {
+        if let Some(set) = pattern.latest()
             && !latest.iter().any(|known| Arc::ptr_eq(&known.set, &set))
         {
-            latest.push(SessionPattern { session: Arc::clone(session), set });
+            latest.push(SessionPattern { session: Arc::clone(&pattern.session), set });
         }
     }
     latest
@@ -193,6 +208,15 @@ pub(crate) unsafe fn leave(sites: &'static [Site]) {
     }
 }
 
+/// Removes the sites of a library when the program ends, which leaves the library mapped. Blocks for a second at most: a thread in the
+/// middle of a hit may never get on, and the thread that ends the program may be pinned itself. If so, breakpoints stay in the words.
+#[cfg_attr(any(not(target_os = "linux"), miri), allow(dead_code, reason = "only Linux reports loaded libraries"))]
+pub(crate) fn leave_at_exit(sites: &'static [Site]) {
+    if forget(sites).is_some() && thread_progress::wait_blocking(PATIENCE_AT_EXIT).is_ok() {
+        free(take(sites));
+    }
+}
+
 /// Step 1 (see [`site_ref`](crate::breakpoint::site::site_ref)): marks the sites, and removes them from the index. Returns `None` if they
 /// are not known.
 pub(crate) fn forget(sites: &'static [Site]) -> Option<Arc<Library>> {
@@ -231,5 +255,9 @@ pub(crate) fn evict(sites: &[Site]) -> Vec<Bp> {
         "cannot unload a library inside `code::View::with`: the unloading would wait for itself"
     );
     while thread_progress::wait_blocking(PATIENCE).is_err() {}
+    take(sites)
+}
+
+fn take(sites: &[Site]) -> Vec<Bp> {
     sites.iter().filter_map(Bp::take).collect()
 }

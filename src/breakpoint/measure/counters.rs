@@ -2,10 +2,19 @@
 //!
 //! One thread writes a table, and no table is freed: a new thread goes on in the table of a thread that has ended, so that no count is
 //! lost. A counter's slot may have belonged to another counter: it subtracts the sum that it found there. A reset does the same.
+//!
+//! A timed call that keeps only the number of the slot may outlive the counter. So each table also counts the timed calls that are
+//! running, and a slot is reused when there are none:
+//!
+//! 1. A call begins pinned, under an entry with the counter: it adds 1. A counter is dropped after a wait for thread progress, which
+//!    shows all these calls. From then on their number only falls.
+//! 2. The call ends: it adds its time, and subtracts 1.
+//! 3. A new counter takes a slot whose numbers, summed over the tables, are 0: so it finds all times added.
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::mem;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::host::HOST;
@@ -17,6 +26,9 @@ use crate::primitives::one_writer::add;
 
 /// The number of slots. A power of two: the remainder by it needs no bounds check.
 const MOST: usize = 1 << 17;
+
+/// The most free slots of which a new counter asks whether a call is running, as long as there are unused ones.
+const LOOKS: usize = 8;
 
 /// The counts of one function for one pattern.
 #[derive(Debug)]
@@ -47,26 +59,29 @@ struct Cells {
     calls: AtomicU64,
     time: AtomicU64,
     own: AtomicU64,
+    /// The number of timed calls that have begun here, without those that have ended here.
+    running: AtomicU64,
 }
 
-/// One thread's table: three megabytes of addresses; only the pages in use take memory.
+/// One thread's table: four megabytes of addresses; only the pages in use take memory.
 type Table = [Cells; MOST];
 
 struct Tables {
     all: Vec<&'static Table>,
     /// The tables of ended threads.
     free: Vec<&'static Table>,
-    /// Slots of dropped counters.
-    free_slots: Vec<CounterSlot>,
+    /// Slots of dropped counters. Those where a call was running at the last look are in front, the next one to reuse is at the back.
+    free_slots: VecDeque<CounterSlot>,
     slots: usize,
 }
 
 static TABLES: Mutex<Tables> =
-    Mutex::new(Tables { all: Vec::new(), free: Vec::new(), free_slots: Vec::new(), slots: 0 });
+    Mutex::new(Tables { all: Vec::new(), free: Vec::new(), free_slots: VecDeque::new(), slots: 0 });
 
 /// For threads that have given back their own: in destructors of thread-local values.
-static OF_ALL: Table =
-    [const { Cells { calls: AtomicU64::new(0), time: AtomicU64::new(0), own: AtomicU64::new(0) } }; MOST];
+static OF_ALL: Table = [const {
+    Cells { calls: AtomicU64::new(0), time: AtomicU64::new(0), own: AtomicU64::new(0), running: AtomicU64::new(0) }
+}; MOST];
 
 thread_local! {
     static OWN: Cell<Option<&'static Table>> = const { Cell::new(None) };
@@ -178,7 +193,15 @@ impl CounterSlot {
     #[inline]
     pub(crate) fn count(self) {
         if !self.count_again() {
-            self.add_first(1, 0, 0);
+            self.add_first(1, 0, 0, 0);
+        }
+    }
+
+    /// Counts a call that [ends](CounterSlot::end) here. The thread is pinned, so that the counter lives.
+    #[inline]
+    pub(crate) fn begin(self) {
+        if !self.begin_again() {
+            self.add_first(1, 0, 0, 1);
         }
     }
 
@@ -188,7 +211,29 @@ impl CounterSlot {
         OWN.get().map(|table| add(&self.of(table).calls, 1)).is_some()
     }
 
-    /// Adds the time and the own time of a counted call, or its memory and own memory.
+    /// [Begins](CounterSlot::begin) if this thread has a table. Returns whether it has.
+    #[inline(always)]
+    pub(crate) fn begin_again(self) -> bool {
+        let cells = OWN.get().map(|table| self.of(table));
+        cells.map(|cells| [&cells.calls, &cells.running].map(|number| add(number, 1))).is_some()
+    }
+
+    /// Ends a call that has begun here: adds its time and its own time.
+    #[inline]
+    pub(crate) fn end(self, time: u64, own: u64) {
+        match OWN.get().map(|table| self.of(table)) {
+            Some(cells) => {
+                add(&cells.time, time);
+                add(&cells.own, own);
+                // A thread that finds the call ended finds its time. Partner: `Tables::is_idle`.
+                fence(Ordering::Release);
+                add(&cells.running, ONE_LESS);
+            }
+            None => self.add_first(0, time, own, ONE_LESS),
+        }
+    }
+
+    /// Adds the time and the own time of a counted call whose counter lives, or its memory and own memory.
     #[inline]
     pub(crate) fn add_time(self, time: u64, own: u64) {
         match OWN.get().map(|table| self.of(table)) {
@@ -196,24 +241,29 @@ impl CounterSlot {
                 add(&cells.time, time);
                 add(&cells.own, own);
             }
-            None => self.add_first(0, time, own),
+            None => self.add_first(0, time, own, 0),
         }
     }
 
     /// Adds on a thread that has no table yet, or no longer.
     #[cold]
     #[inline(never)]
-    fn add_first(self, calls: u64, time: u64, own: u64) {
-        // Modules count no calls of their own.
+    fn add_first(self, calls: u64, time: u64, own: u64, running: u64) {
+        // A module counts no calls of its own: it ends one that its host has begun.
         if let Some(host) = HOST.get() {
-            return (host.add_time)(self.0, time, own);
+            return (host.end)(self.0, time, own);
         }
         let cells = self.of(own_table().unwrap_or(&OF_ALL));
         cells.calls.fetch_add(calls, Ordering::Relaxed);
         cells.time.fetch_add(time, Ordering::Relaxed);
         cells.own.fetch_add(own, Ordering::Relaxed);
+        // Release: as in `end`.
+        cells.running.fetch_add(running, Ordering::Release);
     }
 }
+
+/// Added to a number, it subtracts 1.
+const ONE_LESS: u64 = u64::MAX;
 
 impl Drop for Counter {
     fn drop(&mut self) {
@@ -243,20 +293,37 @@ fn own_table() -> Option<&'static Table> {
 }
 
 impl Tables {
+    /// Returns a slot where no call is running.
     fn slot(&mut self) -> Result<CounterSlot, Error> {
-        match self.free_slots.pop() {
-            Some(slot) => Ok(slot),
-            None if self.slots == MOST => Err(Error::TooManyCounters { most: MOST }),
-            None => {
-                self.slots += 1;
-                Ok(CounterSlot(self.slots - 1))
+        let looks = if self.slots == MOST { MOST } else { LOOKS };
+        for _ in 0..looks.min(self.free_slots.len()) {
+            let Some(slot) = self.free_slots.pop_back() else { break };
+            if self.is_idle(slot) {
+                return Ok(slot);
             }
+            self.free_slots.push_front(slot);
         }
+        if self.slots == MOST {
+            return Err(Error::TooManyCounters { most: MOST });
+        }
+        self.slots += 1;
+        Ok(CounterSlot(self.slots - 1))
+    }
+
+    /// Returns whether no call is running in the slot of a dropped counter. In a forked child, calls of threads that only its parent has
+    /// run for ever.
+    fn is_idle(&self, slot: CounterSlot) -> bool {
+        // Acquire: partner is `CounterSlot::end`.
+        let running = self.tables().map(|table| slot.of(table).running.load(Ordering::Acquire));
+        running.fold(0, u64::wrapping_add) == 0
+    }
+
+    fn tables(&self) -> impl Iterator<Item = &'static Table> {
+        self.all.iter().copied().chain([&OF_ALL])
     }
 
     fn sum(&self, slot: CounterSlot) -> Counts {
-        let all = self.all.iter().copied().chain([&OF_ALL]).map(|table| slot.of(table));
-        all.fold(Counts::default(), |sum, cells| Counts {
+        self.tables().map(|table| slot.of(table)).fold(Counts::default(), |sum, cells| Counts {
             calls: sum.calls.wrapping_add(cells.calls.load(Ordering::Relaxed)),
             time: sum.time.wrapping_add(cells.time.load(Ordering::Relaxed)),
             own: sum.own.wrapping_add(cells.own.load(Ordering::Relaxed)),

@@ -3,8 +3,8 @@
 use crate::host::OfHost;
 
 pub(crate) struct HostMeasures {
-    /// By the number of the counter's slot.
-    pub(crate) add_time: fn(usize, u64, u64),
+    /// Ends a timed call, by the number of the counter's slot.
+    pub(crate) end: fn(usize, u64, u64),
     pub(crate) inner_time: fn(u64) -> u64,
     pub(crate) inner_memory: fn(u64) -> u64,
     pub(crate) allocated: fn() -> u64,

@@ -133,7 +133,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// The pattern cannot be parsed or names no function, the session is over, or a limit of [`Error`] is reached.
+    /// The pattern cannot be parsed or names no function, the session is over, or a limit of [`Error`] is reached. Then it is set nowhere.
     pub async fn set(&self, pattern: &str) -> Result<PatternInfo, Error> {
         self.owner.set(SetPattern::new(pattern.parse()?, false)).await
     }
@@ -207,7 +207,8 @@ impl Session {
     /// # Errors
     ///
     /// Those of [`set`](Session::set), and [`Error::NoPattern`] if the session has no pattern with this number. If the new pattern cannot
-    /// be parsed or names no function, the old one stays in force.
+    /// be parsed or names no function, the old one stays in force. After [`Error::TooManyPatterns`] the new one is in force at the
+    /// functions that have room for it.
     ///
     /// ```
     /// use dyntrace::trace::{Limits, Session};

@@ -39,11 +39,16 @@ impl SessionOwner {
         Ok(SessionOwner { core: tracer::start(limits, to, tracer)? })
     }
 
-    /// Sets a new pattern.
+    /// Sets a new pattern, everywhere or nowhere.
     pub(crate) async fn set(&self, set: SetPattern) -> Result<PatternInfo, Error> {
         let set = Arc::new(set);
-        let functions = patterns::put(&self.core, &set, true).await?;
-        Ok(PatternInfo { functions, ..PatternInfo::of(&set) })
+        match patterns::put(&self.core, &set, true).await {
+            Ok(functions) => Ok(PatternInfo { functions, ..PatternInfo::of(&set) }),
+            Err(error) => {
+                patterns::take_back(&self.core, &set).await;
+                Err(error)
+            }
+        }
     }
 
     /// Ends the session, and waits until its tracer has got all events.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::alloc;
 use crate::breakpoint::error::Error;
 use crate::breakpoint::libraries::{self, index::Index};
-use crate::breakpoint::measure::counters::Counter;
 use crate::breakpoint::pattern::Pattern;
 use crate::breakpoint::setting::edit::{Edit, Edited};
 use crate::breakpoint::setting::{Part, Setting};
+use crate::breakpoint::site::Function;
 use crate::breakpoint::site::site_ref::SiteRef;
 use crate::breakpoint::site::sites::Sites;
 use crate::breakpoint::state::data::BpData;
@@ -18,7 +18,7 @@ use crate::breakpoint::state::held_up::HeldUp;
 use crate::breakpoint::state::session_core::SessionCore;
 use crate::breakpoint::state::set_pattern::SetPattern;
 use crate::clock;
-use crate::thread_progress;
+use crate::thread_progress::{self, Completed};
 
 /// Puts the pattern into force at all sites that it selects, and removes the pattern that had its number before. Returns the number of
 /// functions that it names. The number of a pattern that `is_new` was never used before.
@@ -54,10 +54,10 @@ async fn put_at(
     if thread_progress::is_pinned() {
         return Err(Error::InView);
     }
-    let counters = set.name_all(&sites).await?;
+    set.name_all(&sites).await?;
     let concerns_others = session.filter().prepare(set.pattern.match_spec().actions())?;
     let replaced = session.insert(set, is_new)?;
-    let mut parts = vec![(Arc::clone(&sites), adding(session, set, counters))];
+    let mut parts = vec![(Arc::clone(&sites), adding(session, set))];
     if concerns_others {
         parts.extend(everywhere(session, || restricting(session)));
     }
@@ -93,6 +93,20 @@ pub(crate) async fn remove(session: &Arc<SessionCore>, set: &Arc<SetPattern>) {
     let _ = change(session, where_set(set, || removing(session, set))).await;
 }
 
+/// Removes a new pattern that could not be set everywhere, unless another pattern has replaced it.
+pub(crate) async fn take_back(session: &Arc<SessionCore>, set: &Arc<SetPattern>) {
+    if !session.remove_set(set) {
+        return;
+    }
+    let (session, set) = (Arc::clone(session), Arc::clone(set));
+    let removing = async move { remove(&session, &set).await };
+    if thread_progress::is_pinned() {
+        let _ = thread_progress::complete(removing);
+    } else {
+        Completed::new(removing).await;
+    }
+}
+
 /// Removes the breakpoints of a session that is over, and so gets no new ones.
 pub(crate) async fn remove_all(session: &Arc<SessionCore>) {
     let of_it = || {
@@ -114,25 +128,25 @@ pub(crate) async fn restrict(session: &Arc<SessionCore>) {
     let _ = change(session, everywhere(session, || restricting(session))).await;
 }
 
-fn adding(session: &Arc<SessionCore>, set: &Arc<SetPattern>, counters: Option<Vec<Arc<Counter>>>) -> Edit {
+fn adding(session: &Arc<SessionCore>, set: &Arc<SetPattern>) -> Edit {
+    let counts = set.counts();
     let (session, set) = (Arc::clone(session), Arc::clone(set));
-    let add = move |before: &[BpEntry], counter| {
+    let add = move |before: &[BpEntry], function: Option<&'static Function>| {
         let mut entries = as_of_now(before, &session);
         // A module's new version has taken over the entries of the version before it.
         let is_there = entries.iter().any(|entry| Arc::ptr_eq(&entry.set, &set));
         let is_over = session.state.is_over() || set.is_superseded();
         let is_left = is_over || (entries.len() == BpData::ENTRIES && !is_there);
         if !is_left && !is_there {
+            let counter = function.and_then(|function| set.counter(function));
             entries.push(BpEntry::new(Arc::clone(&session), Arc::clone(&set), counter));
         }
         Some(Edited { entries, is_left })
     };
-    match counters {
-        None => Edit::of_all(move |before| add(before, None)),
-        Some(counters) => {
-            let mut counters = counters.into_iter();
-            Edit::of_each(move |before| add(before, counters.next()))
-        }
+    if counts {
+        Edit::of_each(move |function, before| add(before, Some(function)))
+    } else {
+        Edit::of_all(move |before| add(before, None))
     }
 }
 
@@ -199,5 +213,34 @@ fn no_function(index: &Index, pattern: &Pattern) -> Error {
         pattern: pattern.to_string(),
         traced: index.names().count(),
         near: pattern.nearest(index.names()),
+    }
+}
+
+#[cfg(all(not(any(loom, miri)), test))]
+mod tests {
+    use super::*;
+    use crate::breakpoint::session::owner::SessionOwner;
+    use crate::breakpoint::site::Site;
+    use crate::breakpoint::site::site_ref::Library;
+    use crate::breakpoint::state::generic_bp::Bp;
+    use crate::breakpoint::state::limits::Limits;
+    use crate::breakpoint::state::session_core::Destination;
+
+    static GONE: Site = Site::new(&Function::new("patterns::gone/0", "", 0, &[]));
+    static THERE: Site = Site::new(&Function::new("patterns::there/0", "", 0, &[]));
+
+    #[tokio::test]
+    async fn a_site_that_is_gone_leaves_the_counters_of_the_others() {
+        let owner = SessionOwner::start(Limits::default(), Destination::Tracer, |_| ()).unwrap();
+        let set = Arc::new(SetPattern::new("** do silent, count".parse().unwrap(), false));
+        let library = Arc::new(Library::new());
+        let sites = vec![SiteRef::of_library(&GONE, &library), SiteRef::of_program(&THERE)];
+        // Marked after the selection, as by another thread.
+        library.mark();
+        put_at(&owner.core, &set, true, Arc::new(sites.into())).await.unwrap();
+        let counter = Bp::of(&THERE).unwrap().with_active(|now| now.as_ref().unwrap().entries[0].counter.clone());
+        assert!(Arc::ptr_eq(&counter.unwrap(), &set.counter(THERE.function()).unwrap()));
+        assert!(Bp::of(&GONE).is_none());
+        owner.end().await;
     }
 }

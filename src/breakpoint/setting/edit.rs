@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::breakpoint::site::Function;
 use crate::breakpoint::state::data::BpData;
 use crate::breakpoint::state::entry::BpEntry;
 use crate::breakpoint::state::generic_bp::Generation;
 
-/// Maps the entries at a site to the new ones; `None` for no change.
-type Ask = dyn FnMut(&[BpEntry]) -> Option<Edited> + Send;
+/// Maps the function of a site and the entries there to the new entries; `None` for no change.
+type Ask = dyn FnMut(&'static Function, &[BpEntry]) -> Option<Edited> + Send;
 
 /// A change of the entries at sites.
 pub(crate) struct Edit {
@@ -36,14 +37,14 @@ pub(crate) struct Change {
 }
 
 impl Edit {
-    /// Makes an edit that calls `ask` for each site, in order.
-    pub(crate) fn of_each(ask: impl FnMut(&[BpEntry]) -> Option<Edited> + Send + 'static) -> Edit {
+    /// Makes an edit that calls `ask` for each site that the setting changes. A setting skips sites, such as those that are gone.
+    pub(crate) fn of_each(ask: impl FnMut(&'static Function, &[BpEntry]) -> Option<Edited> + Send + 'static) -> Edit {
         Edit { ask: Box::new(ask), last: None }
     }
 
     /// Makes an edit that calls `ask` once for consecutive sites with the same generation, which then share the new one.
-    pub(crate) fn of_all(ask: impl FnMut(&[BpEntry]) -> Option<Edited> + Send + 'static) -> Edit {
-        Edit { ask: Box::new(ask), last: Some(None) }
+    pub(crate) fn of_all(mut ask: impl FnMut(&[BpEntry]) -> Option<Edited> + Send + 'static) -> Edit {
+        Edit { ask: Box::new(move |_, before| ask(before)), last: Some(None) }
     }
 
     /// Whether each site gets entries of its own.
@@ -51,11 +52,11 @@ impl Edit {
         self.last.is_none()
     }
 
-    /// Returns the change of this generation; `None` for no change.
-    pub(crate) fn change(&mut self, before: &Generation) -> Option<Change> {
+    /// Returns the change of this generation, at a site of this function; `None` for no change.
+    pub(crate) fn change(&mut self, function: &'static Function, before: &Generation) -> Option<Change> {
         let ask = &mut self.ask;
         let mut make = || {
-            let Edited { entries, is_left } = ask(before.as_ref().map_or(&[], |data| &data.entries))?;
+            let Edited { entries, is_left } = ask(function, before.as_ref().map_or(&[], |data| &data.entries))?;
             Some(Change { to: BpData::new(entries), is_left })
         };
         let Some(last) = &mut self.last else { return make() };
@@ -80,25 +81,27 @@ fn is_same(one: &Generation, other: &Generation) -> bool {
 mod tests {
     use super::*;
 
+    const FUNCTION: &Function = &Function::new("edit::function/0", "", 0, &[]);
+
     /// Returns how often an edit calls `ask` for two sites without entries.
     fn asked(make: fn(Box<Ask>) -> Edit) -> usize {
         let asked = Arc::new(());
         let counts = Arc::clone(&asked);
         let mut seen = Vec::new();
-        let mut edit = make(Box::new(move |before| {
+        let mut edit = make(Box::new(move |_, before| {
             assert!(before.is_empty());
             seen.push(Arc::clone(&counts));
             Some(Edited { entries: Vec::new(), is_left: true })
         }));
         for _ in 0..2 {
-            assert!(edit.change(&None).is_some_and(|change| change.to.is_none() && change.is_left));
+            assert!(edit.change(FUNCTION, &None).is_some_and(|change| change.to.is_none() && change.is_left));
         }
         Arc::strong_count(&asked) - 2
     }
 
     #[test]
     fn sites_where_the_same_is_done_share_the_answer() {
-        assert_eq!(asked(|ask| Edit::of_all(ask)), 1);
+        assert_eq!(asked(|mut ask| Edit::of_all(move |before| ask(FUNCTION, before))), 1);
         assert_eq!(asked(|ask| Edit::of_each(ask)), 2);
     }
 }

@@ -4,10 +4,11 @@ use std::iter;
 use std::mem;
 use std::ops::Range;
 
+use crate::breakpoint::site::Function;
 use crate::breakpoint::site::site_ref::SiteRef;
 use crate::breakpoint::site::sites::Sites;
 
-/// Some sites of a selection, by their places in it. Most groups are one run of places, which needs no memory of its own.
+/// Some sites of a selection, at least one, by their places in it. Most groups are one run of places, which needs no memory of its own.
 pub(super) struct Group<'s> {
     of: &'s Sites,
     run: Range<u32>,
@@ -36,6 +37,11 @@ impl<'s> Group<'s> {
     pub(super) fn iter(&self) -> impl Iterator<Item = &'s SiteRef> {
         let of = self.of;
         self.runs().flat_map(move |run| of.at(run))
+    }
+
+    /// Returns the function of one of its sites.
+    pub(super) fn function(&self) -> &'static Function {
+        self.iter().next().expect("a group has at least one site").function()
     }
 
     fn runs(&self) -> impl Iterator<Item = Range<usize>> {

@@ -7,15 +7,22 @@ mod stage;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::task::{Context, Poll, ready};
 
 use crate::breakpoint::progress::progress;
 use crate::breakpoint::site::sites::{Sites, give_way};
 use crate::breakpoint::state::generic_bp::commit;
+use crate::primitives::atomic::{AtomicU32, Ordering};
+use crate::primitives::global;
 use crate::thread_progress::{self, Late, permission};
 use edit::Edit;
 use stage::{Changed, stage};
+
+// The number of the last setting that began; odd until it ends. Only the permission holder touches it, so Relaxed does.
+global! {
+    static LAST: AtomicU32 = AtomicU32::new(0);
+}
 
 /// Sites and the edit to apply there. A site that is in several parts gets the edit of the first.
 pub(crate) type Part = (Arc<Sites>, Edit);
@@ -89,13 +96,41 @@ impl Drop for Setting {
 }
 
 pub(crate) async fn sequence(parts: Vec<Part>, is_abandoned: Arc<AtomicBool>) -> Ended {
-    let is_abandoned = || is_abandoned.load(Ordering::Relaxed);
-    let mut ended = Ended::default();
     let permission = permission::acquire().await; // 1
+    let number = begin().await;
+    let ended = change(parts, number, || is_abandoned.load(Ordering::Relaxed)).await;
+    end(number);
+    drop(permission); // 13
+    ended
+}
+
+/// Returns the number of a setting that begins.
+async fn begin() -> u32 {
+    let last = LAST.load(Ordering::Relaxed);
+    let is_left = last % 2 == 1;
+    let number = last.wrapping_add(1) | 1;
+    LAST.store(number, Ordering::Relaxed);
+    if is_left {
+        // A fork or a drop left the last one in the middle, perhaps at step 8: hits may still read the generation that step 3 writes.
+        progress().await;
+    }
+    number
+}
+
+fn end(number: u32) {
+    // A setting that goes on in a forked child, where the permission is free, may have been overtaken.
+    if LAST.load(Ordering::Relaxed) == number {
+        LAST.store(number.wrapping_add(1), Ordering::Relaxed);
+    }
+}
+
+/// Steps 2 to 12, for the permission holder.
+async fn change(parts: Vec<Part>, number: u32, is_abandoned: impl Fn() -> bool) -> Ended {
+    let mut ended = Ended::default();
     let (sites, edits): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
     let mut changed = Vec::new();
     for (sites, edit) in sites.iter().zip(edits) {
-        let staged = stage(sites, edit).await; // 2, 3
+        let staged = stage(sites, edit, number).await; // 2, 3
         ended.left += staged.left;
         changed.extend(staged.changed);
     }
@@ -132,7 +167,6 @@ pub(crate) async fn sequence(parts: Vec<Part>, is_abandoned: Arc<AtomicBool>) ->
         }
         give_way(number).await;
     }
-    drop(permission); // 13
     ended
 }
 
@@ -152,11 +186,20 @@ async fn abort(mut changed: Vec<Changed<'_>>) {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(not(any(loom, miri)), test))]
 mod tests {
+    use std::sync::atomic::AtomicUsize;
+    use std::task::Waker;
     use std::time::Duration;
 
     use super::*;
+    use crate::breakpoint::site::site_ref::SiteRef;
+    use crate::breakpoint::site::{Function, Site};
+    use crate::breakpoint::state::entry::BpEntry;
+    use crate::breakpoint::state::generic_bp::Bp;
+    use crate::breakpoint::state::limits::Limits;
+    use crate::breakpoint::state::session_core::{Destination, SessionCore};
+    use crate::breakpoint::state::set_pattern::SetPattern;
 
     #[test]
     fn the_longest_wait_is_told() {
@@ -166,5 +209,46 @@ mod tests {
             ended.held_up(milliseconds.map(waited));
         }
         assert_eq!(ended.held_up.unwrap().waited, Duration::from_millis(7));
+    }
+
+    fn entry(number: usize) -> BpEntry {
+        let (events, _) = std::sync::mpsc::sync_channel(1);
+        let session = Arc::new(SessionCore::new(Limits::default(), Destination::Tracer, events));
+        let pattern = format!("**::f{number}").parse().unwrap();
+        BpEntry::new(session, Arc::new(SetPattern::new(pattern, false)), None)
+    }
+
+    /// Gives each of the sites one entry more. Counts those that it has staged.
+    fn adding(sites: &Arc<Sites>, staged: &Arc<AtomicUsize>) -> impl Future<Output = Ended> {
+        let staged = Arc::clone(staged);
+        let edit = Edit::of_each(move |_, before| {
+            staged.fetch_add(1, Ordering::Relaxed);
+            Some([before, &[entry(before.len())]].concat().into())
+        });
+        sequence(vec![(Arc::clone(sites), edit)], Arc::default())
+    }
+
+    /// A fork leaves a setting like that in the child, too.
+    #[tokio::test]
+    async fn a_setting_that_is_left_in_the_middle_does_not_keep_others_out() {
+        const COUNT: usize = 300;
+        let function: &Function = Box::leak(Box::new(Function::new("setting::left/0", "", 0, &[])));
+        let all: &[Site] = Vec::leak((0..COUNT).map(|_| Site::new(function)).collect());
+        let sites: Arc<Sites> = Arc::new(all.iter().map(SiteRef::of_program).collect::<Vec<_>>().into());
+        let staged = Arc::default();
+        assert_eq!(adding(&sites, &staged).await.changed, COUNT);
+        {
+            let mut left = Box::pin(adding(&sites, &staged));
+            while staged.load(Ordering::Relaxed) == COUNT {
+                // Another test may have the permission.
+                assert!(left.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+                tokio::task::yield_now().await;
+            }
+        }
+        assert!(staged.load(Ordering::Relaxed) < 2 * COUNT, "it was not left in the middle");
+        assert_eq!(adding(&sites, &staged).await.changed, COUNT);
+        for site in all {
+            assert_eq!(Bp::of(site).unwrap().with_active(|now| now.as_ref().unwrap().entries.len()), 2);
+        }
     }
 }

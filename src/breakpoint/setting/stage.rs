@@ -53,18 +53,21 @@ pub(super) struct Staged<'s> {
     pub(super) changed: Vec<Changed<'s>>,
     /// The number of sites where the edit could not take effect.
     pub(super) left: usize,
+    /// The setting's number.
+    number: u32,
 }
 
-/// Stages the change of these sites, but for those that are gone, and those that another part of the setting changes.
-pub(super) async fn stage(sites: &Sites, mut edit: Edit) -> Staged<'_> {
+/// Stages the change of these sites for the setting of this `number`, but for those that are gone, and those that another part of the
+/// setting changes.
+pub(super) async fn stage(sites: &Sites, mut edit: Edit, number: u32) -> Staged<'_> {
     let mut new = NewBps::new(sites.len());
-    let mut staged = Staged { changed: Vec::new(), left: 0 };
+    let mut staged = Staged { changed: Vec::new(), left: 0, number };
     let mut alike = Alike::default();
     let each_is_alone = edit.is_of_each() || sites.len() == 1;
     let is_alone = |bp: Option<&Bp>| each_is_alone || bp.is_some_and(|bp| bp.sites() == 1);
     for (place, site) in (0..).zip(sites.iter()) {
         // `None` if the site is gone. A breakpoint found there stays until the permission is released.
-        let found = site.with(Bp::of).filter(|found| !found.as_ref().is_some_and(Bp::is_staged));
+        let found = site.with(Bp::of).filter(|found| !found.as_ref().is_some_and(|bp| bp.is_staged_by(number)));
         match found {
             None => {}
             Some(found) if is_alone(found.as_ref()) || site.is_of_library() => {
@@ -83,9 +86,10 @@ pub(super) async fn stage(sites: &Sites, mut edit: Edit) -> Staged<'_> {
 impl<'s> Staged<'s> {
     /// Stages the change of sites that have the breakpoint `found`.
     async fn change(&mut self, found: Option<Bp>, sites: Group<'s>, edit: &mut Edit, new: &mut NewBps) {
+        let function = sites.function();
         let change = match &found {
-            None => edit.change(&None),
-            Some(bp) => bp.with_active(|now| edit.change(now)),
+            None => edit.change(function, &None),
+            Some(bp) => bp.with_active(|now| edit.change(function, now)),
         };
         let Some(change) = change else { return };
         let count = sites.len();
@@ -100,13 +104,13 @@ impl<'s> Staged<'s> {
             Some(bp) => {
                 let copy = bp.split(new.next(count)); // 2
                 for (number, site) in sites.iter().enumerate() {
-                    site.with(|site| copy.publish(site));
+                    site.with(|site| bp.hand_over(site, &copy));
                     give_way(number).await;
                 }
                 copy
             }
         };
-        bp.stage(change.to); // 3
+        bp.stage(change.to, self.number); // 3
         self.changed.push(Changed { sites, bp, is_new, is_published: !is_new, remains });
     }
 }

@@ -26,8 +26,8 @@ pub(crate) struct GenericBp {
     block: NonNull<Block>,
     /// The number of sites that have it in their words, or get it there.
     sites: Cell<u32>,
-    /// Whether the current setting changes it.
-    is_staged: Cell<bool>,
+    /// The number of the setting that changes it. 0 after the end; not if a fork or a drop left that setting in the middle.
+    staged_by: Cell<u32>,
 }
 
 /// `None`: disabled.
@@ -36,7 +36,7 @@ pub(crate) type Generation = Option<Arc<BpData>>;
 impl GenericBp {
     pub(crate) fn new(block: NonNull<Block>) -> GenericBp {
         let generations = [UnsafeCell::new(None), UnsafeCell::new(None)];
-        GenericBp { generations, block, sites: Cell::new(0), is_staged: Cell::new(false) }
+        GenericBp { generations, block, sites: Cell::new(0), staged_by: Cell::new(0) }
     }
 }
 
@@ -98,11 +98,16 @@ impl Bp {
         bp
     }
 
-    /// Makes `copy`, which no site has yet, a copy of it for some of its sites. Their words are the caller's to change.
+    /// Makes `copy`, which no site has yet, a copy of it for some of its sites. The caller [hands them over](Bp::hand_over).
     pub(crate) fn split(&self, copy: Bp) -> Bp {
         self.with_active(|generation| copy.fill(generation));
-        self.bp().sites.set(self.bp().sites.get() - copy.bp().sites.get());
         copy
+    }
+
+    /// Gives one of its sites to the copy. One at a time: a setting that is left in between leaves it with the number of its sites.
+    pub(crate) fn hand_over(&self, site: &Site, copy: &Bp) {
+        copy.publish(site);
+        self.bp().sites.set(self.bp().sites.get() - 1);
     }
 
     /// Writes both generations of a breakpoint that no site has yet.
@@ -139,20 +144,20 @@ impl Bp {
         self.bp().generations[ACTIVE.load(Ordering::Relaxed)].with(|generation| look(unsafe { &*generation }))
     }
 
-    /// Step 3: writes the generation for the next commit.
-    pub(crate) fn stage(&self, new: Generation) {
-        self.bp().is_staged.set(true);
+    /// Step 3: writes the generation for the next commit, of the setting of this `number`. Discards what an earlier setting has left there.
+    pub(crate) fn stage(&self, new: Generation, number: u32) {
+        self.bp().staged_by.set(number);
         self.write(new);
     }
 
-    /// Returns whether the next commit changes it.
-    pub(crate) fn is_staged(&self) -> bool {
-        self.bp().is_staged.get()
+    /// Returns whether the setting of this `number` has staged it.
+    pub(crate) fn is_staged_by(&self, number: u32) -> bool {
+        self.bp().staged_by.get() == number
     }
 
     /// Step 11: copies the active generation into the other one, so that the next commit changes nothing here.
     pub(crate) fn consolidate(&self) {
-        self.bp().is_staged.set(false);
+        self.bp().staged_by.set(0);
         self.write(self.with_active(Generation::clone));
     }
 
@@ -167,8 +172,8 @@ impl Bp {
     ///
     /// A swap, as the next: loom takes a store for one that may come between the read and the write of a thread that takes a mark.
     pub(crate) fn publish(&self, site: &Site) {
-        // Release: partner is `with_active`.
-        site.word().swap(self.0.as_ptr().cast(), Ordering::AcqRel);
+        // Release: partners are `with_active`, `of` and `take`. What the word had is not read.
+        site.word().swap(self.0.as_ptr().cast(), Ordering::Release);
     }
 
     /// Step 9: clears the site's word.
@@ -178,7 +183,8 @@ impl Bp {
 
     /// Takes the breakpoint out of the site's word.
     pub(crate) fn take(site: &Site) -> Option<Bp> {
-        NonNull::new(unmarked(site.word().swap(ptr::null_mut(), Ordering::AcqRel)).cast()).map(Bp)
+        // Acquire: another thread may have published it. Partner: `publish`. Null tells readers of nothing, as in `retract`.
+        NonNull::new(unmarked(site.word().swap(ptr::null_mut(), Ordering::Acquire)).cast()).map(Bp)
     }
 
     /// Step 12: frees it.

@@ -66,7 +66,7 @@ impl SessionCore {
             Some(known) if Arc::ptr_eq(known, set) => Ok(None),
             Some(known) => {
                 let old = mem::replace(known, Arc::clone(set));
-                old.supersede(Some(Arc::clone(set)));
+                old.supersede();
                 Ok(Some(old))
             }
             None if is_new => {
@@ -77,6 +77,7 @@ impl SessionCore {
         }
     }
 
+    /// Returns the pattern that has this number now.
     pub(crate) fn find(&self, id: PatternId) -> Result<Arc<SetPattern>, Error> {
         self.sets().iter().find(|set| set.id == id).cloned().ok_or(Error::NoPattern { id })
     }
@@ -86,8 +87,16 @@ impl SessionCore {
         let mut sets = self.sets();
         let place = sets.iter().position(|set| set.id == id).ok_or(Error::NoPattern { id })?;
         let set = sets.remove(place);
-        set.supersede(None);
+        set.supersede();
         Ok(set)
+    }
+
+    /// Like [`remove`](SessionCore::remove), for this version of a pattern. Returns false if it is not in the list.
+    pub(crate) fn remove_set(&self, set: &Arc<SetPattern>) -> bool {
+        let mut sets = self.sets();
+        let Some(place) = sets.iter().position(|known| Arc::ptr_eq(known, set)) else { return false };
+        sets.remove(place).supersede();
+        true
     }
 
     /// Locks the process filter. No code panics under this lock.
@@ -149,5 +158,32 @@ impl SessionCore {
         };
         // Release: a thread that reads it after a join finds the event sent.
         counted.fetch_add(1, Ordering::Release);
+    }
+}
+
+#[cfg(all(not(loom), test))]
+mod tests {
+    use std::sync::Weak;
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+
+    #[test]
+    fn a_call_under_the_first_version_of_a_pattern_keeps_no_later_one_alive() {
+        let session = SessionCore::new(Limits::default(), Destination::Tracer, sync_channel(1).0);
+        let put = |set: SetPattern, is_new| {
+            let set = Arc::new(set);
+            session.insert(&set, is_new).unwrap();
+            set
+        };
+        let pattern = || "**::f".parse().unwrap();
+        let first = put(SetPattern::new(pattern(), false), true);
+        let later: Vec<Weak<SetPattern>> = (0..4).map(|_| Arc::downgrade(&put(first.with(pattern()), false))).collect();
+        assert!(first.is_superseded());
+        let alive: Vec<bool> = later.iter().map(|version| version.strong_count() > 0).collect();
+        assert_eq!(alive, [false, false, false, true]);
+        assert!(Arc::ptr_eq(&session.find(first.id).unwrap(), &later[3].upgrade().unwrap()));
+        session.remove(first.id).unwrap();
+        assert!(later[3].upgrade().is_none() && session.find(first.id).is_err());
     }
 }

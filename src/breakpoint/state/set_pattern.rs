@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::flags::Flags;
@@ -17,8 +18,9 @@ pub(crate) struct SetPattern {
     pub(crate) pattern: Pattern,
     /// Whether it applies to libraries that are loaded later, too.
     pub(crate) is_default: bool,
-    /// The pattern that replaced it; `None` if it was removed. Empty while it is in force.
-    superseded: OnceLock<Option<Arc<SetPattern>>>,
+    /// Whether it was replaced or removed. The session's list has its successor: a reference to that would keep alive every later pattern
+    /// with its number as long as one call that began under this one.
+    is_superseded: AtomicBool,
     /// The sites where it may have breakpoints; some more than once.
     sites: Mutex<Vec<Arc<Sites>>>,
     /// The sites of its first setting, if it does not count: a shared list, where names of thousands would cost.
@@ -42,7 +44,7 @@ impl SetPattern {
             id,
             pattern,
             is_default,
-            superseded: OnceLock::new(),
+            is_superseded: AtomicBool::new(false),
             sites: Mutex::default(),
             first: OnceLock::new(),
             named: Mutex::default(),
@@ -64,22 +66,13 @@ impl SetPattern {
     }
 
     /// Notes that the pattern was replaced or removed.
-    pub(crate) fn supersede(&self, by: Option<Arc<SetPattern>>) {
-        // Cannot be set twice: only the call that takes it off the session's list gets here.
-        let _ = self.superseded.set(by);
+    pub(crate) fn supersede(&self) {
+        // Relaxed, as is the load: the session's list says what replaced it, under its lock.
+        self.is_superseded.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn is_superseded(&self) -> bool {
-        self.superseded.get().is_some()
-    }
-
-    /// Returns the pattern that has its number now, or `None` if that was removed.
-    pub(crate) fn latest(self: &Arc<SetPattern>) -> Option<Arc<SetPattern>> {
-        let mut latest = Arc::clone(self);
-        while let Some(next) = latest.superseded.get().cloned() {
-            latest = next?;
-        }
-        Some(latest)
+        self.is_superseded.load(Ordering::Relaxed)
     }
 
     pub(crate) fn add_sites(&self, more: Arc<Sites>) {
@@ -93,17 +86,21 @@ impl SetPattern {
         self.sites.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds the functions of these sites. Returns their counters if it counts.
-    pub(crate) async fn name_all(&self, sites: &Arc<Sites>) -> Result<Option<Vec<Arc<Counter>>>, Error> {
+    /// Adds the functions of these sites.
+    pub(crate) async fn name_all(&self, sites: &Arc<Sites>) -> Result<(), Error> {
         if !self.counts() && self.first.set(Arc::clone(sites)).is_ok() {
-            return Ok(None);
+            return Ok(());
         }
-        let mut counters = Vec::new();
         for (number, site) in sites.iter().enumerate() {
-            counters.extend(self.name(site.function())?);
+            self.name(site.function())?;
             give_way(number).await;
         }
-        Ok(self.counts().then_some(counters))
+        Ok(())
+    }
+
+    /// Returns the counter of a function that was [added](SetPattern::name), if the pattern counts.
+    pub(crate) fn counter(&self, function: &'static Function) -> Option<Arc<Counter>> {
+        self.named().get(&ptr::from_ref(function).addr())?.1.clone()
     }
 
     /// Adds a function. Returns its counter if the pattern counts: for a function that comes back, the old one.
@@ -121,7 +118,8 @@ impl SetPattern {
         Ok(counter)
     }
 
-    fn counts(&self) -> bool {
+    /// Returns whether it has a counter for each function.
+    pub(crate) fn counts(&self) -> bool {
         Flags::from(self.pattern.match_spec().actions()).intersects(Flags::COUNTS)
     }
 

@@ -10,6 +10,31 @@ const RING: usize = 1 << 20;
 /// Room for the longest event after the end, so that space is checked once for an event, not for each argument.
 const SLACK: usize = 4096;
 
+/// The parts of an event.
+pub trait Bytes {
+    fn put(&mut self, bytes: &[u8]);
+
+    #[inline(always)]
+    fn put_text(&mut self, text: &str) {
+        self.put(text.as_bytes());
+        self.put(&[0]);
+    }
+
+    #[inline(always)]
+    fn put_entry(&mut self, entry: &Entry<'_>) {
+        self.put(&entry.thread_id.to_ne_bytes());
+        self.put(&entry.tag.to_ne_bytes());
+        self.put_text(entry.user_tag);
+        self.put(&entry.command.to_ne_bytes());
+        self.put_text(entry.s1);
+        self.put_text(entry.s2);
+        for number in [entry.i1, entry.i2, entry.i3, entry.i4] {
+            self.put(&number.to_ne_bytes());
+        }
+        self.put_text(entry.port);
+    }
+}
+
 pub struct Ring {
     base: *mut u8,
     position: usize,
@@ -35,23 +60,19 @@ impl Ring {
     }
 
     #[inline(always)]
+    fn end(self) {
+        POSITION.set(if self.position < RING { self.position } else { 0 });
+    }
+}
+
+impl Bytes for Ring {
+    #[inline(always)]
     fn put(&mut self, bytes: &[u8]) {
         assert!(bytes.len() < SLACK / 8, "no string is that long");
         // SAFETY: an event begins before RING (`end`). Its parts are at most four strings, each shorter than an eighth of the
         // slack, and less than a hundred other bytes. The ring is this thread's alone.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.base.add(self.position), bytes.len()) };
         self.position += bytes.len();
-    }
-
-    #[inline(always)]
-    fn put_text(&mut self, text: &str) {
-        self.put(text.as_bytes());
-        self.put(&[0]);
-    }
-
-    #[inline(always)]
-    fn end(self) {
-        POSITION.set(if self.position < RING { self.position } else { 0 });
     }
 }
 
@@ -66,16 +87,7 @@ impl Fire for Ring {
     #[inline(always)]
     fn entry(entry: &Entry<'_>) {
         let mut event = Ring::begin(1);
-        event.put(&entry.thread_id.to_ne_bytes());
-        event.put(&entry.tag.to_ne_bytes());
-        event.put_text(entry.user_tag);
-        event.put(&entry.command.to_ne_bytes());
-        event.put_text(entry.s1);
-        event.put_text(entry.s2);
-        for number in [entry.i1, entry.i2, entry.i3, entry.i4] {
-            event.put(&number.to_ne_bytes());
-        }
-        event.put_text(entry.port);
+        event.put_entry(entry);
         event.end();
     }
 }

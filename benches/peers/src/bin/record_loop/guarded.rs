@@ -2,15 +2,15 @@
 //!
 //! As the [floor](super::floor), and besides: an event reserves its bytes by one instruction that a handler cannot interrupt, a compare and
 //! exchange without a lock; at its end it stores the size up to which readers read, and takes back its mark by one more such instruction.
-//! There is nothing for the end of a packet, for filters, or for several sessions.
+//! There is nothing for the end of a packet, for filters, for several sessions, or for events within events: nothing interrupts this loop.
 
 use std::arch::asm;
 use std::cell::Cell;
 use std::ptr;
-use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 
-use crate::floor::cycles;
+use crate::floor::{Bytes, cycles};
 use crate::payload::{Entry, Fire};
 
 const RING: u64 = 1 << 20;
@@ -53,7 +53,7 @@ impl Ring {
 
     /// Reserves `length` bytes, fewer than [`SLACK`], after the number and the time of the event, and has `put` write them.
     #[inline(always)]
-    fn record(&self, id: u16, length: usize, put: impl FnOnce(Bytes)) {
+    fn record(&self, id: u16, length: usize, put: impl FnOnce(Reserved)) {
         let length = 10 + length as u64;
         assert!(length < SLACK, "no event is that long");
         let (position, time) = loop {
@@ -65,7 +65,7 @@ impl Ring {
             }
         };
         // SAFETY: an event begins before RING and is shorter than the slack. Its bytes were reserved for it.
-        let mut bytes = Bytes { at: unsafe { self.bytes.add(position as usize) } };
+        let mut bytes = Reserved { at: unsafe { self.bytes.add(position as usize) } };
         bytes.put(&id.to_ne_bytes());
         bytes.put(&time.to_ne_bytes());
         put(bytes);
@@ -75,11 +75,11 @@ impl Ring {
 }
 
 /// The rest of an event's bytes.
-struct Bytes {
+struct Reserved {
     at: *mut u8,
 }
 
-impl Bytes {
+impl Bytes for Reserved {
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) {
         // SAFETY: `record` has reserved the event's length, which its caller has computed from the same parts.
@@ -87,12 +87,6 @@ impl Bytes {
             ptr::copy_nonoverlapping(bytes.as_ptr(), self.at, bytes.len());
             self.at = self.at.add(bytes.len());
         }
-    }
-
-    #[inline(always)]
-    fn put_text(&mut self, text: &str) {
-        self.put(text.as_bytes());
-        self.put(&[0]);
     }
 }
 
@@ -106,18 +100,7 @@ impl Fire for Guarded {
     fn entry(entry: &Entry<'_>) {
         let texts = [entry.user_tag, entry.s1, entry.s2, entry.port];
         let length = 3 * 4 + 4 * 8 + texts.map(|text| text.len() + 1).iter().sum::<usize>();
-        Ring::of_this_thread().record(1, length, |mut event| {
-            event.put(&entry.thread_id.to_ne_bytes());
-            event.put(&entry.tag.to_ne_bytes());
-            event.put_text(entry.user_tag);
-            event.put(&entry.command.to_ne_bytes());
-            event.put_text(entry.s1);
-            event.put_text(entry.s2);
-            for number in [entry.i1, entry.i2, entry.i3, entry.i4] {
-                event.put(&number.to_ne_bytes());
-            }
-            event.put_text(entry.port);
-        });
+        Ring::of_this_thread().record(1, length, |mut event| event.put_entry(entry));
     }
 }
 
@@ -142,5 +125,7 @@ fn exchange(word: &AtomicU64, current: u64, new: u64) -> bool {
 #[inline(always)]
 fn take_back(word: &AtomicU64) {
     // SAFETY: as above.
-    unsafe { asm!("sub qword ptr [{word}], {mark}", word = in(reg) word.as_ptr(), mark = in(reg) MARK, options(nostack)) };
+    unsafe {
+        asm!("sub qword ptr [{word}], {mark}", word = in(reg) word.as_ptr(), mark = in(reg) MARK, options(nostack))
+    };
 }

@@ -7,12 +7,13 @@
 #[path = "../../../src"]
 #[allow(dead_code, unused_imports, unused_macros, reason = "only waits are measured")]
 mod library {
+    pub mod contain;
     pub mod host;
     pub mod primitives;
     pub mod thread_progress;
 }
 // The files name each other from the crate's root.
-use library::{host, primitives, thread_progress};
+use library::{contain, host, primitives, thread_progress};
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -30,7 +30,7 @@ use crate::forks;
 /// A pool whose threads have started belongs to the process that started them. In a forked child it refuses each job with
 /// [`Fault::ShutDown`] and counts nothing: make another pool there. An [`Operation`] that was submitted before the fork may wait for ever
 /// in the child, also when it is dropped: pass it to [`std::mem::forget`]. A pool that has started no thread works in both processes, each
-/// with a copy of the queued jobs. Files need none of this: the file driver gives a forked child a pool of its own.
+/// with a copy of the queued jobs, if no other thread was in a call of it at the fork. Files need none of this: the file driver gives a forked child a pool of its own.
 #[derive(Clone)]
 pub struct Pool {
     handle: Arc<Handle>,

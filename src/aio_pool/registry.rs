@@ -56,7 +56,7 @@ pub(super) fn metrics() -> Metrics {
 
 /// Gives shards up, and keeps the sums of those that end by it. A handle or a thread that ends calls this.
 pub(super) fn leave(shards: impl IntoIterator<Item = Arc<PoolShared>>) {
-    // Before the lock: the last caller to take it finds all others gone.
+    // Before the lock is taken: so the last caller finds no other owner.
     shards.into_iter().for_each(drop);
     let ended = pools().take_ended();
     // Without the lock: their destructors are the program's, too.

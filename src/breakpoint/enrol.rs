@@ -59,7 +59,8 @@ pub fn enrol([start, stop, object]: [*const u8; 3]) {
     // SAFETY: runs `leave` once, with the argument that it expects. If the C library has no memory for it, the object's sites stay, and
     // so must the object.
     unsafe { __cxa_atexit(leave, sites, object.cast_mut().cast()) };
-    // When the program ends, functions run in the opposite order: `exit` before `leave`. When the object is unloaded, only its own run.
+    // At the end of the program the C library runs the function that was registered last first: `exit`, then `leave`. When an object is
+    // unloaded, it runs only that object's functions: `leave` without `exit`.
     // SAFETY: runs a function of this object before this object is unloaded.
     unsafe { __cxa_atexit(exit, ptr::null_mut(), (&raw const THIS).cast_mut().cast()) };
 }

@@ -49,18 +49,30 @@ impl Noted {
     #[cold]
     #[inline(never)]
     fn note_in(&self, era: u32, owner: Pid, length: u32) {
-        let depth = self.0.get_or_init(Depth::known);
+        let depth = match self.0.get() {
+            Some(depth) => depth,
+            None => match Depth::known() {
+                Some(depth) => self.0.get_or_init(|| depth),
+                None => return,
+            },
+        };
         depth.owner.store(owner.number(), Relaxed);
         depth.length.store(u64::from(era) << 32 | u64::from(length), Relaxed);
     }
 }
 
 impl Depth {
+    /// Makes one that the watches know. `None` in a forked child, which has its parent's era and no watch.
     #[cold]
-    fn known() -> Arc<Depth> {
+    fn known() -> Option<Arc<Depth>> {
+        let mut depths = depths();
+        if depths.process != std::process::id() {
+            ERA.store(0, Relaxed);
+            return None;
+        }
         let depth = Arc::new(Depth { owner: AtomicU64::new(0), length: AtomicU64::new(0) });
-        depths().all.push(Arc::downgrade(&depth));
-        depth
+        depths.all.push(Arc::downgrade(&depth));
+        Some(depth)
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::error::{RegisterError, WhereisError};
 use super::sender::Sender;
-use crate::primitives::{Mutex, global, lock};
+use crate::primitives::{Mutex, MutexGuard, global, lock};
 
 struct Named {
     /// The `Sender`, which keeps the mailbox open.
@@ -27,6 +27,13 @@ struct Names {
 
 global! {
     static NAMES: Mutex<Names> = Mutex::new(Names { all: BTreeMap::new(), of: BTreeMap::new() });
+}
+
+fn names() -> MutexGuard<'static, Names> {
+    // Each mailbox that ends takes this lock, so a fork may find it held. Models do not fork.
+    #[cfg(not(loom))]
+    crate::forks::hold_across_forks!(Names, lock(&NAMES));
+    lock(&NAMES)
 }
 
 /// Registers a process under a name, for [`whereis`]. The name keeps the mailbox open, as a sender does. It is free again when
@@ -50,10 +57,7 @@ global! {
 /// ```
 pub fn register<T: Send + 'static>(name: impl Into<String>, address: &Sender<T>) -> Result<(), RegisterError> {
     let name = name.into();
-    // Models do not fork.
-    #[cfg(not(loom))]
-    crate::forks::hold_across_forks!(Names, lock(&NAMES));
-    let mut names = lock(&NAMES);
+    let mut names = names();
     if address.is_closed() {
         return Err(RegisterError::Closed(name));
     }
@@ -72,7 +76,7 @@ pub fn register<T: Send + 'static>(name: impl Into<String>, address: &Sender<T>)
 ///
 /// Fails if there is none, or it takes messages of another type.
 pub fn whereis<T: 'static>(name: &str) -> Result<Sender<T>, WhereisError> {
-    let names = lock(&NAMES);
+    let names = names();
     let named = names.all.get(name).ok_or_else(|| WhereisError::NotRegistered(name.to_owned()))?;
     named.sender.downcast_ref::<Sender<T>>().cloned().ok_or_else(|| WhereisError::OtherMessages {
         name: name.to_owned(),
@@ -83,7 +87,7 @@ pub fn whereis<T: 'static>(name: &str) -> Result<Sender<T>, WhereisError> {
 
 /// Frees a name, and returns whether a process had it.
 pub fn unregister(name: &str) -> bool {
-    let mut names = lock(&NAMES);
+    let mut names = names();
     let named = names.all.remove(name);
     if let Some(Named { mailbox, .. }) = &named
         && let Some(its) = names.of.get_mut(mailbox)
@@ -103,7 +107,7 @@ pub(super) struct NamesOf(pub Mailbox);
 
 impl Drop for NamesOf {
     fn drop(&mut self) {
-        let mut names = lock(&NAMES);
+        let mut names = names();
         let its = names.of.remove(&self.0).unwrap_or_default();
         let freed: Vec<Named> = its.iter().filter_map(|name| names.all.remove(name)).collect();
         // As above.

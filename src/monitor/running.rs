@@ -91,7 +91,7 @@ impl Monitor {
 #[cfg(recorded)]
 impl Shared {
     fn tell(&self, found: super::condition::Found, snapshot: bool) {
-        use crate::aio_pool::contain;
+        use crate::contain::contain;
 
         for counts in [&self.counts, &*self.of_program] {
             counts.found(found.kind, found.events.len() as u64, found.left_out);

@@ -82,7 +82,7 @@ pub mod message {
                 (i32 token_current),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "message__send", {
-                trace(sender, receiver, size, token_label, token_previous, token_current);
+                self::trace(sender, receiver, size, token_label, token_previous, token_current);
             });
         }
 
@@ -207,7 +207,7 @@ pub mod message {
                 (i32 token_current),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "message__send__remote", {
-                trace(
+                self::trace(
                     sender,
                     node_name,
                     receiver,
@@ -336,7 +336,7 @@ pub mod message {
                 (i32 token_current),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "message__queued", {
-                trace(receiver, size, queue_len, token_label, token_previous, token_current);
+                self::trace(receiver, size, queue_len, token_label, token_previous, token_current);
             });
         }
 
@@ -450,7 +450,7 @@ pub mod message {
                 (i32 token_current),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "message__receive", {
-                trace(receiver, size, queue_len, token_label, token_previous, token_current);
+                self::trace(receiver, size, queue_len, token_label, token_previous, token_current);
             });
         }
 
@@ -565,7 +565,7 @@ pub mod dist {
                 (str reason reason_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "dist__monitor", {
-                trace(node, what, monitored_node, r#type, reason);
+                self::trace(node, what, monitored_node, r#type, reason);
             });
         }
 
@@ -670,7 +670,7 @@ pub mod dist {
                 (process pid pid_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "dist__port_busy", {
-                trace(node, port, remote_node, pid);
+                self::trace(node, port, remote_node, pid);
             });
         }
 
@@ -767,7 +767,7 @@ pub mod dist {
                 (str remote_node remote_node_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "dist__port_not_busy", {
-                trace(node, port, remote_node);
+                self::trace(node, port, remote_node);
             });
         }
 
@@ -862,7 +862,7 @@ pub mod dist {
                 (i32 bytes),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "dist__output", {
-                trace(node, port, remote_node, bytes);
+                self::trace(node, port, remote_node, bytes);
             });
         }
 
@@ -945,7 +945,7 @@ pub mod aio_pool {
             let mut port_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!((port port port_buffer), (i32 new_queue_length));
             ::dyntrace::sdt::if_traced!("dyntrace", "aio_pool__add", {
-                trace(port, new_queue_length);
+                self::trace(port, new_queue_length);
             });
         }
 
@@ -1015,7 +1015,7 @@ pub mod aio_pool {
             let mut port_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!((port port port_buffer), (i32 new_queue_length), (small lane));
             ::dyntrace::sdt::if_traced!("dyntrace", "aio_pool__get", {
-                trace(port, new_queue_length, lane);
+                self::trace(port, new_queue_length, lane);
             });
         }
 
@@ -1089,7 +1089,7 @@ pub mod port {
             let mut port_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!((port port port_buffer));
             ::dyntrace::sdt::if_traced!("dyntrace", "port__busy", {
-                trace(port);
+                self::trace(port);
             });
         }
 
@@ -1157,7 +1157,7 @@ pub mod port {
             let mut port_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!((port port port_buffer));
             ::dyntrace::sdt::if_traced!("dyntrace", "port__not_busy", {
-                trace(port);
+                self::trace(port);
             });
         }
 
@@ -1287,7 +1287,7 @@ pub mod efile_drv {
                 (port port port_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "efile_drv__entry", {
-                trace(thread_id, tag, user_tag, command, s1, s2, i1, i2, i3, i4, port);
+                self::trace(thread_id, tag, user_tag, command, s1, s2, i1, i2, i3, i4, port);
             });
         }
 
@@ -1381,7 +1381,7 @@ pub mod efile_drv {
         pub(super) fn fire(thread_id: i32, tag: i32, command: i32) {
             ::dyntrace::sdt::record!((i32 thread_id), (count tag), (small command));
             ::dyntrace::sdt::if_traced!("dyntrace", "efile_drv__int_entry", {
-                trace(thread_id, tag, command);
+                self::trace(thread_id, tag, command);
             });
         }
 
@@ -1446,7 +1446,7 @@ pub mod efile_drv {
         pub(super) fn fire(thread_id: i32, tag: i32, command: i32) {
             ::dyntrace::sdt::record!((i32 thread_id), (count tag), (small command));
             ::dyntrace::sdt::if_traced!("dyntrace", "efile_drv__int_return", {
-                trace(thread_id, tag, command);
+                self::trace(thread_id, tag, command);
             });
         }
 
@@ -1536,7 +1536,7 @@ pub mod efile_drv {
                 (i64 bytes),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "efile_drv__return", {
-                trace(thread_id, tag, user_tag, command, success, errno, bytes);
+                self::trace(thread_id, tag, user_tag, command, success, errno, bytes);
             });
         }
 
@@ -1648,7 +1648,7 @@ pub mod seq_trace {
                 (i32 token_current),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "seq_trace__operation", {
-                trace(thread_id, tag, proc, token_label, token_previous, token_current);
+                self::trace(thread_id, tag, proc, token_label, token_previous, token_current);
             });
         }
 
@@ -1754,7 +1754,7 @@ pub mod process {
                 (str user_tag user_tag_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "process__spawn", {
-                trace(proc, fun, parent, place, user_tag);
+                self::trace(proc, fun, parent, place, user_tag);
             });
         }
 
@@ -1842,7 +1842,7 @@ pub mod process {
             let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!((process proc proc_buffer), (str reason reason_buffer));
             ::dyntrace::sdt::if_traced!("dyntrace", "process__exit", {
-                trace(proc, reason);
+                self::trace(proc, reason);
             });
         }
 
@@ -1915,7 +1915,7 @@ pub mod process {
             let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!((process proc proc_buffer), (str fun fun_buffer));
             ::dyntrace::sdt::if_traced!("dyntrace", "process__scheduled", {
-                trace(proc, fun);
+                self::trace(proc, fun);
             });
         }
 
@@ -1998,7 +1998,7 @@ pub mod process {
                 (str outcome outcome_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "process__unscheduled", {
-                trace(proc, polled, outcome);
+                self::trace(proc, polled, outcome);
             });
         }
 
@@ -2078,7 +2078,7 @@ pub mod process {
             let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!((str waker waker_buffer), (process proc proc_buffer));
             ::dyntrace::sdt::if_traced!("dyntrace", "process__wake", {
-                trace(waker, proc);
+                self::trace(waker, proc);
             });
         }
 
@@ -2169,7 +2169,7 @@ pub mod process {
                 (str place place_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "process__wait", {
-                trace(proc, resource, kind, place);
+                self::trace(proc, resource, kind, place);
             });
         }
 
@@ -2286,7 +2286,7 @@ pub mod process {
                 (str place place_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "process__resume", {
-                trace(proc, resource, waited, outcome, kind, place);
+                self::trace(proc, resource, waited, outcome, kind, place);
             });
         }
 
@@ -2396,7 +2396,7 @@ pub mod resource {
                 (str place place_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "resource__new", {
-                trace(resource, kind, name, place);
+                self::trace(resource, kind, name, place);
             });
         }
 
@@ -2481,7 +2481,7 @@ pub mod resource {
             let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!((str resource resource_buffer), (str kind kind_buffer));
             ::dyntrace::sdt::if_traced!("dyntrace", "resource__drop", {
-                trace(resource, kind);
+                self::trace(resource, kind);
             });
         }
 
@@ -2566,7 +2566,7 @@ pub mod blocking {
                 (u32 queue_length),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "blocking__add", {
-                trace(proc, fun, queue_length);
+                self::trace(proc, fun, queue_length);
             });
         }
 
@@ -2653,7 +2653,7 @@ pub mod blocking {
                 (u32 queue_length),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "blocking__get", {
-                trace(proc, fun, queue_length);
+                self::trace(proc, fun, queue_length);
             });
         }
 
@@ -2745,7 +2745,7 @@ pub mod blocking {
                 (str reason reason_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "blocking__done", {
-                trace(proc, fun, queue_length, reason);
+                self::trace(proc, fun, queue_length, reason);
             });
         }
 
@@ -2851,7 +2851,7 @@ pub mod system_monitor {
                 (str state state_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__long_schedule", {
-                trace(proc, fun, polled, limit, thread, state);
+                self::trace(proc, fun, polled, limit, thread, state);
             });
         }
 
@@ -2959,7 +2959,7 @@ pub mod system_monitor {
                 (u64 limit),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__long_wait", {
-                trace(proc, resource, kind, place, waited, limit);
+                self::trace(proc, resource, kind, place, waited, limit);
             });
         }
 
@@ -3046,7 +3046,7 @@ pub mod system_monitor {
             let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!((process proc proc_buffer), (u64 queue_len), (u64 limit));
             ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__long_message_queue", {
-                trace(proc, queue_len, limit);
+                self::trace(proc, queue_len, limit);
             });
         }
 
@@ -3117,7 +3117,7 @@ pub mod system_monitor {
             let mut port_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!((port port port_buffer), (u64 queue_length), (u64 limit));
             ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__busy_port", {
-                trace(port, queue_length, limit);
+                self::trace(port, queue_length, limit);
             });
         }
 
@@ -3182,7 +3182,7 @@ pub mod system_monitor {
         pub(super) fn fire(queue_length: u64, limit: u64) {
             ::dyntrace::sdt::record!((u64 queue_length), (u64 limit));
             ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__long_blocking_queue", {
-                trace(queue_length, limit);
+                self::trace(queue_length, limit);
             });
         }
 
@@ -3244,7 +3244,7 @@ pub mod system_monitor {
         pub(super) fn fire(tasks: u64, limit: u64) {
             ::dyntrace::sdt::record!((u64 tasks), (u64 limit));
             ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__too_many_tasks", {
-                trace(tasks, limit);
+                self::trace(tasks, limit);
             });
         }
 
@@ -3313,7 +3313,7 @@ pub mod user_trace {
             let mut message_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!((str message message_buffer));
             ::dyntrace::sdt::if_traced!("dyntrace", "user_trace__s1", {
-                trace(message);
+                self::trace(message);
             });
         }
 
@@ -3433,7 +3433,7 @@ pub mod user_trace {
                 (str s4 s4_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "user_trace__i4s4", {
-                trace(proc, user_tag, i1, i2, i3, i4, s1, s2, s3, s4);
+                self::trace(proc, user_tag, i1, i2, i3, i4, s1, s2, s3, s4);
             });
         }
 
@@ -3567,7 +3567,7 @@ pub mod function {
                 (str caller caller_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "function__entry", {
-                trace(proc, function, arguments, user_tag, caller);
+                self::trace(proc, function, arguments, user_tag, caller);
             });
         }
 
@@ -3691,7 +3691,7 @@ pub mod function {
                 (u64 polled),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "function__return", {
-                trace(proc, function, value, user_tag, kind, took, polled);
+                self::trace(proc, function, value, user_tag, kind, took, polled);
             });
         }
 
@@ -3803,7 +3803,7 @@ pub mod code {
                 (u64 size),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "code__load", {
-                trace(module, version, file, start, size);
+                self::trace(module, version, file, start, size);
             });
         }
 
@@ -3916,7 +3916,7 @@ pub mod code {
                 (str old_version old_version_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "code__upgrade", {
-                trace(module, version, file, start, size, old_version);
+                self::trace(module, version, file, start, size, old_version);
             });
         }
 
@@ -4016,7 +4016,7 @@ pub mod code {
                 (u64 size),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "code__purge", {
-                trace(module, version, start, size);
+                self::trace(module, version, start, size);
             });
         }
 

@@ -246,10 +246,10 @@ impl StreamFile {
 }
 
 /// Restores the calling thread's errno when dropped: code interrupted by a probe must not see it change.
-struct KeptErrno(libc::c_int);
+pub(super) struct KeptErrno(libc::c_int);
 
 impl KeptErrno {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         // SAFETY: each thread has an errno that lives as long as the thread.
         Self(unsafe { *errno() })
     }

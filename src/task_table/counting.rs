@@ -69,7 +69,6 @@ impl Counter {
 
     /// Begins to count the tasks of a runtime, which is new.
     pub(crate) fn begin(&self, runtime: &Handle) {
-        hold_across_forks!(Counters, counters());
         let id = runtime.id();
         let (_, tally) = self.own.get_or_init(|| {
             let mut counters = counters();
@@ -200,5 +199,10 @@ fn tally_of(runtime: Id) -> Option<&'static Tally> {
 
 /// Nothing panics under this lock.
 fn counters() -> MutexGuard<'static, Counters> {
+    hold_across_forks!(Counters, held());
+    held()
+}
+
+fn held() -> MutexGuard<'static, Counters> {
     COUNTERS.lock().unwrap_or_else(PoisonError::into_inner)
 }

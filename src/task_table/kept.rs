@@ -417,8 +417,8 @@ pub(crate) fn wait_begins(begun: &Begun) -> u32 {
     polled.current.seat
 }
 
-/// [`wait_begins`] for a wait around others, at the end of its first poll that returns pending: unless the row has one of those others,
-/// which began in this poll, or was found to last in it.
+/// [`wait_begins`] for a wait around others, at the end of its first poll that returns pending. Does nothing if the row has a wait that
+/// began in this poll, or was polled in it.
 pub(crate) fn enclosing_wait_begins(begun: &Begun) -> u32 {
     let Some(polled) = polled().filter(|polled| polled.is_of(begun.pid)) else { return 0 };
     let (wait, began) = (polled.wait(), polled.began());

@@ -458,6 +458,7 @@ mod linux {
     fn is_so_in_child(run: impl FnOnce() -> bool) -> bool {
         // SAFETY: as in the test above.
         let child = unsafe { libc::fork() };
+        assert!(child >= 0);
         if child == 0 {
             // SAFETY: as in the test above.
             unsafe { libc::alarm(20) };

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use dyntrace::trace::{Limits, Session};
@@ -79,4 +79,40 @@ async fn a_future_owns_its_arguments_to_its_end() {
     let session = Session::start(Limits::default(), |_| ()).unwrap();
     assert!(session.set("**::owned::**").await.unwrap().functions >= 6);
     check_all();
+}
+
+/// Notes its letter when it is dropped.
+struct Letter<'l>(char, &'l Mutex<String>);
+
+impl Drop for Letter<'_> {
+    fn drop(&mut self) {
+        self.1.lock().unwrap().push(self.0);
+    }
+}
+
+type Pair<'l> = (Letter<'l>, Letter<'l>);
+
+fn untraced<'l>(_a: Letter<'l>, _: Letter<'l>, (_c, _): Pair<'l>, _: Letter<'l>, _f: Letter<'l>) {}
+
+#[traced(skip(_a, _f))]
+fn traced_alike<'l>(_a: Letter<'l>, _: Letter<'l>, (_c, _): Pair<'l>, _: Letter<'l>, _f: Letter<'l>) {}
+
+#[traced(skip(_a, _f))]
+async fn traced_later<'l>(_a: Letter<'l>, _: Letter<'l>, (_c, _): Pair<'l>, _: Letter<'l>, _f: Letter<'l>) {}
+
+#[test]
+fn arguments_are_dropped_in_the_order_of_an_untraced_function() {
+    let dropped = |call: fn(Letter<'_>, Letter<'_>, Pair<'_>, Letter<'_>, Letter<'_>)| {
+        let letters = Mutex::new(String::new());
+        let [a, b, c, d, e, f] = ['a', 'b', 'c', 'd', 'e', 'f'].map(|letter| Letter(letter, &letters));
+        call(a, b, (c, d), e, f);
+        letters.into_inner().unwrap()
+    };
+    let order = dropped(untraced);
+    assert_eq!(dropped(traced_alike), order);
+    let later = dropped(|a, b, pair, e, f| {
+        let future = pin!(traced_later(a, b, pair, e, f));
+        assert!(future.poll(&mut Context::from_waker(Waker::noop())).is_ready());
+    });
+    assert_eq!(later, order);
 }

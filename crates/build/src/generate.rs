@@ -199,7 +199,7 @@ impl Code {
         });
         self.list("::dyntrace::sdt::record!(", &recorded.collect::<Vec<_>>(), ");");
         self.open(&format!("::dyntrace::sdt::if_traced!(\"{provider}\", \"{name}\", {{"));
-        self.list("trace(", &probe.parameters, ");");
+        self.list("self::trace(", &probe.parameters, ");");
         self.depth -= 1;
         self.line("});");
         self.close();

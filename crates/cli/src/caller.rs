@@ -94,15 +94,17 @@ struct Symbols {
 }
 
 impl Symbols {
-    /// `None` for a file that cannot be read, or is none.
+    /// `None` for a file that cannot be read or is not a regular file.
     fn of(path: &Path) -> Option<Symbols> {
         let file = regular(path).ok()?;
-        // The file that was checked, not another one that has its path by now.
+        // The loader finds split units beside the path. Without such a file: the program that was checked, whatever has its path by now.
+        let split = path.with_added_extension("dwp");
         #[cfg(target_os = "linux")]
-        let path = {
+        if regular(&split).is_err() && regular(&path.with_extension("dwp")).is_err() {
             use std::os::fd::AsRawFd as _;
-            format!("/proc/self/fd/{}", file.as_raw_fd())
-        };
+            let checked = format!("/proc/self/fd/{}", file.as_raw_fd());
+            return Some(Symbols { loader: Loader::new(checked).ok()?, _file: file });
+        }
         Some(Symbols { loader: Loader::new(path).ok()?, _file: file })
     }
 }

@@ -36,8 +36,8 @@ pub enum Notice {
     ChildChanged,
 }
 
-/// Calls `tell` for every signal, in a thread of its own. It returns whether somebody receives them. If nobody does any more, one signal is
-/// dropped, as it may have been meant for the wait that has just ended, and the next one acts as if it were not received. Signals that were
+/// Calls `tell` for every signal, in a thread of its own. `tell` returns false if there is no receiver any more. The first such signal is
+/// dropped: the user may have meant the wait that has just ended. The second one acts as if nobody had asked for signals. Signals that were
 /// ignored when this process started, as with `nohup`, stay ignored, here and in the command.
 pub fn receive(tell: impl Fn(Notice) -> bool + Send + 'static) -> anyhow::Result<()> {
     // Bit 0 is signal 1.

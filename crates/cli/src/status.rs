@@ -45,7 +45,7 @@ pub fn status(arguments: &Arguments) -> Outcome {
     };
     let text = if arguments.json {
         let processes: Vec<Value> = answers.iter().map(|(pid, records)| object(*pid, records)).collect();
-        format!("{:#}\n", Value::Array(processes))
+        escape::json(format_args!("{:#}", Value::Array(processes))) + "\n"
     } else if answers.is_empty() {
         "no process of this user lets its recorder be controlled: start one with DYNTRACE=control\n".to_owned()
     } else {

@@ -171,6 +171,8 @@ fn doctor_of_a_process() {
     let findings: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
     let control = findings.iter().find(|finding| finding["topic"] == "control").unwrap();
     assert!(control["text"].as_str().unwrap().contains(&format!("process {own} ")), "{control}");
+    let memory = findings.iter().find(|finding| finding["topic"] == "memory").unwrap();
+    assert_eq!(memory["status"], "ok", "{memory}");
     assert_eq!(output.status.code(), Some(0), "{findings:#?}");
 }
 

@@ -180,13 +180,18 @@ fn arguments(signature: &mut Signature, options: &Options) -> Result<Vec<Argumen
             }
             FnArg::Typed(typed) => {
                 let pattern = &typed.pat;
-                let (name, ident) = match &**pattern {
+                let (name, ident, whole) = match &**pattern {
                     Pat::Ident(bound) if bound.by_ref.is_none() && bound.subpat.is_none() => {
-                        (bound.ident.to_string(), bound.ident.clone())
+                        (bound.ident.to_string(), bound.ident.clone(), quote!())
                     }
-                    _ => ("_".to_owned(), format_ident!("__dyntrace_{}", place, span = Span::mixed_site())),
+                    _ => {
+                        let ident = format_ident!("__dyntrace_{}", place, span = Span::mixed_site());
+                        // As the compiler does: a part that the pattern does not bind is dropped in its argument's turn.
+                        let whole = quote!(let #ident = #ident;);
+                        ("_".to_owned(), ident, whole)
+                    }
                 };
-                let binding = quote!(let #pattern = #ident;);
+                let binding = quote!(#whole let #pattern = #ident;);
                 *typed.pat = parse_quote!(#ident);
                 (name, ident, binding)
             }

@@ -70,7 +70,8 @@ impl<const OTHERS: usize> Locked<OTHERS> {
 
     /// Sets a word, from 1, to 0 if it has this value. Any thread may do so at any time, also during a change.
     ///
-    /// For words whose values do not come back, that no change computes from their last value, and whose 0 readers take alone.
+    /// For words that never get the same value twice, whose new values do not depend on the old one, and whose 0 readers understand without
+    /// the other words.
     pub fn clear(&self, word: usize, value: u64) {
         // Relaxed: the 0 tells nothing of other words. If a change sets the word, its value stays, whichever of the two comes first.
         let _ = self.others[word - 1].compare_exchange(value, 0, Relaxed, Relaxed);

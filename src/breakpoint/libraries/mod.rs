@@ -8,6 +8,7 @@ pub(crate) mod index;
 pub(crate) mod modules;
 mod paths;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -208,12 +209,19 @@ pub(crate) unsafe fn leave(sites: &'static [Site]) {
     }
 }
 
-/// Removes the sites of a library when the program ends, which leaves the library mapped. Blocks for a second at most: a thread in the
-/// middle of a hit may never get on, and the thread that ends the program may be pinned itself. If so, breakpoints stay in the words.
+/// Removes the sites of a library when the program ends, which leaves the library mapped. Blocks for a second at most, once for all
+/// libraries: a thread in the middle of a hit may never get on, and the thread that ends the program may be pinned itself. If the wait
+/// fails, the breakpoints stay in the words.
 #[cfg_attr(any(not(target_os = "linux"), miri), allow(dead_code, reason = "only Linux reports loaded libraries"))]
 pub(crate) fn leave_at_exit(sites: &'static [Site]) {
-    if forget(sites).is_some() && thread_progress::wait_blocking(PATIENCE_AT_EXIT).is_ok() {
-        free(take(sites));
+    // Relaxed: the thread that ends the program is the only one here.
+    static HAS_FAILED: AtomicBool = AtomicBool::new(false);
+    if forget(sites).is_none() || HAS_FAILED.load(Ordering::Relaxed) {
+        return;
+    }
+    match thread_progress::wait_blocking(PATIENCE_AT_EXIT) {
+        Ok(_) => free(take(sites)),
+        Err(_) => HAS_FAILED.store(true, Ordering::Relaxed),
     }
 }
 

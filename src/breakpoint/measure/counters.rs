@@ -6,8 +6,8 @@
 //! A timed call that keeps only the number of the slot may outlive the counter. So each table also counts the timed calls that are
 //! running, and a slot is reused when there are none:
 //!
-//! 1. A call begins pinned, under an entry with the counter: it adds 1. A counter is dropped after a wait for thread progress, which
-//!    shows all these calls. From then on their number only falls.
+//! 1. A call begins pinned, under an entry with the counter: it adds 1. A counter is dropped after a wait for thread progress: all
+//!    these calls are counted then, and from then on their number only falls.
 //! 2. The call ends: it adds its time, and subtracts 1.
 //! 3. A new counter takes a slot whose numbers, summed over the tables, are 0: so it finds all times added.
 

@@ -8,11 +8,11 @@ use std::thread;
 use std::time::Duration;
 
 use super::patterns::remove_all;
-use crate::aio_pool::contain;
 use crate::breakpoint::event::Event;
 use crate::breakpoint::hit::busy::untraced_thread;
 use crate::breakpoint::state::limits::{Limits, SessionState};
 use crate::breakpoint::state::session_core::{Destination, SessionCore};
+use crate::contain::contain;
 use crate::thread_progress::{self, os::without_signals};
 
 /// The wait for events of a session without a time limit.

@@ -26,7 +26,7 @@ pub(crate) struct GenericBp {
     block: NonNull<Block>,
     /// The number of sites that have it in their words, or get it there.
     sites: Cell<u32>,
-    /// The number of the setting that changes it. 0 after the end; not if a fork or a drop left that setting in the middle.
+    /// The number of the setting that changes it. 0 if none does. One that a fork or a drop left in the middle leaves its number.
     staged_by: Cell<u32>,
 }
 
@@ -183,7 +183,7 @@ impl Bp {
 
     /// Takes the breakpoint out of the site's word.
     pub(crate) fn take(site: &Site) -> Option<Bp> {
-        // Acquire: another thread may have published it. Partner: `publish`. Null tells readers of nothing, as in `retract`.
+        // Acquire: another thread may have published it. Partner: `publish`. A reader that finds null reads nothing else.
         NonNull::new(unmarked(site.word().swap(ptr::null_mut(), Ordering::Acquire)).cast()).map(Bp)
     }
 

@@ -185,6 +185,7 @@ mod tests {
         assert!(poll().is_pending());
         // SAFETY: the child polls the future, takes no lock of another thread, and ends by `_exit`.
         let child = unsafe { libc::fork() };
+        assert!(child >= 0);
         if child == 0 {
             let is_error = matches!(poll(), Poll::Ready(Err(_)));
             // SAFETY: has no conditions, and runs nothing of the parent's.

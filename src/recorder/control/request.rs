@@ -31,8 +31,9 @@ use crate::host;
 use crate::recorder::children::IS_CONTROLLED;
 use crate::recorder::descriptor::Descriptor;
 use crate::recorder::sessions::try_sessions;
+use crate::recorder::stream_file::KeptErrno;
 use crate::thread_progress::is_pinned;
-use crate::thread_progress::os::may_be_in_handler;
+use crate::thread_progress::os::{may_be_in_handler, without_file_size_signal};
 
 /// The process that is asked, by its number in its own pid namespace. The command finds the section in stripped programs, too.
 #[used]
@@ -68,6 +69,8 @@ impl Descriptor {
 
 #[cold]
 fn open_outside_handlers(probe: &Descriptor) {
+    // This may be a handler, or between a call of the C library and the look at its error.
+    let _kept = KeptErrno::new();
     if take(probe) {
         open_if_asked();
     }
@@ -94,7 +97,9 @@ fn open_if_this_process() {
         return;
     }
     if let Err(error) = control() {
-        // A program may run without standard error.
-        let _ = writeln!(io::stderr(), "dyntrace: asked from outside for a control socket: {error}");
+        // A program may run without standard error, or with a file at the process's limit for the size of files.
+        without_file_size_signal(|| {
+            let _ = writeln!(io::stderr(), "dyntrace: asked from outside for a control socket: {error}");
+        });
     }
 }

@@ -7,6 +7,7 @@ use std::io;
 use std::mem;
 use std::os::fd::AsFd as _;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -141,9 +142,12 @@ impl<S: SessionAccess> Server<S> {
             self.connections.iter().map(|connection| PollFd::new(&connection.stream, PollFlags::IN)).collect();
         fds.push(PollFd::from_borrowed_fd(self.listener.as_fd(), listens));
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
-        if poll(&mut fds, limit.as_ref()).is_err() {
-            // Out of memory: treat all as not ready.
+        if let Err(error) = poll(&mut fds, limit.as_ref()) {
+            // Out of memory, or refused: fewer descriptors are allowed than are open, or a filter forbids the call. None counts as ready.
             fds.iter_mut().for_each(PollFd::clear_revents);
+            if error != Errno::INTR {
+                thread::sleep(PAUSE);
+            }
         }
         let mut ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
         Ready { listener: ready.pop().unwrap_or(false), connections: ready }

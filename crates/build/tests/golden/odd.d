@@ -5,6 +5,7 @@ provider odd {
     probe Upper__Case(const char *Name, unsigned char Octet);
     probe names__names(int names);
     probe fire(char *fire_buffer, char *fire);
+    probe trace(int trace);
     probe most(char *, char *, char *, char *, char *, char *,
                long, unsigned long, short, unsigned short, char, unsigned char);
 

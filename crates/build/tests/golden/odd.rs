@@ -79,7 +79,7 @@ pub mod names {
                 (i32 fire),
             );
             ::dyntrace::sdt::if_traced!("odd", "names__self", {
-                trace(self_, self_buffer, into, fn_once, arguments, fire);
+                self::trace(self_, self_buffer, into, fn_once, arguments, fire);
             });
         }
 
@@ -183,7 +183,7 @@ pub mod names {
                 (i32 arg5),
             );
             ::dyntrace::sdt::if_traced!("odd", "names__type", {
-                trace(s1, s_1, __s1, r#return, arg4, arg5);
+                self::trace(s1, s_1, __s1, r#return, arg4, arg5);
             });
         }
 
@@ -258,7 +258,7 @@ pub mod names {
         pub(super) fn fire(names: i32) {
             ::dyntrace::sdt::record!((i32 names));
             ::dyntrace::sdt::if_traced!("odd", "names__names", {
-                trace(names);
+                self::trace(names);
             });
         }
 
@@ -325,7 +325,7 @@ pub mod Upper {
             let mut Name_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!((str Name Name_buffer), (u32 Octet));
             ::dyntrace::sdt::if_traced!("odd", "Upper__Case", {
-                trace(Name, Octet);
+                self::trace(Name, Octet);
             });
         }
 
@@ -393,7 +393,7 @@ pub mod fire {
         let mut fire_buffer_ = ::dyntrace::sdt::Buffer::new();
         ::dyntrace::sdt::record!((str fire_buffer fire_buffer_buffer), (str fire fire_buffer_));
         ::dyntrace::sdt::if_traced!("odd", "fire", {
-            trace(fire_buffer, fire);
+            self::trace(fire_buffer, fire);
         });
     }
 
@@ -410,6 +410,62 @@ pub mod fire {
             "fire",
             (str fire_buffer "char *")
             (str fire "char *")
+        );
+    }
+}
+
+/// The probe `trace` of the provider `odd`.
+/// `arguments` makes these values while a tracer looks at it, only then:
+///
+/// | argument | in D | in Rust | meaning |
+/// |---|---|---|---|
+/// | `trace` | `int` | `i32` |  |
+#[inline(always)]
+#[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+pub fn trace(arguments: impl FnOnce() -> i32) {
+    ::dyntrace::sdt::if_enabled!("odd", "trace", trace, {
+        ::dyntrace::sdt::return_if_discarded!(trace);
+        let trace = arguments();
+        trace::fire(trace);
+    });
+}
+
+/// Whether `trace` is traced, and its firing.
+pub mod trace {
+    ::dyntrace::sdt::declare!("odd", "trace");
+    ::dyntrace::sdt::describe!(
+        "odd", "trace", (i32 "trace")
+    );
+
+    /// Whether a tracer looks at `trace` now.
+    #[inline(always)]
+    #[must_use]
+    #[allow(dead_code, named_asm_labels)]
+    pub fn is_enabled() -> bool {
+        ::dyntrace::sdt::if_enabled!("odd", "trace", self, { return true });
+        false
+    }
+
+    ::dyntrace::sdt::discard!("odd", "trace");
+
+    #[cold]
+    #[inline(never)]
+    #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+    pub(super) fn fire(trace: i32) {
+        ::dyntrace::sdt::record!((i32 trace));
+        ::dyntrace::sdt::if_traced!("odd", "trace", {
+            self::trace(trace);
+        });
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+    pub(crate) fn trace(trace: i32) {
+        ::dyntrace::sdt::site!(
+            "odd",
+            "trace",
+            (i32 trace "int")
         );
     }
 }
@@ -532,7 +588,7 @@ pub mod most {
             (u32 arg11),
         );
         ::dyntrace::sdt::if_traced!("odd", "most", {
-            trace(arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11);
+            self::trace(arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11);
         });
     }
 
@@ -630,7 +686,7 @@ pub mod markdown {
     pub(super) fn fire(x: i32) {
         ::dyntrace::sdt::record!((i32 x));
         ::dyntrace::sdt::if_traced!("odd", "markdown", {
-            trace(x);
+            self::trace(x);
         });
     }
 

@@ -54,7 +54,7 @@ pub mod order {
             let mut name_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!((str name name_buffer), (u32 cents));
             ::dyntrace::sdt::if_traced!("shop", "order__paid", {
-                trace(name, cents);
+                self::trace(name, cents);
             });
         }
 
@@ -115,7 +115,7 @@ pub mod order {
         pub(super) fn fire(r#type: i32, arg1: u32, balance: i64) {
             ::dyntrace::sdt::record!((i32 r#type), (u32 arg1), (i64 balance));
             ::dyntrace::sdt::if_traced!("shop", "order__return", {
-                trace(r#type, arg1, balance);
+                self::trace(r#type, arg1, balance);
             });
         }
 
@@ -172,7 +172,7 @@ pub mod tick {
     pub(super) fn fire() {
         ::dyntrace::sdt::record!();
         ::dyntrace::sdt::if_traced!("shop", "tick", {
-            trace();
+            self::trace();
         });
     }
 

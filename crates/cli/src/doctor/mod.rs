@@ -7,6 +7,8 @@ mod finding;
 mod hits;
 mod kernel;
 #[cfg(target_os = "linux")]
+mod memory;
+#[cfg(target_os = "linux")]
 mod polls;
 mod recorder;
 #[cfg(target_os = "linux")]
@@ -39,7 +41,7 @@ pub fn doctor(subject: Option<&Subject>, providers: &Providers, json: bool) -> O
         Some(Subject::Process(pid)) => {
             findings.extend(of_program(&process::program(*pid)?.readable, providers, &found)?);
             #[cfg(target_os = "linux")]
-            findings.push(control::check(*pid));
+            findings.extend([memory::check(*pid), control::check(*pid)]);
         }
     }
     let mut out = anstream::stdout().lock();
@@ -69,12 +71,16 @@ fn of_machine(found: &[(Kind, Search)]) -> Vec<Finding> {
 
 fn of_program(binary: &Path, providers: &Providers, found: &[(Kind, Search)]) -> Result<Vec<Finding>> {
     let object = Object::read(binary)?;
-    let mut findings = binary::check(&object, providers);
+    #[cfg(target_os = "linux")]
+    let (tasks, has_tasks) = tasks::check(binary);
+    #[cfg(not(target_os = "linux"))]
+    let has_tasks = false;
+    let mut findings = binary::check(&object, providers, has_tasks);
     if cfg!(target_os = "linux") {
         findings.extend(hits::check(&object, found));
     }
     #[cfg(target_os = "linux")]
-    findings.extend(tasks::check(binary));
+    findings.extend(tasks);
     Ok(findings)
 }
 

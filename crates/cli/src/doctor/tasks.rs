@@ -14,16 +14,21 @@ const TOPIC: &str = "tasks";
 const DEBUG: &str = "build it with debug = 2 in its profile (CARGO_PROFILE_RELEASE_DEBUG=2); to run it stripped, keep the file that \
                      objcopy --only-keep-debug makes, and give it with --debug";
 
-pub fn check(path: &Path) -> Vec<Finding> {
-    match Preview::of(path) {
-        Ok(preview) => std::iter::once(finding(&preview)).chain(polls::check(&preview)).collect(),
+/// Returns the findings, and whether the program has tasks.
+pub fn check(path: &Path) -> (Vec<Finding>, bool) {
+    let finding = match Preview::of(path) {
+        Ok(preview) => {
+            let findings = std::iter::once(finding(&preview)).chain(polls::check(&preview)).collect();
+            return (findings, preview.total() > 0);
+        }
         Err(Error::NotElf { .. }) => {
-            vec![Finding::ok(TOPIC, "not looked at: dyntrace ps reads 64-bit little-endian programs of Linux")]
+            Finding::ok(TOPIC, "not looked at: dyntrace ps reads 64-bit little-endian programs of Linux")
         }
         Err(error) => {
-            vec![Finding::warn(TOPIC, error.to_string(), "make the file readable, or run dyntrace doctor as its owner")]
+            Finding::warn(TOPIC, error.to_string(), "make the file readable, or run dyntrace doctor as its owner")
         }
-    }
+    };
+    (vec![finding], false)
 }
 
 /// Judges by what can be shown of most types of tasks: the linker may have merged the functions of a few.
@@ -101,7 +106,7 @@ mod tests {
     #[test]
     fn other_programs_are_in_order() {
         assert_eq!(told(0, 0, 0, 0).0, Status::Ok);
-        let checked = |path: &str| check(Path::new(path)).iter().map(|finding| finding.status).collect::<Vec<_>>();
+        let checked = |path: &str| check(Path::new(path)).0.iter().map(|finding| finding.status).collect::<Vec<_>>();
         assert_eq!(checked("/bin/true"), [Status::Ok]);
         assert_eq!(checked("/proc/self/absent"), [Status::Warn]);
     }

@@ -13,7 +13,7 @@ use dyntrace_metrics::Figures;
 use crate::escape;
 use crate::exit::Failure;
 use crate::metrics;
-use crate::record::process::{connect, number, refusal};
+use crate::record::process::{PATIENCE, connect, number, refusal};
 use crate::signals::{self, Notice};
 use crate::view::PAUSE;
 
@@ -46,7 +46,7 @@ impl Session {
         options.mode = Mode::Overwrite;
         options.size = Some(size);
         options.probes = probes.iter().map(|&probe| probe.into()).collect();
-        let started = connection.request(&Request::Start(options)).map_err(refusal)?;
+        let started = connection.request_within(&Request::Start(options), PATIENCE).map_err(refusal)?;
         if !directory.exists() {
             let directory = escape::path(directory);
             let error = anyhow!(
@@ -83,7 +83,7 @@ impl Session {
         if !self.is_open() {
             return Ok(());
         }
-        match self.connection.request(&Request::Stop(self.number)) {
+        match self.connection.request_within(&Request::Stop(self.number), PATIENCE) {
             Ok(_) => Ok(()),
             // The process ended meanwhile.
             Err(ControlError::System { .. }) if !self.connection.is_open() => Ok(()),

@@ -17,8 +17,7 @@ Examples:
 An event tells that a poll, a task, a mailbox, a port or a queue has crossed its limit; the next
 one of the same comes after it fell to the limit or below, and crossed it again. Each fires a probe
 system_monitor-KIND of the process, too. A poll that lasts comes with the functions that its thread
-is in: this command holds the thread for less than a millisecond, as dyntrace threads does, when
-the event has come.
+is in: this command holds the thread for a moment, as dyntrace threads does, when the event has come.
 
 From then on the process keeps its table of tasks, if a limit of tasks, polls or waits is given. Of
 tasks that it spawned before, polls are seen, without names of functions, and waits are not.

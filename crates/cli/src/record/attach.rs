@@ -158,12 +158,17 @@ impl Places {
     }
 }
 
-fn explain(pid: u32, error: io::Error) -> Failure {
+/// The way to the permission of a debugger.
+pub fn permission() -> String {
     let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
-    let why = match scope.trim() {
+    match scope.trim() {
         "" | "0" => "run this as root or as the user of the process".to_owned(),
         scope => format!("kernel.yama.ptrace_scope is {scope}: run this as root"),
-    };
+    }
+}
+
+fn explain(pid: u32, error: io::Error) -> Failure {
+    let why = permission();
     let error = anyhow::Error::new(error).context(format!(
         "process {pid} has no control socket, and this user may not ask it for one: {why}, or start the process with \
          DYNTRACE=control in its environment"

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
@@ -15,7 +16,8 @@ use crate::exit::{self, Failure};
 /// The folder with the rings of a process that overwrites.
 const RINGS: &str = ".rings";
 
-/// Makes plain traces of the recordings in `directory`, except those of processes that still record.
+/// Makes plain traces of the recordings in `directory`, except those of processes that still record. Those of other processes are made also
+/// if one fails; the first error is returned.
 pub fn end(directory: &Path) -> Result<(), Failure> {
     let unreadable = |error| Failure::from(anyhow::Error::new(error));
     let folders: Vec<(PathBuf, u64)> = match Trace::open(directory) {
@@ -26,31 +28,32 @@ pub fn end(directory: &Path) -> Result<(), Failure> {
             other.map_err(unreadable)?.processes().iter().map(|process| (process.path.clone(), process.pid)).collect()
         }
     };
-    for (folder, pid) in folders {
-        let shown = escape::path(&folder);
-        if is_recording(pid, &folder) {
-            say!(
-                "dyntrace: process {pid} goes on, and so does its trace {shown}: dyntrace view shows its events so far"
-            );
-            continue;
-        }
-        match Folder::open(&folder) {
-            Ok(_) => {}
-            // Root recorded another user's process: root writes nothing to that user's folder by path.
-            Err(error) if Distrust::of(&error).is_some() => {
-                dyntrace_reader::finish(&folder)
-                    .with_context(|| format!("cannot finish the trace {shown}, which is left as it is"))?;
-                continue;
-            }
-            Err(error) => return Err(error).with_context(|| format!("cannot open {shown}")).map_err(Failure::from),
-        }
-        if folder.join(RINGS).exists() {
-            unroll(&folder)?;
-        } else {
-            dyntrace_reader::finish(&folder).map_err(unreadable)?;
-        }
-        remove_empty(&folder).with_context(|| format!("cannot remove empty files from {shown}"))?;
+    let ended: Vec<_> = folders.iter().map(|(folder, pid)| end_process(folder, *pid)).collect();
+    ended.into_iter().collect()
+}
+
+fn end_process(folder: &Path, pid: u64) -> Result<(), Failure> {
+    let shown = escape::path(folder);
+    if is_recording(pid, folder) {
+        say!("dyntrace: process {pid} goes on, and so does its trace {shown}: dyntrace view shows its events so far");
+        return Ok(());
     }
+    match Folder::open(folder) {
+        Ok(_) => {}
+        // Root recorded another user's process: root writes nothing to that user's folder by path.
+        Err(error) if Distrust::of(&error).is_some() => {
+            dyntrace_reader::finish(folder)
+                .with_context(|| format!("cannot finish the trace {shown}, which is left as it is"))?;
+            return Ok(());
+        }
+        Err(error) => return Err(error).with_context(|| format!("cannot open {shown}")).map_err(Failure::from),
+    }
+    if folder.join(RINGS).exists() {
+        unroll(folder)?;
+    } else {
+        dyntrace_reader::finish(folder).map_err(anyhow::Error::new)?;
+    }
+    remove_empty(folder).with_context(|| format!("cannot remove empty files from {shown}"))?;
     Ok(())
 }
 
@@ -77,7 +80,8 @@ fn nothing(directory: &Path) -> Failure {
     )
 }
 
-/// Whether the process maps files of the folder. True if its maps cannot be read.
+/// Whether the process maps files of the folder. If its maps cannot be read: whether it may be the one, by its user. The trace of a process
+/// in a container has the number that it has there, which here is another process's.
 fn is_recording(pid: u64, folder: &Path) -> bool {
     match fs::read(format!("/proc/{pid}/maps")) {
         Ok(maps) => {
@@ -85,7 +89,11 @@ fn is_recording(pid: u64, folder: &Path) -> bool {
             let folder = folder.as_os_str().as_encoded_bytes();
             maps.windows(folder.len().max(1)).any(|window| window == folder)
         }
-        Err(_) => Path::new(&format!("/proc/{pid}")).exists(),
+        Err(_) => {
+            let user = |path: &Path| fs::metadata(path).ok().map(|metadata| metadata.uid());
+            let process = user(Path::new(&format!("/proc/{pid}")));
+            process.is_some() && process == user(folder)
+        }
     }
 }
 

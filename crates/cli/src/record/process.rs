@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
+use std::time::Duration;
 
 use anyhow::anyhow;
 use dyntrace::recorder::Options;
@@ -17,12 +18,15 @@ use crate::signals::{self, Notice};
 use super::attach::attach;
 use super::progress::{PAUSE, Progress};
 
+/// How long a process may take to start or end a session: ending one may take it ten seconds. It may be stopped.
+pub const PATIENCE: Duration = Duration::from_secs(15);
+
 /// Records process `pid` until a signal arrives or the process ends.
 pub fn record(pid: u32, options: &Options) -> Result<(), Failure> {
     let mut connection = connect(pid)?;
     let (sender, notices) = mpsc::channel();
     signals::receive(move |notice| sender.send(notice).is_ok())?;
-    let started = connection.request(&Request::Start(options.clone())).map_err(refusal)?;
+    let started = connection.request_within(&Request::Start(options.clone()), PATIENCE).map_err(refusal)?;
     let session = number(&started, "session")?;
     let mut progress = Progress::new(&options.directory);
     let proc = format!("/proc/{pid}");
@@ -30,7 +34,7 @@ pub fn record(pid: u32, options: &Options) -> Result<(), Failure> {
     while connection.is_open() && Path::new(&proc).exists() {
         match signals::next(&notices, PAUSE)? {
             Some(Notice::Signal(signal)) if signal.ends_command() => {
-                return match connection.request(&Request::Stop(session)) {
+                return match connection.request_within(&Request::Stop(session), PATIENCE) {
                     Ok(_) => Ok(()),
                     // The process ended meanwhile.
                     Err(ControlError::System { .. }) if !connection.is_open() => Ok(()),

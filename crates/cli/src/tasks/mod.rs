@@ -136,7 +136,8 @@ pub struct Common {
     /// The file with the program's debug information, or with its split units (.dwp), if it is not where debuggers look
     #[arg(long, value_name = "FILE")]
     debug: Option<PathBuf>,
-    /// Stop the program for each look, some milliseconds; without it, tasks that change meanwhile are read again
+    /// Stop the program for each look, some milliseconds; without it, tasks that change meanwhile are read again. A shell that has the
+    /// program in the foreground puts it into the background
     #[arg(long)]
     stop: bool,
     /// Look again and again, and print the changes: + new tasks, - gone ones, ~ changed waits

@@ -44,6 +44,10 @@ fn processes_that_cannot_be_controlled() {
     place.run(&["status", "-p", &firing.pid()]).says(1, "does not answer: see whether it is stopped");
     let error = greeted.request_within(&Request::Status, Duration::from_millis(100)).unwrap_err();
     assert!(matches!(error, ControlError::Silent(_)), "{error}");
+    // Its answer comes late, and is not taken for that of another request.
+    send(&firing.child, Signal::SIGCONT);
+    let error = greeted.request(&Request::Status).unwrap_err();
+    assert!(matches!(error, ControlError::Silent(_)), "{error}");
 }
 
 #[test]

@@ -106,7 +106,7 @@ pub mod span {
                 (u32 line),
             );
             ::dyntrace::sdt::if_traced!("dyntrace_tracing", "span__new", {
-                trace(span_id, name, target, user_tag, fields, parent_id, level, file, line);
+                self::trace(span_id, name, target, user_tag, fields, parent_id, level, file, line);
             });
         }
 
@@ -214,7 +214,7 @@ pub mod span {
                 (str user_tag user_tag_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace_tracing", "span__enter", {
-                trace(span_id, name, target, user_tag);
+                self::trace(span_id, name, target, user_tag);
             });
         }
 
@@ -311,7 +311,7 @@ pub mod span {
                 (u64 busy_ns),
             );
             ::dyntrace::sdt::if_traced!("dyntrace_tracing", "span__exit", {
-                trace(span_id, name, target, user_tag, busy_ns);
+                self::trace(span_id, name, target, user_tag, busy_ns);
             });
         }
 
@@ -407,7 +407,7 @@ pub mod span {
                 (str user_tag user_tag_buffer),
             );
             ::dyntrace::sdt::if_traced!("dyntrace_tracing", "span__close", {
-                trace(span_id, name, target, user_tag);
+                self::trace(span_id, name, target, user_tag);
             });
         }
 
@@ -450,7 +450,7 @@ pub mod span {
 /// | `message` | `char *` | `Into<Text>` | its message, or null |
 /// | `fields` | `char *` | `Into<Text>` | its other fields as a JSON object; those that do not fit are left out, and `...` is their number |
 /// | `user_tag` | `char *` | `Into<Text>` | user tag in force, or null |
-/// | `number` | `int64_t` | `i64` | first field that is an integer, or 0 |
+/// | `number` | `int64_t` | `i64` | first field that is an integer; 0 without one, or if it has more than 64 bits |
 /// | `span_id` | `uint64_t` | `u64` | number of the span that it is in, or 0 |
 /// | `file` | `char *` | `Into<Text>` | path of the source file, or null |
 /// | `line` | `uint32_t` | `u32` | line in the file, or 0 |
@@ -531,7 +531,7 @@ pub mod event {
             (u32 line),
         );
         ::dyntrace::sdt::if_traced!("dyntrace_tracing", "event", {
-            trace(level, target, message, fields, user_tag, number, span_id, file, line);
+            self::trace(level, target, message, fields, user_tag, number, span_id, file, line);
         });
     }
 

@@ -25,8 +25,9 @@ Examples:
   dyntrace threads -p 4711 --all
   dyntrace threads -p 4711 --json | jq '.threads[] | select(.task)'
 
-Each thread is held for less than a millisecond while its stack is copied; the others run on. A thread that sleeps
-in a system call leaves it for that time: most calls go on afterwards, epoll_wait and some others return EINTR.
+Each thread is held while its stack is copied, the others run on: as root for less than a millisecond, otherwise for
+some milliseconds on a busy machine. A thread that sleeps in a system call leaves it for that time: most calls go on
+afterwards, epoll_wait and some others return EINTR.
 A thread polls the task whose cell and poll function are on its stack; where several fit, none is printed.
 
 Exit status:

@@ -40,7 +40,7 @@ fn a_function_that_panics_is_called_again() {
     assert_eq!((counts.of(Kind::LongSchedule), counts.panics()), (2, 1));
 }
 
-/// What a function panics with may panic in its destructor.
+/// The payload of a panic may panic when it is dropped.
 #[test]
 fn a_panic_that_panics_when_it_is_dropped_does_not_end_the_monitor() {
     struct Grenade;

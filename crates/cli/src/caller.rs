@@ -3,15 +3,14 @@
 mod stack;
 
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::hash::Hash;
-use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use addr2line::{Loader, demangle_auto};
-use nix::fcntl::OFlag;
+
+use crate::regular;
 
 /// The most files that are kept open, and the most texts that are remembered: a trace may name any number.
 const FILES: usize = 256;
@@ -96,26 +95,16 @@ struct Symbols {
 impl Symbols {
     /// `None` for a file that cannot be read or is not a regular file.
     fn of(path: &Path) -> Option<Symbols> {
-        let file = regular(path).ok()?;
+        let file = regular::open(path).ok()?;
         // The loader finds split units beside the path. Without such a file: the program that was checked, whatever has its path by now.
-        let split = path.with_added_extension("dwp");
         #[cfg(target_os = "linux")]
-        if regular(&split).is_err() && regular(&path.with_extension("dwp")).is_err() {
+        if regular::open(&path.with_added_extension("dwp")).is_err() {
             use std::os::fd::AsRawFd as _;
             let checked = format!("/proc/self/fd/{}", file.as_raw_fd());
             return Some(Symbols { loader: Loader::new(checked).ok()?, _file: file });
         }
         Some(Symbols { loader: Loader::new(path).ok()?, _file: file })
     }
-}
-
-/// Opens a regular file. Opening a pipe would block until it has a writer, and opening a device may have effects.
-fn regular(path: &Path) -> io::Result<File> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    let file = OpenOptions::new().read(true).custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits()).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 
 /// The path by which this command reads a file of the process.

@@ -48,6 +48,7 @@ mod recorded_tasks;
 mod recording;
 #[cfg(target_os = "linux")]
 mod recover;
+mod regular;
 mod render;
 mod report;
 mod run;

@@ -1,7 +1,6 @@
 //! `dyntrace status`: processes whose recorder can be controlled, and their sessions.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace::recorder::control::{Connection, ControlError};
@@ -11,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::escape;
 use crate::exit::{Failure, Outcome};
 use crate::process;
-use crate::record::process::refusal;
+use crate::record::process::{PATIENCE, refusal};
 use crate::stdout;
 
 pub const HELP: &str = "\
@@ -24,9 +23,6 @@ Exit status:
    1  the process does not answer, or others can write to the folder of sockets
    2  wrong use
   65  there is no such process, or it does not allow control";
-
-/// The timeout for an answer. A process that ends a session answers up to 10 s later.
-const PATIENCE: Duration = Duration::from_secs(15);
 
 #[derive(clap::Args)]
 pub struct Arguments {

@@ -116,7 +116,7 @@ fn the_recorder_takes_the_place_of_a_tracer() {
     assert!(!ran.out.contains("user_trace"), "{ran:?}");
     assert_eq!(fs::read_to_string(trace).unwrap(), lines);
 
-    // What cannot be printed is missing from the trace.
+    // Lines that cannot be printed are missing from the trace.
     let ran = machine.run_with("exit 0", &["--tracer", "recorder", "-o", "/dev/full"]);
     ran.fails_with(3, "No space left");
 }

@@ -248,7 +248,7 @@ mod tests {
         assert!(staged.load(Ordering::Relaxed) < 2 * COUNT, "it was not left in the middle");
         assert_eq!(adding(&sites, &staged).await.changed, COUNT);
         for site in all {
-            // What was left takes effect if another test has committed meanwhile.
+            // If another test has committed meanwhile, the setting that was left in the middle has taken effect.
             assert!(Bp::of(site).unwrap().with_active(|now| now.as_ref().unwrap().entries.len()) >= 2);
         }
     }

@@ -172,7 +172,7 @@ impl Bp {
     ///
     /// A swap, as the next: loom takes a store for one that may come between the read and the write of a thread that takes a mark.
     pub(crate) fn publish(&self, site: &Site) {
-        // Release: partners are `with_active`, `of` and `take`. What the word had is not read.
+        // Release: partners are `with_active`, `of` and `take`. Nothing is read of the old value.
         site.word().swap(self.0.as_ptr().cast(), Ordering::Release);
     }
 

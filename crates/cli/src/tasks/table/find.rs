@@ -10,10 +10,10 @@ use anyhow::{Context as _, Result, ensure};
 use dyntrace_task_table::{Compact, Error, Seen, Source, Table, layout};
 use dyntrace_tasks::memory::maps::{self, Mapping};
 
-use super::open as open_file;
 use super::seen::{realtime, since};
 use crate::escape;
 use crate::process::own_number;
+use crate::regular;
 
 /// Appended by the kernel to the path of a file that was removed.
 const REMOVED: &str = " (deleted)";
@@ -84,7 +84,7 @@ fn read_as<T>(
 /// It cannot be read.
 pub fn read_file(path: &Path) -> Result<Found> {
     let shown = escape::path(path);
-    let table = open_file(path).map_err(Error::Read).and_then(|file| Table::read(&file));
+    let table = regular::open(path).map_err(Error::Read).and_then(|file| Table::read(&file));
     let table = table.with_context(|| format!("cannot read the table of tasks {shown}"))?;
     let last = |seen: &Seen| {
         let task = &seen.task;
@@ -114,13 +114,13 @@ fn is_own(pid: u32, number: u32, table: &Table) -> Result<()> {
 /// The process may see other files than the reader: in a container. Removed files, and others behind links, are reached by the mapping,
 /// which needs more rights.
 fn open(pid: u32, mapping: &Mapping, path: &str) -> io::Result<fs::File> {
-    let by_root = open_file(Path::new(&format!("/proc/{pid}/root{path}")))
+    let by_root = regular::open(Path::new(&format!("/proc/{pid}/root{path}")))
         .and_then(|file| Ok((file.metadata()?.ino() == mapping.inode).then_some(file)));
     if let Ok(Some(file)) = by_root {
         return Ok(file);
     }
     let range = &mapping.range;
-    open_file(Path::new(&format!("/proc/{pid}/map_files/{:x}-{:x}", range.start, range.end)))
+    regular::open(Path::new(&format!("/proc/{pid}/map_files/{:x}-{:x}", range.start, range.end)))
         .map_err(|error| by_root.err().unwrap_or(error))
 }
 

@@ -10,11 +10,6 @@ mod summary;
 mod together;
 mod waited;
 
-use std::fs::{File, OpenOptions};
-use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
-
 use dyntrace_task_table::Table;
 
 pub use cells::{at, facts, function, line, place, wait};
@@ -25,13 +20,6 @@ pub use rows::Rows;
 pub use summary::Summary;
 pub use together::Together;
 pub use waited::{Circle, awaited, circles, follow, operation, waits};
-
-/// Opens a regular file, without waiting for a writer of a pipe.
-pub fn open(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().read(true).custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits()).open(path)?;
-    let is_file = file.metadata()?.is_file();
-    if is_file { Ok(file) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")) }
-}
 
 /// The gaps of the table.
 pub fn notes(table: &Table) -> Vec<String> {

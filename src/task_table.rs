@@ -70,6 +70,7 @@ pub(crate) struct Spawned<'s> {
 }
 
 /// A wait that begins.
+#[derive(Clone, Copy)]
 pub(crate) struct Begun {
     /// The number in the pid of the process that waits.
     pub pid: u64,

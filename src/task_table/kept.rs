@@ -1,5 +1,6 @@
 //! The program's table, and the slots of its tasks.
 
+use std::cell::Cell;
 use std::fs::File;
 #[cfg(all(tokio_unstable, feature = "runtime"))]
 use std::hint;
@@ -360,6 +361,12 @@ fn wakes_outside() -> Option<u64> {
     Some(waker.word())
 }
 
+thread_local! {
+    /// The wait around others that was first, in a poll, to leave the row to another wait, and when that poll began. It is inside of later
+    /// ones. If the other wait was none of its own, and ends in the same poll, nothing polls this one again: so it takes its place.
+    static GAVE_WAY: Cell<Option<(u64, Begun)>> = const { Cell::new(None) };
+}
+
 /// The row of the task that the current thread polls.
 struct Polled {
     table: &'static Table,
@@ -408,6 +415,30 @@ impl Polled {
     fn began(&self) -> u64 {
         self.slot.word(slot::SCHEDULED)
     }
+
+    /// Notes that a wait around others has left the row to another one.
+    fn gives_way(&self, begun: &Begun) {
+        let began = self.began();
+        // In a destructor of the thread's end, nothing is noted.
+        let _ = GAVE_WAY.try_with(|first| match first.get() {
+            Some((at, _)) if at == began => {}
+            _ => first.set(Some((began, *begun))),
+        });
+    }
+
+    /// Takes the wait out of the row. One that has left the row to it in this poll takes its place.
+    fn end_wait(&self) {
+        let first = GAVE_WAY.try_with(Cell::take).ok().flatten().filter(|(began, _)| *began == self.began());
+        match first {
+            Some((_, begun)) => self.note_wait(&begun),
+            None => {
+                self.slot.change(|words| {
+                    words.set(slot::TEXTS, Text::Wait.put(words.get(slot::TEXTS), 0));
+                    words.set(slot::SINCE, 0);
+                });
+            }
+        }
+    }
 }
 
 /// Notes what the polled task waits for. A later wait of the task replaces it. Returns the number of the task's row; 0 without one.
@@ -424,6 +455,8 @@ pub(crate) fn enclosing_wait_begins(begun: &Begun) -> u32 {
     let (wait, began) = (polled.wait(), polled.began());
     if wait == 0 || wait < began && !polled.poll.has_lasting_wait(began) {
         polled.note_wait(begun);
+    } else {
+        polled.gives_way(begun);
     }
     polled.current.seat
 }
@@ -442,6 +475,7 @@ pub(crate) fn wait_lasts(row: u32, since: u64, encloses: bool, begun: impl FnOnc
         let wait = polled.wait();
         if wait != since {
             if encloses && wait != 0 {
+                polled.gives_way(&begun());
                 return now;
             }
             polled.note_wait(&begun());
@@ -456,10 +490,15 @@ pub(crate) fn wait_ends(row: u32, since: u64) {
     if row == 0 {
         return;
     }
+    // Before the row: a wait that has ended takes no place.
+    let _ = GAVE_WAY.try_with(|first| match first.get() {
+        Some((_, begun)) if begun.since == since => first.set(None),
+        _ => {}
+    });
     match polled() {
-        Some(Polled { slot, current, .. }) if current.seat == row => {
-            if slot.word(slot::SINCE) == since {
-                end_wait(slot);
+        Some(polled) if polled.current.seat == row => {
+            if polled.slot.word(slot::SINCE) == since {
+                polled.end_wait();
             }
         }
         _ => leave_row(row, since),
@@ -478,22 +517,16 @@ fn leave_row(row: u32, since: u64) {
 
 /// Notes that the polled task no longer waits for a file operation: this one, or with `None` whichever it is.
 pub(crate) fn wait_of_operation_ends(operation: Option<Operation>) {
-    let Some(Polled { slot, .. }) = polled() else { return };
+    let Some(polled) = polled() else { return };
+    let slot = polled.slot;
     let word = slot.word(slot::RESOURCE);
     let is_meant = match operation {
         Some(Operation { thread, tag }) => word == layout::Resource::Operation { thread, tag }.word(),
         None => layout::Resource::is_operation(word),
     };
     if is_meant && Text::Wait.of(slot.word(slot::TEXTS)) != 0 {
-        end_wait(slot);
+        polled.end_wait();
     }
-}
-
-fn end_wait(slot: &Slot) {
-    slot.change(|words| {
-        words.set(slot::TEXTS, Text::Wait.put(words.get(slot::TEXTS), 0));
-        words.set(slot::SINCE, 0);
-    });
 }
 
 /// Notes the new tag of the polled task.

@@ -5,6 +5,7 @@
 //!
 //! A poll of `FuturesUnordered` may end the wait in the row without polling the others. Then the row is empty until one of them is polled.
 
+use std::cell::Cell;
 use std::fmt;
 use std::mem;
 use std::panic::Location;
@@ -218,8 +219,7 @@ impl<R: Waited> Wait<R> {
                 let place = Place::new(self.place);
                 probes::wait(|| (self.process, self.resource.resource(), self.resource.kind(), place.text()));
             }
-            // 0 has another meaning.
-            self.began = clock::now().max(1);
+            self.began = instant();
             let begun = self.begun();
             self.row =
                 if R::ENCLOSES { task_table::enclosing_wait_begins(&begun) } else { task_table::wait_begins(&begun) };
@@ -258,6 +258,21 @@ impl<R: Waited> Wait<R> {
             probes::resume(|| (self.process, resource.resource(), waited, outcome, resource.kind(), place.text()));
         }
     }
+}
+
+/// The clock, which this function never returns twice on a thread: in the table of tasks a wait is known by its beginning, and some clocks
+/// stand for 40 ns. Never 0, which has another meaning.
+fn instant() -> u64 {
+    thread_local! {
+        static LAST: Cell<u64> = const { Cell::new(0) };
+    }
+    let now = clock::now();
+    let next = |last: &Cell<u64>| {
+        last.set(now.max(last.get() + 1));
+        last.get()
+    };
+    // In a destructor of the thread's end, the clock alone.
+    LAST.try_with(next).unwrap_or(now.max(1))
 }
 
 #[cfg_attr(not(feature = "net"), allow(dead_code, reason = "the waits of sockets need it"))]

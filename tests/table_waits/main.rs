@@ -60,6 +60,7 @@ programs! {
     a_timeout_takes_the_place_of_a_wait_that_was_left: enclosed::left_before_timeout
     a_named_wait_gives_way_to_one_inside_of_it: enclosed::in_named
     a_wait_that_lasts_is_in_the_table_when_a_shorter_one_has_ended: several::shorter_ended
+    a_wait_around_others_takes_the_place_of_one_beside_it: several::one_beside_it_ended
     a_wait_that_outlasts_timeouts_is_in_the_table: several::timeouts_in_turn
     a_wait_moves_to_the_task_that_polls_its_future: several::moved
     a_wait_that_ends_in_another_task_leaves_the_table: several::moved_and_ended

@@ -74,6 +74,40 @@ pub async fn shorter_ended() {
     }
 }
 
+/// A wait around others leaves the row to one beside it, which ends.
+pub async fn one_beside_it_ended() {
+    for is_first in [true, false] {
+        let (tell, told) = oneshot::channel();
+        let mut beside = ends(told);
+        let limit = line!() + 2;
+        let task = dyntrace::spawn(async move {
+            let mut limited = Box::pin(timeout(HOUR, pending::<()>()));
+            let mut has_ended = false;
+            poll_fn(|context| {
+                for turn in [is_first, !is_first] {
+                    if turn {
+                        assert!(limited.as_mut().poll(context).is_pending());
+                    } else if !has_ended {
+                        has_ended = Pin::new(&mut beside).poll(context).is_ready();
+                    }
+                }
+                Poll::<()>::Pending
+            })
+            .await
+        });
+        turns().await;
+        assert!(process(task.pid()).is_some());
+        tell.send(()).unwrap();
+        turns().await;
+        let (operation, place, _) = wait(task.pid()).unwrap();
+        assert_eq!(
+            (&*operation, place),
+            ("time::timeout", format!("tests/table_waits/several.rs:{limit}")),
+            "{is_first}"
+        );
+    }
+}
+
 /// Each new timeout is younger than the wait inside of it.
 pub async fn timeouts_in_turn() {
     let mut lasting = dyntrace::spawn(pending::<()>());

@@ -28,7 +28,6 @@
 
 mod acquire;
 mod barrier;
-mod block;
 pub mod broadcast;
 mod guard;
 mod holder;

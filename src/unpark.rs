@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
+#[cfg(any(feature = "mailbox", all(feature = "sync", not(loom))))]
+use tokio::sync::Mutex;
 use tokio::task::unconstrained;
 
 struct Unpark(Thread);
@@ -32,4 +34,17 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
         }
         thread::park();
     }
+}
+
+/// Blocks a thread outside of asynchronous tasks until the future is ready.
+///
+/// # Panics
+///
+/// Panics in an asynchronous task, with tokio's message.
+#[cfg(any(feature = "mailbox", all(feature = "sync", not(loom))))]
+#[track_caller]
+pub(crate) fn block_outside_tasks<T>(future: impl Future<Output = T>) -> T {
+    // Never blocks: tokio panics here where it would panic if it blocked.
+    drop(Mutex::const_new(()).blocking_lock());
+    block_on(future)
 }

@@ -26,7 +26,7 @@ impl<T> Permit<'_, T> {
     #[inline(always)]
     pub(super) fn send_inlined(self, message: T) {
         // Its place is taken already.
-        self.permit.send(self.sender.seal(message, 0));
+        self.permit.send(self.sender.seal(message));
     }
 }
 

@@ -17,6 +17,7 @@ use super::patience::Patience;
 use super::registry;
 use super::sender::Sender;
 use super::shared::{OWN, Shared};
+use crate::unpark::block_outside_tasks;
 use crate::waiting::{OwnMailbox, Waiting};
 
 /// Receives the messages of one mailbox. It has the methods of `tokio::sync::mpsc::Receiver`, and a
@@ -121,13 +122,9 @@ impl<T> Receiver<T> {
     /// # Panics
     ///
     /// Panics in an asynchronous task, as tokio's does.
+    #[track_caller]
     pub fn blocking_recv(&mut self) -> Option<T> {
-        if let Some(message) = self.take_first() {
-            return Some(message);
-        }
-        self.shared.adopt();
-        let envelope = self.receiver.blocking_recv()?;
-        Some(self.open(envelope))
+        block_outside_tasks(self.recv())
     }
 
     /// [`recv_many`](Receiver::recv_many) for use outside of asynchronous tasks: blocks the thread.
@@ -135,14 +132,9 @@ impl<T> Receiver<T> {
     /// # Panics
     ///
     /// Panics in an asynchronous task, as tokio's does.
+    #[track_caller]
     pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
-        let before = buffer.len();
-        let mut next = if limit == 0 { None } else { self.blocking_recv() };
-        while let Some(message) = next {
-            buffer.push(message);
-            next = if buffer.len() - before < limit { self.try_recv().ok() } else { None };
-        }
-        buffer.len() - before
+        block_outside_tasks(self.recv_many(buffer, limit))
     }
 
     /// [`recv`](Receiver::recv), for futures written by hand. Fires no probes of a wait.

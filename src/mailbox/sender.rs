@@ -13,6 +13,7 @@ use super::envelope::Envelope;
 use super::permit::{OwnedPermit, Permit, PermitIterator};
 use super::shared::{OWN, Shared, is_noticed};
 use crate::process;
+use crate::unpark::block_outside_tasks;
 use crate::waiting::{OfProcess, Waiting};
 
 /// The operation of a wait for a place.
@@ -117,8 +118,7 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Sends a message from outside of asynchronous tasks. Blocks the thread while the mailbox is full; `message-send` fires before
-    /// that.
+    /// [`send`](Sender::send) for use outside of asynchronous tasks: blocks the thread while the mailbox is full.
     ///
     /// # Errors
     ///
@@ -127,9 +127,9 @@ impl<T> Sender<T> {
     /// # Panics
     ///
     /// Panics in an asynchronous task, as tokio's does.
+    #[track_caller]
     pub fn blocking_send(&self, message: T) -> Result<(), SendError<T>> {
-        let envelope = self.seal(message, 1);
-        self.sender.blocking_send(envelope).map_err(|SendError(envelope)| SendError(envelope.message))
+        block_outside_tasks(self.send(message))
     }
 
     /// Waits for a place in the mailbox and reserves it for one message.
@@ -273,10 +273,10 @@ impl<T> Sender<T> {
         Arc::ptr_eq(&self.shared, shared)
     }
 
-    /// Puts a message into its envelope. The message takes `more` places beyond those that are taken now.
+    /// Puts a message that has its place into its envelope.
     #[inline(always)]
-    pub(super) fn seal(&self, message: T, more: usize) -> Envelope<T> {
-        self.shared.seal(message, || self.shared.queue_len(&self.sender) + more)
+    pub(super) fn seal(&self, message: T) -> Envelope<T> {
+        self.shared.seal(message, || self.shared.queue_len(&self.sender))
     }
 }
 

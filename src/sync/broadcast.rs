@@ -20,7 +20,7 @@ use tokio::sync::broadcast;
 pub use tokio::sync::broadcast::error;
 
 use self::error::{RecvError, SendError, TryRecvError};
-use super::block::block_on;
+use crate::unpark::block_outside_tasks;
 use crate::waiting::{Half, Kind, On, Operation, Waiting};
 
 /// Sends values to all [`Receiver`]s.
@@ -229,7 +229,7 @@ impl<T: Clone> Receiver<T> {
     /// Panics in an asynchronous task, as tokio's does.
     #[track_caller]
     pub fn blocking_recv(&mut self) -> Result<T, RecvError> {
-        block_on(self.recv())
+        block_outside_tasks(self.recv())
     }
 }
 

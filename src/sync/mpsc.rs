@@ -67,7 +67,7 @@ macro_rules! receiver {
             /// Panics in an asynchronous task, as tokio's does.
             #[track_caller]
             pub fn blocking_recv(&mut self) -> Option<T> {
-                block_on(self.recv())
+                block_outside_tasks(self.recv())
             }
 
             /// [`recv_many`](Self::recv_many) for use outside of asynchronous tasks: blocks the thread.
@@ -77,7 +77,7 @@ macro_rules! receiver {
             /// Panics in an asynchronous task, as tokio's does.
             #[track_caller]
             pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
-                block_on(self.recv_many(buffer, limit))
+                block_outside_tasks(self.recv_many(buffer, limit))
             }
 
             /// Closes the channel: no message is sent any more. Those that were sent can still be received.

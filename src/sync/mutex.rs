@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use tokio::sync::TryLockError;
 
-use super::block::block_on;
 use super::holder::Holder;
 use super::locked::exclusive::Exclusive;
 use super::locked::{HasLock, Locked, One};
 use super::mutex_guards::{MutexGuard, OwnedMutexGuard};
+use crate::unpark::block_outside_tasks;
 use crate::waiting::{Kind, Resource};
 
 /// A [`tokio::sync::Mutex`] that shows the tasks that wait for it, and knows its [holder](Mutex::holder).
@@ -98,7 +98,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Panics in an asynchronous task, as tokio's does.
     #[track_caller]
     pub fn blocking_lock(&self) -> MutexGuard<'_, T> {
-        block_on(self.lock())
+        block_outside_tasks(self.lock())
     }
 
     /// [`lock_owned`](Mutex::lock_owned) for use outside of asynchronous tasks: blocks the thread.
@@ -108,7 +108,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Panics in an asynchronous task, as tokio's does.
     #[track_caller]
     pub fn blocking_lock_owned(self: Arc<Self>) -> OwnedMutexGuard<T> {
-        block_on(self.lock_owned())
+        block_outside_tasks(self.lock_owned())
     }
 
     /// Takes the lock if it is free.

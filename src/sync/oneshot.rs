@@ -20,7 +20,7 @@ use std::task::{Context, Poll};
 pub use tokio::sync::oneshot::error;
 use tokio::sync::oneshot::error::{RecvError, TryRecvError};
 
-use super::block::block_on;
+use crate::unpark::block_outside_tasks;
 use crate::waiting::{Half, Kind, On, Operation, Waiting};
 
 /// Sends the value.
@@ -120,7 +120,7 @@ impl<T> Receiver<T> {
     /// Panics in an asynchronous task, as tokio's does.
     #[track_caller]
     pub fn blocking_recv(self) -> Result<T, RecvError> {
-        block_on(self)
+        block_outside_tasks(self)
     }
 }
 

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use tokio::sync::TryLockError;
 
-use super::block::block_on;
 use super::holder::Holder;
 use super::locked::exclusive::Exclusive;
 use super::locked::shared::Shared;
 use super::locked::{HasLock, Locked, Readers};
 use super::rwlock_guards::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLockReadGuard, RwLockWriteGuard};
+use crate::unpark::block_outside_tasks;
 use crate::waiting::{Kind, Resource};
 
 /// As many as tokio's lock has.
@@ -130,7 +130,7 @@ impl<T: ?Sized> RwLock<T> {
     /// Panics in an asynchronous task, as tokio's does.
     #[track_caller]
     pub fn blocking_read(&self) -> RwLockReadGuard<'_, T> {
-        block_on(self.read())
+        block_outside_tasks(self.read())
     }
 
     /// Takes the lock for reading if no writer holds it or waits for it.
@@ -168,7 +168,7 @@ impl<T: ?Sized> RwLock<T> {
     /// Panics in an asynchronous task, as tokio's does.
     #[track_caller]
     pub fn blocking_write(&self) -> RwLockWriteGuard<'_, T> {
-        block_on(self.write())
+        block_outside_tasks(self.write())
     }
 
     /// Takes the lock for writing if it is free.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio::sync::{AcquireError, TryAcquireError};
 
 use super::acquire::acquire;
-use super::block::block_on;
+use crate::unpark::block_outside_tasks;
 use crate::waiting::{Kind, Operation, Resource};
 
 /// A [`tokio::sync::Semaphore`] that shows the tasks that wait for its permits.
@@ -188,25 +188,25 @@ impl Semaphore {
     /// Panics in an asynchronous task, as tokio's does.
     #[track_caller]
     pub fn blocking_acquire(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
-        block_on(self.acquire())
+        block_outside_tasks(self.acquire())
     }
 
     /// [`acquire_many`](Semaphore::acquire_many), blocking as [`blocking_acquire`](Semaphore::blocking_acquire).
     #[track_caller]
     pub fn blocking_acquire_many(&self, n: u32) -> Result<SemaphorePermit<'_>, AcquireError> {
-        block_on(self.acquire_many(n))
+        block_outside_tasks(self.acquire_many(n))
     }
 
     /// [`acquire_owned`](Semaphore::acquire_owned), blocking as [`blocking_acquire`](Semaphore::blocking_acquire).
     #[track_caller]
     pub fn blocking_acquire_owned(self: Arc<Self>) -> Result<OwnedSemaphorePermit, AcquireError> {
-        block_on(self.acquire_owned())
+        block_outside_tasks(self.acquire_owned())
     }
 
     /// [`acquire_many_owned`](Semaphore::acquire_many_owned), blocking as [`blocking_acquire`](Semaphore::blocking_acquire).
     #[track_caller]
     pub fn blocking_acquire_many_owned(self: Arc<Self>, n: u32) -> Result<OwnedSemaphorePermit, AcquireError> {
-        block_on(self.acquire_many_owned(n))
+        block_outside_tasks(self.acquire_many_owned(n))
     }
 
     /// Closes the semaphore: nobody acquires a permit any more.

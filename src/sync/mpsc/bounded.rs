@@ -9,8 +9,8 @@ use tokio::sync::mpsc::error::{SendError, SendTimeoutError, TryRecvError, TrySen
 use tokio::sync::mpsc::{self, Permit, PermitIterator};
 
 use super::super::acquire::turn;
-use super::super::block::block_on;
 use super::{receiver, sender};
+use crate::unpark::block_outside_tasks;
 use crate::waiting::{Half, Kind, On, Operation, Waiting};
 
 /// Sends messages to a [`Receiver`].
@@ -153,7 +153,7 @@ impl<T> Sender<T> {
     /// Panics in an asynchronous task, as tokio's does.
     #[track_caller]
     pub fn blocking_send(&self, value: T) -> Result<(), SendError<T>> {
-        block_on(self.send(value))
+        block_outside_tasks(self.send(value))
     }
 
     /// Reserves room for a message, once there is some.

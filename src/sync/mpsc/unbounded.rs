@@ -7,8 +7,8 @@ use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::{SendError, TryRecvError};
 
-use super::super::block::block_on;
 use super::{receiver, sender};
+use crate::unpark::block_outside_tasks;
 use crate::waiting::{Half, Kind, On, Operation, Waiting};
 
 /// Sends messages to an [`UnboundedReceiver`].

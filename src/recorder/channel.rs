@@ -35,6 +35,16 @@ impl Channel {
         Ok(Channel { ring, checksums: Progress::default() })
     }
 
+    /// Has the file grow again that could not, for instance on a disk that was full.
+    pub fn keep_room(&self) {
+        let file = self.ring.space();
+        if file.is_full() {
+            let position = self.ring.position();
+            // If it cannot, the next look tries again. Facts that find no room until then are missing from the trace.
+            let _ = file.prepare_ahead(position, position + 2 * SUB_BUFFER as u64);
+        }
+    }
+
     /// Computes the checksums of complete packets.
     pub fn make_checksums(&mut self, budget: &mut u64) {
         self.checksums.advance(&self.ring, budget);

@@ -12,6 +12,8 @@
 //!    rings that are neither owned nor in the slot.
 //! 4. If no ring is prepared, threads start faster than the maintenance thread prepares rings. Walk the chain of the session's rings, and
 //!    take one of a thread that has ended.
+//! 5. If there is none, the thread's events are only counted until the maintenance thread has looked after the rings again: it makes none
+//!    on a full disk, and each walk asks the system about each ring.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -58,6 +60,8 @@ unsafe impl Zeros for Slot {}
 pub(super) struct Slot {
     /// The session's number; 0 for none.
     pub generation: AtomicU32,
+    /// How often the maintenance thread has looked after the rings.
+    pub round: AtomicU32,
     /// Null if the session has no filter.
     pub filters: AtomicPtr<Filters>,
     pub prepared: [AtomicPtr<ThreadRing>; PREPARED],
@@ -78,12 +82,18 @@ pub(super) struct Slot {
 #[derive(Clone, Copy)]
 struct OwnRing {
     generation: u32,
+    /// For a null ring: the slot's round when there was none.
+    round: u32,
     ring: *const ThreadRing,
+}
+
+impl OwnRing {
+    const NONE: OwnRing = OwnRing { generation: 0, round: 0, ring: ptr::null() };
 }
 
 thread_local! {
     static OWN_RINGS: [Cell<OwnRing>; SESSIONS] =
-        const { [const { Cell::new(OwnRing { generation: 0, ring: ptr::null() }) }; SESSIONS] };
+        const { [const { Cell::new(OwnRing::NONE) }; SESSIONS] };
 }
 
 /// A firing of a probe that sessions record, until its arguments are there.
@@ -223,6 +233,7 @@ impl Slot {
     const fn new() -> Slot {
         Slot {
             generation: AtomicU32::new(0),
+            round: AtomicU32::new(0),
             filters: AtomicPtr::new(ptr::null_mut()),
             prepared: [const { AtomicPtr::new(ptr::null_mut()) }; PREPARED],
             rings: AtomicPtr::new(ptr::null_mut()),
@@ -254,7 +265,9 @@ impl Slot {
             return;
         }
         let own = OWN_RINGS.with(|own| own[number].get());
-        let ring = if own.generation == generation { own.ring } else { self.take(number, generation) };
+        // Relaxed: the round orders nothing.
+        let has_looked = !own.ring.is_null() || own.round == self.round.load(Relaxed);
+        let ring = if own.generation == generation && has_looked { own.ring } else { self.take(number, generation) };
         // SAFETY: null, or a ring of this generation's session, which frees it after it has cleared its bits and waited for
         // pinned threads. This thread is pinned, and has seen the bit.
         match unsafe { ring.as_ref() } {
@@ -313,18 +326,20 @@ impl Slot {
             return ptr::null();
         }
         let thread = u64::from(thread_progress::os::thread_id());
-        let Some(ring) = self.take_prepared(thread).or_else(|| self.take_from_ended(thread)) else {
-            return ptr::null();
-        };
+        // Before the search: a ring that is prepared meanwhile is found in the next round.
+        let round = self.round.load(Relaxed);
+        let found = self.take_prepared(thread).or_else(|| self.take_from_ended(thread));
         OWN_RINGS.with(|own| {
             // 3.
             let there = own[number].get();
-            if there.generation == generation {
-                ring.abandon(thread);
+            if there.generation == generation && !there.ring.is_null() {
+                found.inspect(|ring| _ = ring.abandon(thread));
                 return there.ring;
             }
-            own[number].set(OwnRing { generation, ring });
-            ptr::from_ref(ring)
+            // 5.
+            let ring = found.map_or(ptr::null(), ptr::from_ref);
+            own[number].set(OwnRing { generation, round, ring });
+            ring
         })
     }
 

@@ -11,9 +11,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::io::Errno;
-use rustix::process::{Resource, getrlimit};
 
-use super::os;
+use super::os::{self, limit};
 
 /// The addresses of a process without a limit, by the width of its pointers.
 const WIDTH: u64 = if cfg!(target_pointer_width = "64") { 1 << 48 } else { 1 << 32 };
@@ -23,7 +22,7 @@ const PARTS: u64 = 16;
 
 /// Returns `bytes`, or the process's limit for a file if that is less.
 pub(super) fn file_size(bytes: u64) -> u64 {
-    getrlimit(Resource::Fsize).current.map_or(bytes, |most| most.min(bytes))
+    limit(libc::RLIMIT_FSIZE).map_or(bytes, |most| most.min(bytes))
 }
 
 /// Addresses that the recorder's files may come to use.
@@ -72,7 +71,7 @@ impl Drop for Addresses {
 
 /// A quarter of the addresses that the program does not use, where the recorder uses `mapped`.
 fn share(mapped: u64) -> u64 {
-    let most = match getrlimit(Resource::As).current {
+    let most = match limit(libc::RLIMIT_AS) {
         Some(limit) => limit.min(WIDTH),
         None if WIDTH > 1 << 32 => return WIDTH / 4,
         None => WIDTH,
@@ -110,7 +109,7 @@ pub(super) fn forget() {
 }
 
 fn descriptors() -> u64 {
-    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+    limit(libc::RLIMIT_NOFILE).unwrap_or(u64::MAX)
 }
 
 /// Closes a descriptor that is one of the last eighth, which is the program's. Safe in signal handlers.

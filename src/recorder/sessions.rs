@@ -2,12 +2,16 @@
 
 use std::ptr;
 use std::sync::atomic::AtomicPtr;
+#[cfg(all(recorded, target_os = "linux"))]
+use std::sync::atomic::Ordering::Acquire;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::children;
 use super::once;
 use super::recording::Recording;
 use super::slot::SESSIONS;
 use crate::forks::Anew;
+use crate::host;
 
 /// The sessions of this process.
 pub(super) struct Sessions {
@@ -25,6 +29,12 @@ pub(super) fn sessions() -> MutexGuard<'static, Sessions> {
     all().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether the list is there. Before that, locking it allocates.
+#[cfg(all(recorded, target_os = "linux"))]
+pub(super) fn are_listed() -> bool {
+    !ALL.load(Acquire).is_null()
+}
+
 /// Locks them for a firing thread: `None` if another thread has the lock, which may wait for this one.
 #[cfg(all(recorded, target_os = "linux"))]
 pub(super) fn try_sessions() -> Option<MutexGuard<'static, Sessions>> {
@@ -36,7 +46,13 @@ pub(super) fn try_sessions() -> Option<MutexGuard<'static, Sessions>> {
 }
 
 fn all() -> &'static Mutex<Sessions> {
-    once::get_or_init(&ALL, || Mutex::new(Sessions { recordings: [const { None }; SESSIONS], is_maintained: false }))
+    once::get_or_init(&ALL, || {
+        if !host::is_guest() {
+            // Before the first lock, so that no child finds it held. If this fails for lack of memory, a session that starts says so.
+            let _ = children::begin_anew();
+        }
+        Mutex::new(Sessions { recordings: [const { None }; SESSIONS], is_maintained: false })
+    })
 }
 
 impl Sessions {

@@ -30,7 +30,7 @@ use super::control;
 use crate::host;
 use crate::recorder::children::IS_CONTROLLED;
 use crate::recorder::descriptor::Descriptor;
-use crate::recorder::sessions::try_sessions;
+use crate::recorder::sessions::{are_listed, try_sessions};
 use crate::recorder::stream_file::KeptErrno;
 use crate::thread_progress::is_pinned;
 use crate::thread_progress::os::{may_be_in_handler, without_file_size_signal};
@@ -71,6 +71,10 @@ impl Descriptor {
 fn open_outside_handlers(probe: &Descriptor) {
     // This may be a handler, or between a call of the C library and the look at its error.
     let _kept = KeptErrno::new();
+    // A handler must not allocate the list: it leaves the request to others.
+    if !are_listed() && may_be_in_handler() {
+        return;
+    }
     if take(probe) {
         open_if_asked();
     }

@@ -44,7 +44,10 @@ pub(crate) fn may_be_in_handler() -> bool {
         }
     };
     // SAFETY: reads plain data.
-    (1..=libc::SIGRTMAX()).any(|signal| unsafe { libc::sigismember(&blocked, signal) == 1 } || may_nest(signal))
+    let is_blocked = |signal| unsafe { libc::sigismember(&blocked, signal) == 1 };
+    let signals = || 1..=libc::SIGRTMAX();
+    // The calls of the system, one for each signal, only if they decide.
+    signals().any(is_blocked) || signals().any(may_nest)
 }
 
 /// Runs `f`, which writes files. A write beyond the process's file size limit fails with EFBIG, and the signal that comes with it (SIGXFSZ)

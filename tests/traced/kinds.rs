@@ -41,6 +41,16 @@ fn opaque(text: impl AsRef<str> + Clone) -> Result<impl Iterator<Item = char> + 
     Ok(std::iter::repeat_n('x', count))
 }
 
+#[traced]
+fn callable(least: usize) -> impl Fn(&str, &str) -> bool {
+    move |a, b| a.len() + b.len() >= least
+}
+
+#[traced]
+fn perhaps_callable(least: usize) -> Option<Box<impl FnMut(&[u8]) -> usize>> {
+    (least > 0).then(|| Box::new(move |bytes: &[u8]| bytes.len().max(least)))
+}
+
 #[traced(skip(a), secret(password))]
 fn hidden(a: u8, password: &str) -> usize {
     usize::from(a) + password.len()
@@ -160,6 +170,14 @@ async fn each_shows_its_arguments_and_its_value() {
     assert_eq!(opaque("3").unwrap().count(), 3);
     assert!(opaque("three").is_err());
     assert_eq!(watch.lines().await.len(), 2);
+
+    let watch = Watch::on("**::kinds::callable do return").await;
+    assert!(callable(3)("a", "bc"));
+    assert_eq!(watch.lines().await[..], ["call   kinds::callable(3)", "return kinds::callable -> <hidden>"]);
+
+    let watch = Watch::on("**::kinds::perhaps_callable").await;
+    assert_eq!(perhaps_callable(3).unwrap()(b"a"), 3);
+    assert_eq!(watch.lines().await, ["call   kinds::perhaps_callable(3)"]);
 
     let watch = Watch::on("**::kinds::hidden do return").await;
     assert_eq!(hidden(1, "sesame"), 7);

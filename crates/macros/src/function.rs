@@ -17,15 +17,20 @@
 //! The arguments move into the closure, and only the closure borrows them. So the compiler keeps them in their registers while the site is
 //! unset. Inside they are bound again, in order, and dropped as usual.
 //!
-//! For an asynchronous function the closure returns the future, which owns all arguments. A function with `#[track_caller]` has a guard
-//! instead of the closure, which its callees would take for their caller. A function that is both becomes one that takes its caller's location and returns the future:
-//! Rust has no asynchronous functions with `#[track_caller]`.
+//! For an asynchronous function the closure returns the future, which owns all arguments. Two kinds of functions have a guard instead of the
+//! closure: those with `#[track_caller]`, as their callees would take the closure for their caller, and those that return `impl Fn`, as the
+//! compiler learns from the function's own type alone that a closure in its body takes references of every lifetime. An asynchronous function with
+//! `#[track_caller]`, which Rust does not have, becomes one that takes its caller's location and returns the future.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
 use syn::spanned::Spanned;
+use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
-use syn::{Attribute, Block, Error, FnArg, Pat, Result, ReturnType, Signature, Type, parse_quote, parse2};
+use syn::{
+    Attribute, Block, Error, FnArg, Pat, PatType, PathArguments, Receiver, Result, ReturnType, Signature, Type,
+    TypeImplTrait, TypeParamBound, parse_quote, parse2,
+};
 
 use crate::options::Options;
 
@@ -81,7 +86,7 @@ pub fn instrument(
             __dyntrace_body(::core::option::Option::None).await
         };
         if tracks_caller { made_here(signature, &arguments, &future)? } else { future }
-    } else if tracks_caller {
+    } else if tracks_caller || may_track_caller(attributes) || returns_closure(&signature.output) {
         quote! {
             let mut __dyntrace_guard = ::dyntrace::__traced::Guard::new();
             ::dyntrace::__traced_if_set!(__DYNTRACE_SITE, {
@@ -123,10 +128,47 @@ fn refuse(signature: &Signature) -> Result<()> {
     if let Some(token) = &signature.constness {
         return Err(Error::new(token.span, "a const fn cannot be traced: it also runs while the program is compiled"));
     }
+    let mut attributes = signature.inputs.iter().flat_map(|input| {
+        let (FnArg::Receiver(Receiver { attrs, .. }) | FnArg::Typed(PatType { attrs, .. })) = input;
+        attrs
+    });
+    if let Some(attribute) = attributes.find(|attribute| attribute.path().is_ident("cfg")) {
+        let why = "an argument that some configurations leave out cannot be traced: write two functions under `cfg`";
+        return Err(Error::new_spanned(attribute, why));
+    }
     if let Some(variadic) = &signature.variadic {
         return Err(Error::new(variadic.span(), "a function with C's variable arguments cannot be traced"));
     }
     Ok(())
+}
+
+/// Whether the function has `track_caller` under some configurations, which this macro cannot tell.
+fn may_track_caller(attributes: &[Attribute]) -> bool {
+    let is_named = |attribute: &Attribute| {
+        attribute.path().is_ident("cfg_attr") && attribute.meta.to_token_stream().to_string().contains("track_caller")
+    };
+    attributes.iter().any(is_named)
+}
+
+/// Whether the function returns an `impl Fn`, or a type with one inside.
+fn returns_closure(output: &ReturnType) -> bool {
+    struct Closures(bool);
+    impl<'a> Visit<'a> for Closures {
+        fn visit_type_impl_trait(&mut self, of: &'a TypeImplTrait) {
+            self.0 |= of.bounds.iter().any(|bound| match bound {
+                // `Fn(&T)`, and its relatives.
+                TypeParamBound::Trait(bound) => {
+                    let last = bound.path.segments.last();
+                    last.is_some_and(|last| matches!(last.arguments, PathArguments::Parenthesized(_)))
+                }
+                _ => false,
+            });
+            syn::visit::visit_type_impl_trait(self, of);
+        }
+    }
+    let mut closures = Closures(false);
+    closures.visit_return_type(output);
+    closures.0
 }
 
 /// Turns an asynchronous function into one that returns `future`, with the location of the call.

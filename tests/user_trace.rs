@@ -41,9 +41,9 @@ fn allocations(of: impl FnOnce()) -> usize {
 }
 
 unsafe extern "C" {
-    #[link_name = "__dyntrace_word_dyntrace_user_trace__i4s4"]
+    #[link_name = "__dyntrace_word_dyntrace.user_trace__i4s4"]
     static I4S4: [AtomicU16; 2];
-    #[link_name = "__dyntrace_word_dyntrace_user_trace__s1"]
+    #[link_name = "__dyntrace_word_dyntrace.user_trace__s1"]
     static S1: [AtomicU16; 2];
 }
 

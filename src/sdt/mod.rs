@@ -119,4 +119,11 @@ mod tests {
             assert!(!are_names("shop", bad) && !are_names(bad, "sold"), "{bad}");
         }
     }
+
+    #[cfg(any(sdt_leaf = "linux_x86_64", sdt_leaf = "linux_x86", sdt_leaf = "linux_aarch64"))]
+    #[test]
+    #[allow(named_asm_labels, reason = "as in generated code")]
+    fn each_probe_has_its_own_word() {
+        assert_ne!(crate::__sdt_word_at!("db", "pool_empty"), crate::__sdt_word_at!("db_pool", "empty"));
+    }
 }

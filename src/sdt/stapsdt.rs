@@ -13,12 +13,12 @@
 // rustc takes a macro below the tool attribute for one made by a macro, which has no path.
 #![allow(clippy::deprecated_cfg_attr)]
 
-/// The name of a probe's word in assembly.
+/// The name of a probe's word in assembly. The dot is in no name of a provider: `db:pool_empty` is not `db_pool:empty`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_word_name {
     ($provider:literal, $probe:literal) => {
-        concat!("__dyntrace_word_", $provider, "_", $probe)
+        concat!("__dyntrace_word_", $provider, ".", $probe)
     };
 }
 

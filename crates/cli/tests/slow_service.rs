@@ -131,7 +131,9 @@ fn general(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_number = |word: &&&str| word.bytes().all(|byte| byte.is_ascii_digit());
     let first = words.iter().take_while(|word| !is_number(word)).count();
-    let counts = words[first..].iter().take(if first == 0 { 2 } else { 1 });
+    // A read may be short, if only a part is in the cache. Then there is one more.
+    let kept = if words.first() == Some(&"READ") { 0 } else { 1 + usize::from(first == 0) };
+    let counts = words[first..].iter().take(kept);
     let name = words.last().filter(|word| !is_number(word));
     words[..first].iter().chain(counts).chain(name).copied().collect::<Vec<_>>().join(" ")
 }
@@ -186,12 +188,14 @@ fn rows(page: &str) -> Vec<Vec<String>> {
     page.split("<tr").skip(1).map(cells).collect()
 }
 
-/// A cell without what differs from run to run: times, and the number in a request's tag.
+/// A cell without what differs from run to run: times, counts of many operations, and the number in a request's tag.
 fn general_cell(cell: &str) -> String {
     let is_time = cell.starts_with(|first: char| first.is_ascii_digit()) && cell.ends_with('s');
     let name = cell.trim_end_matches(|last: char| last.is_ascii_digit());
     if is_time {
         "time".into()
+    } else if cell.contains(',') && cell.bytes().all(|byte| byte == b',' || byte.is_ascii_digit()) {
+        "many".into()
     } else if name.ends_with('-') {
         name.into()
     } else {

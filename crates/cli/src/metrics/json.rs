@@ -5,6 +5,9 @@ use std::time::Duration;
 use dyntrace_metrics::{Figures, Times};
 use serde_json::{Map, Value, json};
 
+/// The version of the object, as docs/formats.md has it.
+const VERSION: u32 = 1;
+
 pub fn object(pid: u32, figures: &Figures) -> Value {
     let lanes = figures.lanes.iter().map(|of| {
         json!({
@@ -25,7 +28,7 @@ pub fn object(pid: u32, figures: &Figures) -> Value {
         json!({ "events": events.collect::<Map<_, _>>(), "left_out": of.left_out, "panics": of.panics })
     });
     json!({
-        "pid": pid, "waiting": figures.waiting, "left_out": figures.left_out,
+        "version": VERSION, "pid": pid, "waiting": figures.waiting, "left_out": figures.left_out,
         "lanes": lanes.collect::<Value>(), "commands": commands.collect::<Value>(), "sessions": sessions.collect::<Value>(),
         "monitor": monitor,
     })

@@ -31,6 +31,7 @@ Examples:
   dyntrace metrics -p 4711 --listen 127.0.0.1:9464
 
 The names, and what each counts, are in the output. JSON has one object:
+  version    1
   pid
   waiting    jobs without room in the queues
   left_out   commands without room in the answer

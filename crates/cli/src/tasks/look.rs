@@ -2,11 +2,13 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use anyhow::Context as _;
 use dyntrace_tasks::program::Options;
+use signal_hook::consts::SIGTSTP;
 
 use super::choose::Chosen;
 use super::object::{Json, Waits};
@@ -166,7 +168,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
     Ok(stdout::write_coloured(text)?)
 }
 
-/// Interrupts of this command. With `--stop` it must not die of one: the program would stay stopped.
+/// Interrupts of this command. With `--stop` it must not die of one, nor be stopped itself: the program would stay stopped.
 fn interrupts(common: &Common) -> anyhow::Result<Option<Receiver<i32>>> {
     if !common.stop {
         return Ok(None);
@@ -177,6 +179,8 @@ fn interrupts(common: &Common) -> anyhow::Result<Option<Receiver<i32>>> {
         Notice::ChildChanged => true,
     };
     signals::receive(tell)?;
+    // Nobody reads the flag.
+    signal_hook::flag::register(SIGTSTP, Arc::default()).context("cannot receive signals")?;
     Ok(Some(receiver))
 }
 

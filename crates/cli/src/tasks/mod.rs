@@ -55,7 +55,8 @@ Exit status:
    0  the tasks were read
    1  the program cannot be read
    2  wrong use
-  65  there is no such process, or the program is no tokio program";
+  65  there is no such process, or the program is no tokio program
+With --stop a signal ends the command after its look, with 128 plus the signal's number; a stop by the terminal is ignored.";
 
 pub const TREE_HELP: &str = "\
 Examples:
@@ -67,7 +68,8 @@ Exit status:
    0  the tasks were read
    1  the program cannot be read, or has no such task
    2  wrong use
-  65  there is no such process, or the program is no tokio program";
+  65  there is no such process, or the program is no tokio program
+With --stop a signal ends the command after its look, with 128 plus the signal's number; a stop by the terminal is ignored.";
 
 pub const WHY_HELP: &str = "\
 Examples:
@@ -101,7 +103,8 @@ Exit status:
    0  the tasks were read, with or without deadlocks
    1  the program cannot be read, or has no such task
    2  wrong use
-  65  there is no such process, or the program is no tokio program";
+  65  there is no such process, or the program is no tokio program
+With --stop a signal ends the command after its look, with 128 plus the signal's number; a stop by the terminal is ignored.";
 
 #[derive(clap::Args)]
 pub struct Common {

@@ -1,6 +1,7 @@
 //! `dyntrace ps`: a line for each task, or for tasks that are alike.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use dyntrace_tasks::listing::{Runtime, Task};
 
@@ -190,14 +191,18 @@ impl Totals {
             text += &format!("; {} of the blocking pool", words::counted(jobs, "job"));
         }
         text.push('\n');
-        runtimes.iter().for_each(|runtime| text += &of_runtime(runtime, runtimes));
+        let mut of_owner = HashMap::new();
+        runtimes.iter().for_each(|runtime| *of_owner.entry(runtime.owner).or_insert(0) += 1);
+        for runtime in runtimes {
+            let shows_address = of_owner[&runtime.owner] > 1;
+            text += &of_runtime(runtime, shows_address);
+        }
         text
     }
 }
 
-fn of_runtime(runtime: &Runtime, runtimes: &[Runtime]) -> String {
-    let same = runtimes.iter().filter(|other| other.owner == runtime.owner).count() > 1;
-    let at = if same { format!(" at {:#x}", runtime.scheduler) } else { String::new() };
+fn of_runtime(runtime: &Runtime, shows_address: bool) -> String {
+    let at = if shows_address { format!(" at {:#x}", runtime.scheduler) } else { String::new() };
     let found = format!("runtime {}{at}: {} found that have not completed", runtime.owner, runtime.found);
     match runtime.counted {
         None => format!("{found}; its own count was not found\n"),

@@ -8,6 +8,8 @@ mod http;
 mod interrupts;
 #[path = "../../../../tests/common/missing.rs"]
 mod missing;
+#[path = "../common/page.rs"]
+mod page;
 #[path = "../record/place.rs"]
 #[expect(dead_code, reason = "these tests need a part of it")]
 mod place;
@@ -24,6 +26,7 @@ use serde_json::Value;
 
 use exposition::Page;
 use http::{get, status};
+use page::Fields;
 use place::{Firing, Place, Ran, send};
 
 /// The program in its role.
@@ -128,6 +131,7 @@ fn operations_errors_bytes_and_queues() {
     let ran = place.run(&["metrics", "-p", &pid, "--json"]);
     ran.says(0, "");
     let json: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(json["version"], 1);
     assert_eq!((json["pid"].to_string(), &json["sessions"]), (pid, &Value::Array(vec![])));
     assert_eq!(json["monitor"], Value::Null);
     let reads = json["commands"].as_array().unwrap().iter().find(|of| of["command"] == "READ_FILE").unwrap();
@@ -175,6 +179,27 @@ fn events_of_the_monitor() {
     let json: Value = serde_json::from_str(&place.run(&["metrics", "-p", &pid, "--json"]).out).unwrap();
     assert!(json["monitor"]["events"]["long_schedule"].as_u64() >= Some(1), "{json}");
     assert_eq!((&json["monitor"]["events"]["long_wait"], &json["monitor"]["panics"]), (&0.into(), &0.into()));
+}
+
+/// docs/formats.md has the fields of the JSON.
+#[test]
+fn the_fields_of_json() {
+    const NAMED: [(&str, &str); 3] = [("lanes[].wait", "times"), ("lanes[].service", "times"), ("monitor.events", "*")];
+    let mut fields = Fields::new(&NAMED);
+    for options in ["control", "monitor=long_schedule:1s,record:trace"] {
+        let place = Place::new();
+        std::fs::write(place.path("ten bytes"), "0123456789").unwrap();
+        let mut command = program("serve");
+        place.put(command.env("DYNTRACE", options));
+        let mut firing = Firing::start(&mut command);
+        firing.fire();
+        let ran = place.run(&["metrics", "-p", &firing.pid(), "--json"]);
+        ran.says(0, "");
+        fields.add(&serde_json::from_str(&ran.out).unwrap());
+    }
+    // The last bucket of each row is for times that no job of a test takes.
+    fields.insert("times.buckets[].below_ns", "null");
+    fields.are_those_below("dyntrace metrics --json");
 }
 
 #[test]

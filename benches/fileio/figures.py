@@ -24,8 +24,9 @@ STORM = TARGET / "release" / "storm"
 TOKIO = "tokio-fs-mt"
 OURS = ["dyntrace-mt", "dyntrace-ct", "dyntrace-pool-mt", "dyntrace-pool-ct", "dyntrace-inline-mt", "dyntrace-inline-ct"]
 RINGS = ["tokio-uring", "compio", "monoio"]
-# The calls of the kernel and nothing else: those that `tokio::fs` makes; those that never wait; and the first made by another thread.
-FLOORS = ["std", "cached", "handed"]
+# The calls of the kernel and nothing else: those that `tokio::fs` makes; those that never wait; and the first made by another thread, for
+# one that waits, or for tokio's tasks.
+FLOORS = ["std", "cached", "handed", "queued"]
 PEERS = [*OURS, TOKIO, "tokio-fs-ct", "spawn-blocking-mt", "spawn-blocking-ct", *RINGS, *FLOORS]
 OPERATIONS = ["pread", "pwrite", "ofc", "stat", "rename", "readfile", "append", "append-shared"]
 IN_FLIGHT = [1, 16, 256]
@@ -45,7 +46,7 @@ class Cell(NamedTuple):
 
     def allows(self, peer):
         # Where threads have more than one operation to do, they need not wake each other for each.
-        return peer != "handed" or self.in_flight == 1
+        return {"handed": self.in_flight == 1, "queued": self.in_flight > 1}.get(peer, True)
 
 
 class Speed(NamedTuple):

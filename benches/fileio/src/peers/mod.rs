@@ -3,10 +3,11 @@
 mod cached;
 mod compio;
 mod dyntrace;
+mod elsewhere;
 mod handed;
 mod monoio;
 mod on_tokio;
-mod spawn_blocking;
+mod queued;
 mod std_sync;
 mod tokio_fs;
 mod tokio_uring;
@@ -17,6 +18,8 @@ use ::dyntrace::efile::Inline;
 use clap::ValueEnum;
 use tokio::runtime::Builder;
 
+use self::elsewhere::Blocking;
+use self::queued::Queued;
 use crate::task::Task;
 
 /// `-mt` is tokio's multi-thread runtime with default settings, `-ct` its current-thread runtime.
@@ -41,6 +44,8 @@ pub enum Peer {
     Cached,
     /// std's functions on a second thread for each task, and nothing but the two wakes of each operation.
     Handed,
+    /// std's functions on threads that take from one queue, for tasks as `DyntraceMt`, and nothing else.
+    Queued,
     /// The runtimes on io_uring, one thread each.
     TokioUring,
     Compio,
@@ -69,11 +74,12 @@ impl Peer {
             }
             Peer::TokioFsMt => on_tokio::run(multi_thread(), tasks, tokio_fs::run),
             Peer::TokioFsCt => on_tokio::run(current_thread(), tasks, tokio_fs::run),
-            Peer::SpawnBlockingMt => on_tokio::run(multi_thread(), tasks, spawn_blocking::run),
-            Peer::SpawnBlockingCt => on_tokio::run(current_thread(), tasks, spawn_blocking::run),
+            Peer::SpawnBlockingMt => on_tokio::run(multi_thread(), tasks, elsewhere::run::<Blocking>),
+            Peer::SpawnBlockingCt => on_tokio::run(current_thread(), tasks, elsewhere::run::<Blocking>),
             Peer::Std => std_sync::run(tasks),
             Peer::Cached => cached::run(tasks),
             Peer::Handed => handed::run(tasks),
+            Peer::Queued => on_tokio::run(multi_thread(), tasks, elsewhere::run::<Queued>),
             Peer::TokioUring => tokio_uring::run(tasks),
             Peer::Compio => compio::run(tasks),
             Peer::Monoio => monoio::run(tasks),

@@ -1,16 +1,30 @@
-//! std's functions inside `spawn_blocking`, one call for each operation.
+//! std's functions on other threads, one call for each operation.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use tokio::task::spawn_blocking;
+use tokio::task;
 
 use crate::files::{BLOCK, SMALL};
 use crate::task::{Operation, Task};
 
-pub async fn run(mut task: Task) -> io::Result<u64> {
+/// Threads that a task has something done on.
+pub trait Threads {
+    fn call<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> impl Future<Output = R> + Send;
+}
+
+/// Those of `spawn_blocking`.
+pub struct Blocking;
+
+impl Threads for Blocking {
+    async fn call<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> R {
+        task::spawn_blocking(work).await.expect("no operation panics")
+    }
+}
+
+pub async fn run<T: Threads>(mut task: Task) -> io::Result<u64> {
     match task.operation {
         Operation::Pread => {
             let file = Arc::new(File::open(task.blocks())?);
@@ -18,7 +32,7 @@ pub async fn run(mut task: Task) -> io::Result<u64> {
             while task.goes_on() {
                 let (file, offset) = (Arc::clone(&file), task.offset());
                 let read = move || file.read_exact_at(&mut buffer, offset).map(|()| buffer);
-                buffer = spawn_blocking(read).await??;
+                buffer = T::call(read).await?;
             }
         }
         Operation::Pwrite => {
@@ -27,33 +41,33 @@ pub async fn run(mut task: Task) -> io::Result<u64> {
             while task.goes_on() {
                 let (file, offset) = (Arc::clone(&file), task.offset());
                 let write = move || file.write_all_at(&buffer, offset).map(|()| buffer);
-                buffer = spawn_blocking(write).await??;
+                buffer = T::call(write).await?;
             }
         }
         Operation::Ofc => {
             while task.goes_on() {
                 let path = task.small().to_owned();
-                let metadata = spawn_blocking(|| File::open(path)?.metadata()).await??;
+                let metadata = T::call(|| File::open(path)?.metadata()).await?;
                 assert_eq!(metadata.len(), SMALL as u64);
             }
         }
         Operation::Stat => {
             while task.goes_on() {
                 let path = task.small().to_owned();
-                assert_eq!(spawn_blocking(|| fs::metadata(path)).await??.len(), SMALL as u64);
+                assert_eq!(T::call(|| fs::metadata(path)).await?.len(), SMALL as u64);
             }
         }
         Operation::Rename => {
             while task.goes_on() {
                 let (from, to) = task.names();
                 let (from, to) = (from.to_owned(), to.to_owned());
-                spawn_blocking(|| fs::rename(from, to)).await??;
+                T::call(|| fs::rename(from, to)).await?;
             }
         }
         Operation::Readfile => {
             while task.goes_on() {
                 let path = task.small().to_owned();
-                assert_eq!(spawn_blocking(|| fs::read(path)).await??.len(), SMALL);
+                assert_eq!(T::call(|| fs::read(path)).await?.len(), SMALL);
             }
         }
         Operation::Append | Operation::AppendShared => {
@@ -64,7 +78,7 @@ pub async fn run(mut task: Task) -> io::Result<u64> {
                     (&*file).write_all(&[7; BLOCK])?;
                     file.sync_data()
                 };
-                spawn_blocking(append).await??;
+                T::call(append).await?;
             }
         }
     }

@@ -257,7 +257,7 @@ pub use dyntrace_macros::test;
 ///
 /// With `caller`, an asynchronous function becomes one that returns an `impl Future`; its callers need no change.
 ///
-/// For a function that has `#[track_caller]` by itself, or returns an `impl Fn`, events show neither the returned value (so an `Err`
+/// For a function that has `#[track_caller]` by itself or by `cfg_attr`, or returns an `impl Fn`, events show neither the returned value (so an `Err`
 /// counts as a return) nor a panic's message.
 ///
 /// ```

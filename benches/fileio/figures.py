@@ -24,8 +24,8 @@ STORM = TARGET / "release" / "storm"
 TOKIO = "tokio-fs-mt"
 OURS = ["dyntrace-mt", "dyntrace-ct", "dyntrace-pool-mt", "dyntrace-pool-ct", "dyntrace-inline-mt", "dyntrace-inline-ct"]
 RINGS = ["tokio-uring", "compio", "monoio"]
-# The calls of the kernel and nothing else: those that `tokio::fs` makes; those that never wait; and the first made by another thread, for
-# one that waits, or for tokio's tasks.
+# The calls of the kernel and nothing else. `std`: those that `tokio::fs` makes; `cached`: those that never wait. Another thread makes those
+# of `tokio::fs` for a thread that waits (`handed`), or for tasks of tokio (`queued`).
 FLOORS = ["std", "cached", "handed", "queued"]
 PEERS = [*OURS, TOKIO, "tokio-fs-ct", "spawn-blocking-mt", "spawn-blocking-ct", *RINGS, *FLOORS]
 OPERATIONS = ["pread", "pwrite", "ofc", "stat", "rename", "readfile", "append", "append-shared"]

@@ -10,6 +10,7 @@ mod calibration;
 
 pub(crate) use calibration::Calibration;
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -37,6 +38,20 @@ static SOURCE: AtomicU8 = AtomicU8::new(UNKNOWN);
 pub(crate) fn now() -> u64 {
     // Relaxed: a thread that records or traces has seen the session, which started after the choice.
     if SOURCE.load(Ordering::Relaxed) == COUNTER { counter::read() } else { nanoseconds(ClockId::Monotonic) as u64 }
+}
+
+/// As [`now`], but never 0, and never the same twice on a thread: some clocks do not advance for 40 ns. May be ahead of [`now`].
+pub(crate) fn unique() -> u64 {
+    thread_local! {
+        static LAST: Cell<u64> = const { Cell::new(0) };
+    }
+    let now = now();
+    let next = |last: &Cell<u64>| {
+        last.set(now.max(last.get() + 1));
+        last.get()
+    };
+    // In a destructor of the thread's end, the clock alone.
+    LAST.try_with(next).unwrap_or(now.max(1))
 }
 
 /// Chooses the clock and starts to measure its frequency. To be called before the clock times anything.

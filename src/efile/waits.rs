@@ -21,7 +21,7 @@ pub(super) fn begin(id: OperationId, command: Command) {
             // An `async fn` does not know which line awaits it.
             place: None,
             resource: Resource::Operation(name(id)),
-            since: clock::now(),
+            since: clock::unique(),
         });
     }
 }

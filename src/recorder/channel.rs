@@ -35,7 +35,7 @@ impl Channel {
         Ok(Channel { ring, checksums: Progress::default() })
     }
 
-    /// Has the file grow again that could not, for instance on a disk that was full.
+    /// Lets the file grow again if it could not before, for instance on a full disk.
     pub fn keep_room(&self) {
         let file = self.ring.space();
         if file.is_full() {

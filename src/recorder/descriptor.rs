@@ -199,6 +199,17 @@ impl Descriptor {
         self.half().compare_exchange(CONTROL_REQUESTED, without, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
+    /// The same where no session has ever been, without the lock.
+    #[cfg(all(recorded, target_os = "linux"))]
+    pub(super) fn take_first_control_request(&self) -> bool {
+        let is_taken = self.take_control_request();
+        // The first session may have started meanwhile, and another process may have asked again: then this has cleared the session's bit.
+        // Fails if the half has changed again.
+        let now = self.unasked(self.sessions());
+        let _ = self.half().compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+        is_taken
+    }
+
     /// The recorder's half of the word. The other half is the tracers'; the kernel counts in it without a lock.
     fn half(&self) -> &AtomicU16 {
         let high = usize::from(cfg!(target_endian = "little"));

@@ -230,12 +230,13 @@ impl Recording {
     ///
     /// Returns whether files grow fast.
     pub fn maintain(&mut self) -> bool {
+        // First: facts about the rings are written once.
+        self.channel.keep_room();
         let busy = self.maintain_rings();
         // Rings that cannot be created now are tried again in the next round. Until then events may be lost, and are counted.
         let _ = self.offer_rings(if SLOTS[self.slot].waiting() < FEW { PREPARED } else { WAITING });
         // Threads without a ring look for one again.
         SLOTS[self.slot].round.fetch_add(1, Relaxed);
-        self.channel.keep_room();
         self.report_modules();
         self.handle_triggers();
         if self.next_refinement.0 <= Instant::now() {
@@ -444,8 +445,8 @@ impl Recording {
         // 3.
         let slot = &SLOTS[self.slot];
         slot.generation.store(0, Relaxed);
-        self.maintain_rings();
         self.channel.keep_room();
+        self.maintain_rings();
         self.report_modules();
         self.handle_triggers();
         self.report_suppressed(true);

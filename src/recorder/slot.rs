@@ -12,8 +12,8 @@
 //!    rings that are neither owned nor in the slot.
 //! 4. If no ring is prepared, threads start faster than the maintenance thread prepares rings. Walk the chain of the session's rings, and
 //!    take one of a thread that has ended.
-//! 5. If there is none, the thread's events are only counted until the maintenance thread has looked after the rings again: it makes none
-//!    on a full disk, and each walk asks the system about each ring.
+//! 5. If there is none, as on a full disk, the thread's events are only counted until the maintenance thread has looked after the rings
+//!    again. Otherwise each event would walk all rings, and ask the system about each.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -82,7 +82,7 @@ pub(super) struct Slot {
 #[derive(Clone, Copy)]
 struct OwnRing {
     generation: u32,
-    /// For a null ring: the slot's round when there was none.
+    /// For a null ring: the slot's round when the thread found no ring.
     round: u32,
     ring: *const ThreadRing,
 }
@@ -266,8 +266,8 @@ impl Slot {
         }
         let own = OWN_RINGS.with(|own| own[number].get());
         // Relaxed: the round orders nothing.
-        let has_looked = !own.ring.is_null() || own.round == self.round.load(Relaxed);
-        let ring = if own.generation == generation && has_looked { own.ring } else { self.take(number, generation) };
+        let is_settled = !own.ring.is_null() || own.round == self.round.load(Relaxed);
+        let ring = if own.generation == generation && is_settled { own.ring } else { self.take(number, generation) };
         // SAFETY: null, or a ring of this generation's session, which frees it after it has cleared its bits and waited for
         // pinned threads. This thread is pinned, and has seen the bit.
         match unsafe { ring.as_ref() } {

@@ -361,10 +361,19 @@ fn wakes_outside() -> Option<u64> {
     Some(waker.word())
 }
 
+/// A wait that has left its row to another one.
+#[derive(Clone, Copy)]
+struct GaveWay {
+    row: u32,
+    /// When the poll of the row's task began.
+    poll_began: u64,
+    wait: Begun,
+}
+
 thread_local! {
-    /// The wait around others that was first, in a poll, to leave the row to another wait, and when that poll began. It is inside of later
-    /// ones. If the other wait was none of its own, and ends in the same poll, nothing polls this one again: so it takes its place.
-    static GAVE_WAY: Cell<Option<(u64, Begun)>> = const { Cell::new(None) };
+    /// A wait around others (a timeout) that has left the row to another wait; of several in a poll the first one. If that other wait was
+    /// beside the timeout, not inside of it, and ends in the same poll, nothing polls the timeout again: so the timeout takes the place.
+    static GAVE_WAY: Cell<Option<GaveWay>> = const { Cell::new(None) };
 }
 
 /// The row of the task that the current thread polls.
@@ -417,20 +426,26 @@ impl Polled {
     }
 
     /// Notes that a wait around others has left the row to another one.
-    fn gives_way(&self, begun: &Begun) {
-        let began = self.began();
+    fn gives_way(&self, wait: &Begun) {
         // In a destructor of the thread's end, nothing is noted.
-        let _ = GAVE_WAY.try_with(|first| match first.get() {
-            Some((at, _)) if at == began => {}
-            _ => first.set(Some((began, *begun))),
+        let _ = GAVE_WAY.try_with(|first| {
+            if self.has_given_way(first).is_none() {
+                first.set(Some(GaveWay { row: self.current.seat, poll_began: self.began(), wait: *wait }));
+            }
         });
     }
 
-    /// Takes the wait out of the row. One that has left the row to it in this poll takes its place.
+    /// The wait that has left the row in this poll of the task.
+    fn has_given_way(&self, first: &Cell<Option<GaveWay>>) -> Option<Begun> {
+        let is_of_this = |gave: &GaveWay| (gave.row, gave.poll_began) == (self.current.seat, self.began());
+        first.get().filter(is_of_this).map(|gave| gave.wait)
+    }
+
+    /// Takes the wait out of the row. A wait that has left the row in this poll takes the place.
     fn end_wait(&self) {
-        let first = GAVE_WAY.try_with(Cell::take).ok().flatten().filter(|(began, _)| *began == self.began());
-        match first {
-            Some((_, begun)) => self.note_wait(&begun),
+        let first = GAVE_WAY.try_with(|first| self.has_given_way(first).inspect(|_| first.set(None)));
+        match first.ok().flatten() {
+            Some(wait) => self.note_wait(&wait),
             None => {
                 self.slot.change(|words| {
                     words.set(slot::TEXTS, Text::Wait.put(words.get(slot::TEXTS), 0));
@@ -492,7 +507,7 @@ pub(crate) fn wait_ends(row: u32, since: u64) {
     }
     // Before the row: a wait that has ended takes no place.
     let _ = GAVE_WAY.try_with(|first| match first.get() {
-        Some((_, begun)) if begun.since == since => first.set(None),
+        Some(gave) if gave.wait.since == since => first.set(None),
         _ => {}
     });
     match polled() {

@@ -5,7 +5,6 @@
 //!
 //! A poll of `FuturesUnordered` may end the wait in the row without polling the others. Then the row is empty until one of them is polled.
 
-use std::cell::Cell;
 use std::fmt;
 use std::mem;
 use std::panic::Location;
@@ -219,7 +218,7 @@ impl<R: Waited> Wait<R> {
                 let place = Place::new(self.place);
                 probes::wait(|| (self.process, self.resource.resource(), self.resource.kind(), place.text()));
             }
-            self.began = instant();
+            self.began = clock::unique();
             let begun = self.begun();
             self.row =
                 if R::ENCLOSES { task_table::enclosing_wait_begins(&begun) } else { task_table::wait_begins(&begun) };
@@ -252,27 +251,12 @@ impl<R: Waited> Wait<R> {
         let began = mem::replace(&mut self.began, 0);
         // The table alone does not need the rest.
         if probes::resume::is_enabled() {
-            let waited = clock::took(clock::now().wrapping_sub(began)).as_nanos();
+            let waited = clock::took(clock::now().saturating_sub(began)).as_nanos();
             let (place, waited) = (Place::new(self.place), u64::try_from(waited).unwrap_or(u64::MAX));
             let resource = &self.resource;
             probes::resume(|| (self.process, resource.resource(), waited, outcome, resource.kind(), place.text()));
         }
     }
-}
-
-/// The clock, which this function never returns twice on a thread: in the table of tasks a wait is known by its beginning, and some clocks
-/// stand for 40 ns. Never 0, which has another meaning.
-fn instant() -> u64 {
-    thread_local! {
-        static LAST: Cell<u64> = const { Cell::new(0) };
-    }
-    let now = clock::now();
-    let next = |last: &Cell<u64>| {
-        last.set(now.max(last.get() + 1));
-        last.get()
-    };
-    // In a destructor of the thread's end, the clock alone.
-    LAST.try_with(next).unwrap_or(now.max(1))
 }
 
 #[cfg_attr(not(feature = "net"), allow(dead_code, reason = "the waits of sockets need it"))]

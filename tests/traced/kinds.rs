@@ -51,6 +51,11 @@ fn perhaps_callable(least: usize) -> Option<Box<impl FnMut(&[u8]) -> usize>> {
     (least > 0).then(|| Box::new(move |bytes: &[u8]| bytes.len().max(least)))
 }
 
+#[traced]
+async fn callable_later(least: usize) -> impl Fn(&str) -> bool {
+    move |a: &str| a.len() >= least
+}
+
 #[traced(skip(a), secret(password))]
 fn hidden(a: u8, password: &str) -> usize {
     usize::from(a) + password.len()
@@ -174,6 +179,10 @@ async fn each_shows_its_arguments_and_its_value() {
     let watch = Watch::on("**::kinds::callable do return").await;
     assert!(callable(3)("a", "bc"));
     assert_eq!(watch.lines().await[..], ["call   kinds::callable(3)", "return kinds::callable -> <hidden>"]);
+
+    let watch = Watch::on("**::kinds::callable_later").await;
+    assert!(callable_later(1).await("a"));
+    assert_eq!(watch.lines().await, ["call   kinds::callable_later(1)"]);
 
     let watch = Watch::on("**::kinds::perhaps_callable").await;
     assert_eq!(perhaps_callable(3).unwrap()(b"a"), 3);

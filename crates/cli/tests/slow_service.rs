@@ -131,7 +131,7 @@ fn general(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_number = |word: &&&str| word.bytes().all(|byte| byte.is_ascii_digit());
     let first = words.iter().take_while(|word| !is_number(word)).count();
-    // A read may be short, if only a part is in the cache. Then there is one more.
+    // A read may be short, if only a part is in the cache. Then one more read follows.
     let kept = if words.first() == Some(&"READ") { 0 } else { 1 + usize::from(first == 0) };
     let counts = words[first..].iter().take(kept);
     let name = words.last().filter(|word| !is_number(word));

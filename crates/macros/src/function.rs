@@ -17,10 +17,11 @@
 //! The arguments move into the closure, and only the closure borrows them. So the compiler keeps them in their registers while the site is
 //! unset. Inside they are bound again, in order, and dropped as usual.
 //!
-//! For an asynchronous function the closure returns the future, which owns all arguments. Two kinds of functions have a guard instead of the
-//! closure: those with `#[track_caller]`, as their callees would take the closure for their caller, and those that return `impl Fn`, as the
-//! compiler learns from the function's own type alone that a closure in its body takes references of every lifetime. An asynchronous function with
-//! `#[track_caller]`, which Rust does not have, becomes one that takes its caller's location and returns the future.
+//! For an asynchronous function the closure returns the future, which owns all arguments. Two kinds of functions have a guard instead of
+//! the closure. A function with `#[track_caller]`, perhaps by `cfg_attr`: its callees would take the closure for their caller. A function
+//! that returns an `impl Fn`: by the function's type, and not by the closure's, the compiler knows that the returned closure takes
+//! references of every lifetime. An asynchronous function with `#[track_caller]`, which Rust does not have, becomes one that takes its
+//! caller's location and returns the future.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};

@@ -71,16 +71,16 @@ impl Descriptor {
 fn open_outside_handlers(probe: &Descriptor) {
     // This may be a handler, or between a call of the C library and the look at its error.
     let _kept = KeptErrno::new();
-    // A handler must not allocate the list: it leaves the request to others.
-    if !are_listed() && may_be_in_handler() {
-        return;
-    }
     if take(probe) {
         open_if_asked();
     }
 }
 
 fn take(probe: &Descriptor) -> bool {
+    // A handler must not allocate the list.
+    if !are_listed() {
+        return probe.take_first_control_request();
+    }
     // The lock: a session that starts meanwhile sets the half, too. Without it, the next firing opens the socket.
     let Some(sessions) = try_sessions() else { return false };
     let is_taken = probe.take_control_request();

@@ -7,8 +7,8 @@ mod leaf;
 
 pub(super) use leaf::{COARSE, NO_RESERVE, end_pause, pause, populate, random, reserve, threads, used_addresses};
 
-/// A limit of the process, in the unit of `resource` (such as `RLIMIT_NOFILE`). `None` if there is none, or if the system does not tell, as a
-/// filter of system calls may have it. Safe in signal handlers.
+/// A limit of the process, in the unit of `resource` (such as `RLIMIT_NOFILE`). `None` if there is none, or if the system does not tell,
+/// for instance because a filter of system calls forbids it. Safe in signal handlers.
 #[allow(clippy::unnecessary_cast, reason = "systems differ in the type")]
 pub(super) fn limit(resource: Resource) -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };

@@ -46,7 +46,7 @@ pub(crate) fn may_be_in_handler() -> bool {
     // SAFETY: reads plain data.
     let is_blocked = |signal| unsafe { libc::sigismember(&blocked, signal) == 1 };
     let signals = || 1..=libc::SIGRTMAX();
-    // The calls of the system, one for each signal, only if they decide.
+    // Asks the system about each signal only if none is blocked.
     signals().any(is_blocked) || signals().any(may_nest)
 }
 

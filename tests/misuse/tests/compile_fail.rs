@@ -1,7 +1,7 @@
 //! Wrong uses do not compile, and the errors say why.
 //!
-//! For each program that must fail (`*_wrong.rs`) there is one that differs only in that point and compiles (`*_right.rs`). Run the tests of
-//! probes with and without `--cfg dyntrace_without_probes`, too: the errors must be the same. After a change of the compiler's messages,
+//! For each program that must fail (`*_wrong.rs`) there is one that differs only in that point and compiles (`*_right.rs`). The tests of
+//! probes run also with `--cfg dyntrace_without_probes`: the errors must be the same. After a change of the compiler's messages,
 //! `TRYBUILD=overwrite` updates the errors.
 
 use trybuild::TestCases;

@@ -89,7 +89,7 @@ class Cost(NamedTuple):
         return self.measured(runs) <= self.most
 
     def judge(self, say, runs):
-        beside = f"cached {cpu(runs['cached']) / cpu(runs['std']):.3g} x"
+        beside = ", ".join(f"{floor} {cpu(runs[floor]) / cpu(runs['std']):.3g} x" for floor in ("cached", "queued"))
         say(f"{self.cell}: CPU time, {self.peer} / std", self.measured(runs), self.most, " x", beside=beside)
 
 

@@ -25,8 +25,8 @@ TOKIO = "tokio-fs-mt"
 OURS = ["dyntrace-mt", "dyntrace-ct", "dyntrace-pool-mt", "dyntrace-pool-ct", "dyntrace-inline-mt", "dyntrace-inline-ct"]
 RINGS = ["tokio-uring", "compio", "monoio"]
 # The calls of the kernel and nothing else. `std`: those that `tokio::fs` makes; `cached`: those that never wait. Another thread makes those
-# of `tokio::fs` for a thread that waits (`handed`), or for tasks of tokio (`queued`).
-FLOORS = ["std", "cached", "handed", "queued"]
+# of `tokio::fs` for a thread that waits (`handed`), or for tasks of tokio on several threads or one (`queued`).
+FLOORS = ["std", "cached", "handed", "queued", "queued-ct"]
 PEERS = [*OURS, TOKIO, "tokio-fs-ct", "spawn-blocking-mt", "spawn-blocking-ct", *RINGS, *FLOORS]
 OPERATIONS = ["pread", "pwrite", "ofc", "stat", "rename", "readfile", "append", "append-shared"]
 IN_FLIGHT = [1, 16, 256]
@@ -46,7 +46,9 @@ class Cell(NamedTuple):
 
     def allows(self, peer):
         # Where threads have more than one operation to do, they need not wake each other for each.
-        return {"handed": self.in_flight == 1, "queued": self.in_flight > 1}.get(peer, True)
+        if peer in ("handed", "queued", "queued-ct"):
+            return (peer == "handed") == (self.in_flight == 1)
+        return True
 
 
 class Speed(NamedTuple):

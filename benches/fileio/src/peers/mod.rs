@@ -46,6 +46,8 @@ pub enum Peer {
     Handed,
     /// std's functions on threads that take from one queue, for tasks as `DyntraceMt`, and nothing else.
     Queued,
+    /// The same for tasks as `DyntraceCt`.
+    QueuedCt,
     /// The runtimes on io_uring, one thread each.
     TokioUring,
     Compio,
@@ -80,6 +82,7 @@ impl Peer {
             Peer::Cached => cached::run(tasks),
             Peer::Handed => handed::run(tasks),
             Peer::Queued => on_tokio::run(multi_thread(), tasks, elsewhere::run::<Queued>),
+            Peer::QueuedCt => on_tokio::run(current_thread(), tasks, elsewhere::run::<Queued>),
             Peer::TokioUring => tokio_uring::run(tasks),
             Peer::Compio => compio::run(tasks),
             Peer::Monoio => monoio::run(tasks),

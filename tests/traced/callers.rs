@@ -234,3 +234,33 @@ async fn what_panics_returns_to_nobody() {
     std::panic::catch_unwind(|| fails(3)).unwrap_err();
     assert_eq!(watch.lines().await, ["panic  callers::fails: 3"]);
 }
+
+struct Harbour;
+
+#[traced]
+impl Harbour {
+    #[cfg_attr(all(), track_caller)]
+    fn place_of_call(&self) -> &'static Location<'static> {
+        Location::caller()
+    }
+
+    #[cfg_attr(any(), track_caller)]
+    fn own_place(&self) -> &'static Location<'static> {
+        Location::caller()
+    }
+}
+
+#[tokio::test]
+async fn callers_are_tracked_where_the_configuration_says_so() {
+    let watch = Watch::on("**::Harbour::place_of_call do caller").await;
+    let seen = Harbour.place_of_call();
+    assert_eq!(seen.line(), line!() - 1);
+    let (events, _) = watch.end().await;
+    assert!(matches!(events[0].caller, Some(Caller::Location(caller)) if caller == seen), "{events:?}");
+
+    let watch = Watch::on("**::Harbour::own_place do caller").await;
+    let seen = Harbour.own_place();
+    assert!(seen.line() < line!() - 10, "{seen}");
+    let (events, _) = watch.end().await;
+    assert!(!matches!(events[0].caller, Some(Caller::Location(_))), "{events:?}");
+}

@@ -174,36 +174,6 @@ async fn callers_are_told_where_they_are_known() {
     assert!(events[0].to_string().contains(&format!("from {}:{line}", file!())));
 }
 
-struct Harbour;
-
-#[traced]
-impl Harbour {
-    #[cfg_attr(all(), track_caller)]
-    fn place_of_call(&self) -> &'static std::panic::Location<'static> {
-        std::panic::Location::caller()
-    }
-
-    #[cfg_attr(any(), track_caller)]
-    fn own_place(&self) -> &'static std::panic::Location<'static> {
-        std::panic::Location::caller()
-    }
-}
-
-#[tokio::test]
-async fn callers_are_tracked_where_the_configuration_says_so() {
-    let watch = Watch::on("**::Harbour::place_of_call do caller").await;
-    let seen = Harbour.place_of_call();
-    assert_eq!(seen.line(), line!() - 1);
-    let (events, _) = watch.end().await;
-    assert!(matches!(events[0].caller, Some(Caller::Location(caller)) if caller == seen), "{events:?}");
-
-    let watch = Watch::on("**::Harbour::own_place do caller").await;
-    let seen = Harbour.own_place();
-    assert!(seen.line() < line!() - 10, "{seen}");
-    let (events, _) = watch.end().await;
-    assert!(!matches!(events[0].caller, Some(Caller::Location(_))), "{events:?}");
-}
-
 #[traced]
 async fn waits(number: u32, gate: oneshot::Receiver<u32>) -> Result<u32, oneshot::error::RecvError> {
     let more = gate.await?;

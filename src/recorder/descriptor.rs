@@ -203,10 +203,12 @@ impl Descriptor {
     #[cfg(all(recorded, target_os = "linux"))]
     pub(super) fn take_first_control_request(&self) -> bool {
         let is_taken = self.take_control_request();
-        // The first session may have started meanwhile, and another process may have asked again: then this has cleared the session's bit.
-        // Fails if the half has changed again.
-        let now = self.unasked(self.sessions());
-        let _ = self.half().compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+        if is_taken {
+            // The first session may have started meanwhile, and another process may have asked again: then this has cleared the session's
+            // bit. Fails if the half has changed again.
+            let now = self.unasked(self.sessions());
+            let _ = self.half().compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+        }
         is_taken
     }
 

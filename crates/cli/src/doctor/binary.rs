@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use object::elf;
+
 use super::finding::Finding;
 use crate::elf::{Note, Object, Place, Segment};
 use crate::provider::{self, Providers};
@@ -12,8 +14,6 @@ const LAYOUT_FLAG: &str = "link with -z separate-code: call dyntrace_build::link
 /// Puts semaphores into pages of their own in the file.
 const OWN_PAGE: &str = "fire the probe by a function that dyntrace_build generates, whose semaphores begin on a page of their own, \
                         or link with rust-lld's -z separate-loadable-segments";
-/// The smallest page of any processor.
-const PAGE: u64 = 4096;
 
 /// `has_tasks`: the program has tasks, which are read without probes.
 pub fn check(object: &Object, providers: &Providers, has_tasks: bool) -> Vec<Finding> {
@@ -137,12 +137,18 @@ fn semaphores(object: &Object) -> Finding {
     }
 }
 
+/// The largest page of the kernels that run this object.
+fn largest_page(object: &Object) -> u64 {
+    if object.machine == elf::EM_AARCH64 { 64 << 10 } else { 4 << 10 }
+}
+
 /// Whether two writable segments map the page of the file that holds `offset`. The kernel increments the semaphore in the first one,
 /// which may become read-only later (RELRO).
 fn is_mapped_twice(object: &Object, offset: u64) -> bool {
-    let page = offset & !(PAGE - 1);
+    let of_page = !(largest_page(object) - 1);
+    let page = offset & of_page;
     let maps = |segment: &&Segment| {
-        let first = segment.offset & !(PAGE - 1);
+        let first = segment.offset & of_page;
         segment.writable && first <= page && page < segment.offset.saturating_add(segment.file_size)
     };
     object.segments.iter().filter(maps).count() > 1

@@ -9,6 +9,8 @@ pub const USAGE: u8 = 2;
 pub const LOSSY: u8 = 3;
 /// The trace is damaged; its sound parts were shown or converted.
 pub const DAMAGED: u8 = 4;
+/// Part of the program or of the trace was not seen, and nothing was found in the rest: the answer is neither yes nor no.
+pub const UNKNOWN: u8 = 5;
 /// The program has no probes, or none that the script names; or the process cannot be controlled.
 pub const NO_PROBES: u8 = 65;
 pub const NO_TRACE: u8 = 66;

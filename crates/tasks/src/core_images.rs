@@ -12,7 +12,7 @@ use crate::debug_file::hex;
 use crate::error::Error;
 use crate::image::{self, Elf, Image};
 use crate::memory::core_file::CoreFile;
-use crate::memory::maps::Mapping;
+use crate::memory::maps::{ByFile, Mapping};
 
 /// Opens the program of a core file, which the user names, and those libraries that are here and of the same build. Parts
 /// of them that the core file leaves out are read from these files.
@@ -27,19 +27,20 @@ pub fn images(core: &mut CoreFile, exe: &Path) -> Result<Vec<Image>, Error> {
     let room = Cell::new(image::COPIED);
     let bytes = image::read(&file, exe, what, &room)?;
     let maps = core.mappings();
+    let by_file = ByFile::new(&maps);
     let not_mapped = || Error::NotInCore { core: core.path().to_owned(), path: exe.clone() };
     let (mapped, entry) = program(core, &maps, exe).ok_or_else(not_mapped)?;
     let page = core.first_page(&mapped);
     let is_known = page.is_some();
-    if let Some((found, wanted)) = page.and_then(|page| difference(page, &bytes)) {
+    if let Some((found, wanted)) = page.and_then(|page| difference(&page, &bytes)) {
         return Err(Error::OtherProgram { path: exe.clone(), core: core.path().to_owned(), found, wanted });
     }
     let begins = |elf: &Elf<'_>| {
         let bias = entry.map(|entry| entry.wrapping_sub(elf.elf_header().e_entry(LittleEndian)));
-        bias.or_else(|| image::bias(elf, Path::new(&mapped), &maps))
+        bias.or_else(|| image::bias(elf, &mapped, by_file.inode(&mapped)?, &by_file))
     };
     let image = image::image(&file, &bytes, exe, begins, what)?.ok_or_else(not_mapped)?;
-    core.fill(&mapped, bytes);
+    let mut fill = vec![(mapped.clone(), bytes)];
     if !is_known {
         core.remarks.push(format!(
             "The core file does not have the first page of {mapped}: whether it ran this build of {} is not known.",
@@ -48,24 +49,21 @@ pub fn images(core: &mut CoreFile, exe: &Path) -> Result<Vec<Image>, Error> {
     }
 
     let mut images = vec![image];
-    let mut paths: Vec<&str> =
-        maps.iter().filter(|map| map.path.starts_with('/') && map.path != mapped).map(|map| &*map.path).collect();
-    paths.sort_unstable();
-    paths.dedup();
-    for path in paths {
+    for (path, inode) in by_file.files().filter(|(path, _)| *path != mapped) {
         let what = "the library";
         let Some(page) = core.first_page(path).filter(|page| page.starts_with(b"\x7fELF")) else { continue };
         let Ok(file) = image::open(Path::new(path)) else { continue };
         let Ok(bytes) = image::read(&file, Path::new(path), what, &room) else { continue };
-        if build_id(page).is_none() || difference(page, &bytes).is_some() {
+        if build_id(&page).is_none() || difference(&page, &bytes).is_some() {
             continue;
         }
-        let bias = |elf: &Elf<'_>| image::bias(elf, Path::new(path), &maps);
+        let bias = |elf: &Elf<'_>| image::bias(elf, path, inode, &by_file);
         if let Ok(Some(library)) = image::image(&file, &bytes, Path::new(path), bias, what) {
             images.push(library);
-            core.fill(path, bytes);
+            fill.push((path.to_owned(), bytes));
         }
     }
+    core.fill(fill);
     Ok(images)
 }
 

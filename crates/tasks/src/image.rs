@@ -22,7 +22,7 @@ use crate::debug_file::DebugFile;
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::memory::live::Process;
-use crate::memory::maps::Mapping;
+use crate::memory::maps::{ByFile, Mapping};
 
 /// Bytes at most of a program's file and libraries that are copied.
 pub(crate) const COPIED: u64 = 4 << 30;
@@ -92,10 +92,23 @@ impl Image {
     /// Whether `address`, of the process, is in the image's code.
     #[must_use]
     pub fn has_code(&self, address: u64) -> bool {
-        let address = address.wrapping_sub(self.bias);
-        let after = self.text.partition_point(|range| range.start <= address);
-        after.checked_sub(1).is_some_and(|last| self.text[last].contains(&address))
+        contain(&self.text, address.wrapping_sub(self.bias))
     }
+}
+
+/// Returns the code of all images, in the process: in order, and apart from each other.
+pub(crate) fn code(images: &[Image]) -> Vec<Range<u64>> {
+    let in_process = |image: &Image, range: &Range<u64>| {
+        let start = image.bias.wrapping_add(range.start);
+        start..start.saturating_add(range.end.saturating_sub(range.start))
+    };
+    apart(images.iter().flat_map(|image| image.text.iter().map(move |range| in_process(image, range))).collect())
+}
+
+/// Whether one of `ranges` contains `address`. They are in order, and apart from each other.
+pub(crate) fn contain(ranges: &[Range<u64>], address: u64) -> bool {
+    let after = ranges.partition_point(|range| range.start <= address);
+    after.checked_sub(1).is_some_and(|last| ranges[last].contains(&address))
 }
 
 #[cfg(test)]
@@ -129,18 +142,15 @@ pub fn images(process: &Process, maps: &[Mapping]) -> Result<(Vec<Image>, Vec<St
     let file = File::open(&link).map_err(|source| refused(process, source))?;
     let what = "the program's file";
     let bytes = read(&file, &program, what, &room)?;
-    let found = image(&file, &bytes, &program, |elf| bias(elf, &program, maps), what)?;
+    let maps = ByFile::new(maps);
+    let name = mapped_name(&program);
+    let bias_of_program = |elf: &Elf<'_>| bias(elf, &name, maps.inode(&name)?, &maps);
+    let found = image(&file, &bytes, &program, bias_of_program, what)?;
     let mut images = vec![found.ok_or_else(|| Error::NotMapped { pid: process.pid(), path: program.clone() })?];
 
-    let mut libraries: Vec<&Mapping> = maps
-        .iter()
-        .filter(|map| map.executable && map.path.starts_with('/') && Path::new(&map.path) != program)
-        .collect();
-    libraries.sort_by_key(|map| (&map.path, map.inode));
-    libraries.dedup_by_key(|map| (&map.path, map.inode));
     let (mut notes, mut replaced) = (Vec::new(), Vec::new());
-    for map in libraries {
-        let Some(header) = header(process, map, maps) else { continue };
+    for map in maps.executables().into_iter().filter(|map| map.path != name) {
+        let Some(header) = header(process, map, &maps) else { continue };
         let path = Path::new(&map.path);
         let Some(file) = mapped_file(process, map, &header) else {
             replaced.push(&*map.path);
@@ -148,7 +158,7 @@ pub fn images(process: &Process, maps: &[Mapping]) -> Result<(Vec<Image>, Vec<St
         };
         let what = "the library";
         let library = read(&file, path, what, &room)
-            .and_then(|bytes| image(&file, &bytes, path, |elf| bias(elf, path, maps), what));
+            .and_then(|bytes| image(&file, &bytes, path, |elf| bias(elf, &map.path, map.inode, &maps), what));
         match library {
             Ok(library) => images.extend(library),
             Err(error) => {
@@ -174,10 +184,10 @@ fn of_replaced(paths: &[&str]) -> Option<String> {
 }
 
 /// Reads the beginning of the file of which `map` is a part, as the process has mapped it. `None` if it is no ELF file.
-fn header(process: &Process, map: &Mapping, maps: &[Mapping]) -> Option<Vec<u8>> {
-    let is_first = |first: &&Mapping| first.offset == 0 && (&first.path, first.inode) == (&map.path, map.inode);
+fn header(process: &Process, map: &Mapping, maps: &ByFile<'_>) -> Option<Vec<u8>> {
+    let first = [false, true].into_iter().find_map(|executable| maps.get(&map.path, map.inode, executable, 0))?;
     let mut header = vec![0; HEADER];
-    process.read(maps.iter().find(is_first)?.range.start, &mut header).ok()?;
+    process.read(first.range.start, &mut header).ok()?;
     header.starts_with(b"\x7fELF").then_some(header)
 }
 
@@ -237,12 +247,13 @@ pub(crate) fn map(file: &File, path: &Path, what: &'static str) -> Result<Mmap, 
 
 /// Whether only root and the reader's own user can cut the file short while it is mapped, as far as its owner and mode tell.
 pub(crate) fn is_trusted(metadata: &Metadata) -> bool {
-    let writable_by_all = metadata.mode() & 0o002 != 0;
-    [0, rustix::process::geteuid().as_raw()].contains(&metadata.uid()) && !writable_by_all
+    // The bits of the group also have the mask of an access control list.
+    let writable_by_others = metadata.mode() & 0o022 != 0;
+    [0, rustix::process::geteuid().as_raw()].contains(&metadata.uid()) && !writable_by_others
 }
 
-/// Returns the bytes of a file that the program has mapped. Copies the file of another user, who could end the reader by cutting it short,
-/// and takes its size from `room`. It copies the file as a whole: nearly all of a large one is debug information, which is needed, and a
+/// Returns the bytes of a file that the program has mapped. Copies a file that another user may write, who could end the reader by cutting
+/// it short, and takes its size from `room`. It copies the file as a whole: nearly all of a large one is debug information, which is needed, and a
 /// copy takes about 1 s for each GiB. The files of root and of the reader's user are mapped, as most are theirs.
 pub(crate) fn read(file: &File, path: &Path, what: &'static str, room: &Cell<u64>) -> Result<Arc<Mmap>, Error> {
     let failed = |source| Error::File { what, path: path.to_owned(), source };
@@ -251,7 +262,7 @@ pub(crate) fn read(file: &File, path: &Path, what: &'static str, room: &Cell<u64
         return map(file, path, what).map(Arc::new);
     }
     let too_large =
-        "it belongs to another user, and the files of other users that the program maps have more than 4 GiB";
+        "another user may write it, and the files of the program that other users may write have more than 4 GiB";
     copy(file, room, too_large).map(Arc::new).map_err(failed)
 }
 
@@ -295,16 +306,17 @@ fn loads<'a>(elf: &'a Elf<'_>) -> impl Iterator<Item = (u64, Range<u64>, bool)> 
     })
 }
 
-/// Finds the segment of code among the mappings, and if the process has remapped it, any segment.
-pub(crate) fn bias(elf: &Elf<'_>, path: &Path, maps: &[Mapping]) -> Option<u64> {
+/// Returns a file's path as the kernel's list of mappings has it: with newlines escaped.
+pub(crate) fn mapped_name(path: &Path) -> String {
+    path.to_string_lossy().replace('\n', "\\012")
+}
+
+/// Finds the segment of code of the file among the mappings, and if the process has remapped it, any segment.
+pub(crate) fn bias(elf: &Elf<'_>, path: &str, inode: u64, maps: &ByFile<'_>) -> Option<u64> {
     let page = rustix::param::page_size() as u64;
-    // The kernel escapes newlines in its list of mappings only.
-    let path = path.to_string_lossy().replace('\n', "\\012");
     let of = |code: bool| {
         loads(elf).filter(move |(.., executable)| *executable == code).find_map(|(offset, range, executable)| {
-            let map = maps
-                .iter()
-                .find(|map| map.path == path && map.offset == offset & !(page - 1) && map.executable == executable)?;
+            let map = maps.get(path, inode, executable, offset & !(page - 1))?;
             Some(map.range.start.wrapping_sub(range.start & !(page - 1)))
         })
     };
@@ -412,8 +424,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         fs::write(&path, "program").unwrap();
-        // All may write to it.
-        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
+        // Its group may write to it.
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o664)).unwrap();
         let file = File::options().read(true).write(true).open(&path).unwrap();
         let room = Cell::new(10);
         let bytes = read(&file, &path, "the file", &room).unwrap();

@@ -51,7 +51,7 @@ impl Preview {
             return Ok(Preview::default());
         };
         let memory = Linked::of(&image::parse(&bytes, path, what)?, &bytes);
-        let mut found = vtables::find(&memory, 0, std::slice::from_ref(&image))?;
+        let mut found = vtables::find(&memory, 0, &image, &image::code(std::slice::from_ref(&image)))?;
         if found.is_empty() {
             return Ok(Preview::default());
         }

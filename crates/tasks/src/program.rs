@@ -6,7 +6,7 @@ use crate::census::{Census, Counter, census};
 use crate::core_images;
 use crate::debug_file;
 use crate::error::Error;
-use crate::image::{Image, images};
+use crate::image::{self, Image, images};
 use crate::memory::Memory;
 use crate::memory::core_file::CoreFile;
 use crate::memory::live::Process;
@@ -67,9 +67,10 @@ impl Program {
             debug_file::give(path, &mut images)?;
         }
         let root = source.process().map(|process| process.proc("root"));
+        let code = image::code(&images);
         let mut all = Vec::new();
         for index in 0..images.len() {
-            let mut vtables = vtables::find(&source, index, &images).unwrap_or_else(|error| {
+            let mut vtables = vtables::find(&source, index, &images[index], &code).unwrap_or_else(|error| {
                 notes.push(error.to_string());
                 Vec::new()
             });

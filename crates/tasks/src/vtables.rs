@@ -1,9 +1,11 @@
 //! Finds tokio's task vtables in memory. Each describes the tasks of one future type under one scheduler.
 
+use std::ops::Range;
+
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::image::Image;
+use crate::image::{Image, contain};
 use crate::listing::Name;
 use crate::memory::{Memory, word_at};
 
@@ -66,20 +68,20 @@ const MOST: u64 = 1 << 30;
 /// The words of a vtable.
 type Shape = [u64; WORDS];
 
-/// Finds the vtables of the image at `index`, by their shape. They are named by address only.
+/// Finds the vtables of the image at `index`, by their shape. They are named by address only. `code` is that of all images, in the
+/// process: in order, and apart from each other.
 ///
 /// # Errors
 ///
 /// If the image's headers tell of more constants than are searched: they may be damaged.
-pub fn find(memory: &dyn Memory, index: usize, images: &[Image]) -> Result<Vec<TaskVtable>, Error> {
-    let image = &images[index];
+pub fn find(memory: &dyn Memory, index: usize, image: &Image, code: &[Range<u64>]) -> Result<Vec<TaskVtable>, Error> {
     let bytes =
         image.tables.iter().fold(0, |sum: u64, table| sum.saturating_add(table.end.saturating_sub(table.start)));
     if bytes > MOST {
         return Err(Error::TooManyConstants { path: image.path.clone(), bytes });
     }
     let mut buffer = Vec::new();
-    let anywhere = |address| images.iter().any(|image| image.has_code(address));
+    let anywhere = |address| contain(code, address);
     let mut shapes = Vec::new();
     for table in &image.tables {
         let mut at = table.start;
@@ -251,7 +253,7 @@ mod tests {
         let memory = Nothing(std::cell::Cell::new(0));
         let found = |tables: &[(u64, u64)]| {
             let tables: Vec<_> = tables.iter().map(|&(start, end)| start..end).collect();
-            find(&memory, 0, &[Image::sample(&tables)])
+            find(&memory, 0, &Image::sample(&tables), &[])
         };
         for tables in [&[(0, u64::MAX)][..], &[(8, MOST), (0, 9)], &[(u64::MAX - 8, u64::MAX), (0, u64::MAX)]] {
             let error = found(tables).unwrap_err().to_string();

@@ -56,9 +56,9 @@ impl DebugFile {
 /// Bytes at most of files that are copied.
 const COPIED: u64 = 1 << 30;
 
-/// Copies the file of another user: if that user cuts it short while it is mapped, the reader dies by SIGBUS.
+/// Copies a file that another user may write: if that user cuts it short while it is mapped, the reader dies by SIGBUS.
 fn copy(file: &File, room: &Cell<u64>) -> io::Result<Mmap> {
-    let too_large = "it belongs to another user and is larger than 1 GiB; copy it, and name the copy by --debug";
+    let too_large = "another user may write it, and it is larger than 1 GiB; copy it, and name the copy by --debug";
     image::copy(file, room, too_large)
 }
 

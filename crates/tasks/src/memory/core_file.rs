@@ -1,15 +1,19 @@
 //! The memory in a core file.
 //!
-//! The kernel leaves out pages that are as their files have them: the program's file fills them in.
+//! The kernel leaves out pages that are as their files have them: the program's file fills them in. The core file itself is not mapped:
+//! it may be large, and a user that may write it could end the reader by cutting it short.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memmap2::Mmap;
 use object::LittleEndian;
 use object::elf::{ET_CORE, FileHeader64, PF_R, PF_W, PF_X, PT_LOAD, PT_NOTE};
+use object::read::ReadCache;
 use object::read::elf::{FileHeader, ProgramHeader};
 
 use super::core_notes::Notes;
@@ -24,14 +28,26 @@ const WHAT: &str = "the core file";
 /// The smallest page.
 const PAGE: usize = 4096;
 
+/// Program headers at most: each mapping has one.
+const HEADERS: u32 = 1 << 22;
+
+/// Bytes of notes, at most: each mapping of a file has its path there.
+const NOTES: u64 = 1 << 28;
+
 /// A core file, and the files that fill its gaps.
 #[derive(Debug)]
 pub struct CoreFile {
     path: PathBuf,
     file: File,
-    bytes: Mmap,
+    /// In bytes.
+    length: u64,
     fill: Vec<Arc<Mmap>>,
+    /// In order, but for those that the file's headers do not have, which follow.
     segments: Vec<Segment>,
+    /// The number of those in order.
+    in_headers: usize,
+    /// Where the first page of each mapped file is.
+    first_pages: HashMap<String, u64>,
     /// In order and apart from each other.
     parts: Vec<Part>,
     notes: Notes,
@@ -55,7 +71,7 @@ struct Part {
     /// The place among the files that fill in, or the core file.
     fill: Option<usize>,
     /// Of the first byte.
-    offset: usize,
+    offset: u64,
 }
 
 impl CoreFile {
@@ -65,15 +81,17 @@ impl CoreFile {
     ///
     /// If it cannot be read, is no core file, or names no mapped files.
     pub fn open(path: &Path) -> Result<CoreFile, Error> {
-        let file = image::open(path).map_err(|source| Error::File { what: WHAT, path: path.to_owned(), source })?;
-        // Core files are too large to be copied, and this one is the user's choice.
-        let bytes = image::map(&file, path, WHAT)?;
+        let failed = |source| Error::File { what: WHAT, path: path.to_owned(), source };
+        let file = image::open(path).map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
         let mut core = CoreFile {
             path: path.to_owned(),
             file,
-            bytes,
+            length,
             fill: Vec::new(),
             segments: Vec::new(),
+            in_headers: 0,
+            first_pages: HashMap::new(),
             parts: Vec::new(),
             notes: Notes::default(),
             whole: 0,
@@ -85,13 +103,20 @@ impl CoreFile {
 
     fn parse(&mut self) -> Result<(), String> {
         let text = |error: object::Error| error.to_string();
-        let header = FileHeader64::<LittleEndian>::parse(&self.bytes[..]).map_err(text)?;
+        let bytes = &ReadCache::new(&self.file);
+        let header = FileHeader64::<LittleEndian>::parse(bytes).map_err(text)?;
         if header.is_big_endian() || header.e_type(LittleEndian) != ET_CORE {
             return Err("it is a file of another kind".to_owned());
         }
-        let headers = header.program_headers(LittleEndian, &self.bytes[..]).map_err(text)?;
+        if header.phnum(LittleEndian, bytes).map_err(text)? > HEADERS {
+            return Err("it has more program headers than a program can have mappings".to_owned());
+        }
+        let headers = header.program_headers(LittleEndian, bytes).map_err(text)?;
+        let mut left = NOTES;
         for note in headers.iter().filter(|header| header.p_type(LittleEndian) == PT_NOTE) {
-            if let Ok(data) = note.data(LittleEndian, &self.bytes[..]) {
+            let Some(rest) = left.checked_sub(note.p_filesz(LittleEndian)) else { break };
+            left = rest;
+            if let Ok(data) = note.data(LittleEndian, bytes) {
                 self.notes.add(data, header.e_machine(LittleEndian));
             }
         }
@@ -111,17 +136,18 @@ impl CoreFile {
             let mapping = self.notes.mapping(start..end, flags & PF_R.0 != 0, flags & PF_W.0 != 0, flags & PF_X.0 != 0);
             self.segments.push(Segment { mapping, dumped });
             self.whole = self.whole.max(offset.saturating_add(dumped));
-            let there = (self.bytes.len() as u64).saturating_sub(offset).min(dumped);
+            let there = self.length.saturating_sub(offset).min(dumped);
             if there > 0 {
-                self.parts.push(Part { range: start..start + there, fill: None, offset: offset as usize });
+                self.parts.push(Part { range: start..start + there, fill: None, offset });
             }
         }
         // A debugger leaves out mappings as a whole.
-        let known = self.segments.len();
+        self.in_headers = self.segments.len();
         for file in &self.notes.files {
-            if self.segment_of(known, file.range.start).is_none()
-                && self.segment_of(known, file.range.end - 1).is_none()
-            {
+            if file.offset == 0 {
+                self.first_pages.entry(file.path.clone()).or_insert(file.range.start);
+            }
+            if self.segment_of(file.range.start).is_none() && self.segment_of(file.range.end - 1).is_none() {
                 let mapping = self.notes.mapping(file.range.clone(), true, false, false);
                 self.segments.push(Segment { mapping, dumped: 0 });
             }
@@ -129,10 +155,11 @@ impl CoreFile {
         Ok(())
     }
 
-    /// Finds `address` in the first `count` segments, which are in order.
-    fn segment_of(&self, count: usize, address: u64) -> Option<&Segment> {
-        let index = self.segments[..count].partition_point(|segment| segment.mapping.range.end <= address);
-        self.segments[..count].get(index).filter(|segment| segment.mapping.range.contains(&address))
+    /// Finds `address` in the segments of the file's headers.
+    fn segment_of(&self, address: u64) -> Option<&Segment> {
+        let segments = &self.segments[..self.in_headers];
+        let index = segments.partition_point(|segment| segment.mapping.range.end <= address);
+        segments.get(index).filter(|segment| segment.mapping.range.contains(&address))
     }
 
     /// Returns the file's path.
@@ -157,9 +184,8 @@ impl CoreFile {
     #[must_use]
     pub fn stacks(&self) -> Vec<Range<u64>> {
         let below = |(_, pointer): &(u32, u64)| {
-            let heaps = self.segments.iter().filter(|segment| segment.mapping.is_heap());
-            let mut around = heaps.filter(|segment| segment.mapping.range.contains(pointer));
-            around.next().map(|segment| segment.mapping.range.start..*pointer)
+            let around = self.segment_of(*pointer).filter(|segment| segment.mapping.is_heap());
+            around.map(|segment| segment.mapping.range.start..*pointer)
         };
         self.notes.threads.iter().filter_map(below).filter(|stack| !stack.is_empty()).collect()
     }
@@ -167,34 +193,33 @@ impl CoreFile {
     /// Returns the bytes that the file lacks: it was cut short.
     #[must_use]
     pub fn missing(&self) -> u64 {
-        self.whole.saturating_sub(self.bytes.len() as u64)
+        self.whole.saturating_sub(self.length)
     }
 
     /// Returns the first page of the mapped file `path`, if the core file has it.
     #[must_use]
-    pub fn first_page(&self, path: &str) -> Option<&[u8]> {
-        let first = self.notes.files.iter().find(|file| file.path == path && file.offset == 0)?;
-        let part = self.part(first.range.start).filter(|part| part.fill.is_none())?;
-        let page = self.bytes_of(part, first.range.start)?;
-        page.get(..PAGE)
+    pub fn first_page(&self, path: &str) -> Option<Vec<u8>> {
+        let start = *self.first_pages.get(path)?;
+        self.part(start).filter(|part| part.fill.is_none())?;
+        let mut page = vec![0; PAGE];
+        self.read(start, &mut page).ok()?;
+        Some(page)
     }
 
-    /// Takes the parts of the mapped file `path` that the core file leaves out from `bytes`.
-    pub fn fill(&mut self, path: &str, bytes: Arc<Mmap>) {
-        for segment in &self.segments {
-            let Segment { mapping, dumped } = segment;
-            if mapping.path != path || mapping.writable {
-                continue;
-            }
-            let range = mapping.range.start.saturating_add(*dumped)..mapping.range.end;
-            let Ok(offset) = usize::try_from(mapping.offset.saturating_add(*dumped)) else { continue };
-            let there = bytes.len().saturating_sub(offset) as u64;
-            let range = range.start..range.end.min(range.start.saturating_add(there));
+    /// Takes the parts of mapped files that the core file leaves out from `files`, which have a path and bytes.
+    pub fn fill(&mut self, files: Vec<(String, Arc<Mmap>)>) {
+        let places: HashMap<&str, usize> = files.iter().zip(0..).map(|((path, _), place)| (&**path, place)).collect();
+        for Segment { mapping, dumped } in self.segments.iter().filter(|segment| !segment.mapping.writable) {
+            let Some(&place) = places.get(&*mapping.path) else { continue };
+            let start = mapping.range.start.saturating_add(*dumped);
+            let offset = mapping.offset.saturating_add(*dumped);
+            let there = (files[place].1.len() as u64).saturating_sub(offset);
+            let range = start..mapping.range.end.min(start.saturating_add(there));
             if !range.is_empty() {
-                self.parts.push(Part { range, fill: Some(self.fill.len()), offset });
+                self.parts.push(Part { range, fill: Some(place), offset });
             }
         }
-        self.fill.push(bytes);
+        self.fill = files.into_iter().map(|(_, bytes)| bytes).collect();
         self.parts.sort_by_key(|part| part.range.start);
     }
 
@@ -202,17 +227,21 @@ impl CoreFile {
     /// Returns the number of bytes.
     pub fn present(&self, range: &Range<u64>, mut take: impl FnMut(u64, &[u8])) -> u64 {
         let mut total = 0;
+        let mut buffer = vec![0; CHUNK];
         let first = self.parts.partition_point(|part| part.range.end <= range.start);
         let parts = self.parts[first..].iter().take_while(|part| part.range.start < range.end);
         for part in parts.filter(|part| part.fill.is_none()) {
             let start = part.range.start.max(range.start);
             let end = part.range.end.min(range.end);
-            let of_file = |address: u64| part.offset + (address - part.range.start) as usize;
+            let of_file = |address: u64| part.offset + (address - part.range.start);
             self.without_holes(of_file(start)..of_file(end), |data| {
-                for (index, chunk) in self.bytes[data.clone()].chunks(CHUNK).enumerate() {
-                    let offset = data.start + index * CHUNK;
-                    take(part.range.start + (offset - part.offset) as u64, chunk);
-                    total += chunk.len() as u64;
+                for offset in data.clone().step_by(CHUNK) {
+                    let chunk = &mut buffer[..(data.end - offset).min(CHUNK as u64) as usize];
+                    // A user may have cut the file short since.
+                    if self.file.read_exact_at(chunk, offset).is_ok() {
+                        take(part.range.start + (offset - part.offset), chunk);
+                        total += chunk.len() as u64;
+                    }
                 }
             });
         }
@@ -220,12 +249,12 @@ impl CoreFile {
     }
 
     /// Passes the parts of `range`, of the file, that are no holes: pages of zeros.
-    fn without_holes(&self, range: Range<usize>, mut take: impl FnMut(Range<usize>)) {
+    fn without_holes(&self, range: Range<u64>, mut take: impl FnMut(Range<u64>)) {
         use rustix::fs::{SeekFrom, seek};
         let mut at = range.start;
         while at < range.end {
-            let data = match seek(&self.file, SeekFrom::Data(at as u64)) {
-                Ok(data) => (data as usize).max(at),
+            let data = match seek(&self.file, SeekFrom::Data(at)) {
+                Ok(data) => data.max(at),
                 Err(rustix::io::Errno::NXIO) => return,
                 // The file system does not tell holes.
                 Err(_) => at,
@@ -233,11 +262,11 @@ impl CoreFile {
             if data >= range.end {
                 return;
             }
-            let hole = seek(&self.file, SeekFrom::Hole(data as u64)).map_or(range.end, |hole| hole as usize);
+            let hole = seek(&self.file, SeekFrom::Hole(data)).unwrap_or(range.end);
             let hole = if hole > data { hole.min(range.end) } else { range.end };
             // Pieces begin and end at pages, which in the file may begin anywhere.
-            let data = data - (data - range.start) % PAGE;
-            let hole = (range.start + (hole - range.start).next_multiple_of(PAGE)).min(range.end);
+            let data = data - (data - range.start) % PAGE as u64;
+            let hole = (range.start + (hole - range.start).next_multiple_of(PAGE as u64)).min(range.end);
             take(data..hole);
             at = hole;
         }
@@ -248,15 +277,19 @@ impl CoreFile {
         self.parts.get(index).filter(|part| part.range.contains(&address))
     }
 
-    /// Returns the bytes of `part` from `address` on.
-    fn bytes_of(&self, part: &Part, address: u64) -> Option<&[u8]> {
-        let file = match part.fill {
-            Some(index) => self.fill.get(index)?,
-            None => &self.bytes,
-        };
-        let length = usize::try_from(part.range.end - part.range.start).ok()?;
-        let skip = usize::try_from(address.checked_sub(part.range.start)?).ok()?;
-        file.get(part.offset..part.offset.checked_add(length)?)?.get(skip..)
+    /// Copies bytes of `part` from `address` on, and returns how many.
+    fn copy(&self, part: &Part, address: u64, bytes: &mut [u8]) -> Option<usize> {
+        let length = usize::try_from(part.range.end - address).map_or(bytes.len(), |left| left.min(bytes.len()));
+        let bytes = &mut bytes[..length];
+        let offset = part.offset.checked_add(address - part.range.start)?;
+        match part.fill {
+            Some(place) => {
+                let offset = usize::try_from(offset).ok()?;
+                bytes.copy_from_slice(self.fill.get(place)?.get(offset..offset.checked_add(length)?)?);
+            }
+            None => self.file.read_exact_at(bytes, offset).ok()?,
+        }
+        Some(length)
     }
 }
 
@@ -265,13 +298,10 @@ impl Memory for CoreFile {
         let mut rest = bytes;
         let mut at = Some(address);
         while !rest.is_empty() {
-            let from = at.and_then(|at| self.bytes_of(self.part(at)?, at)).filter(|from| !from.is_empty());
-            let from = from.ok_or(Unreadable { address })?;
-            let length = from.len().min(rest.len());
-            let (now, later) = rest.split_at_mut(length);
-            now.copy_from_slice(&from[..length]);
-            rest = later;
-            at = at.and_then(|at| at.checked_add(length as u64));
+            let copied = at.and_then(|at| self.copy(self.part(at)?, at, rest));
+            let copied = copied.ok_or(Unreadable { address })?;
+            rest = &mut rest[copied..];
+            at = at.and_then(|at| at.checked_add(copied as u64));
         }
         Ok(())
     }

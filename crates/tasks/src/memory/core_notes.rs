@@ -51,6 +51,8 @@ impl Notes {
             }
         }
         self.files.sort_by_key(|file| file.range.start);
+        let main = self.threads.iter().find(|(thread, _)| Some(*thread) == self.process);
+        self.main_stack = self.main_stack.or(main.map(|(_, pointer)| *pointer));
     }
 
     /// Returns the mapping at `range`: of a file, of the main thread's stack, or of nothing.
@@ -59,13 +61,10 @@ impl Notes {
         let after = self.files.partition_point(|file| file.range.start <= range.start);
         let file =
             after.checked_sub(1).map(|index| &self.files[index]).filter(|file| file.range.contains(&range.start));
-        let main = self.main_stack.or_else(|| {
-            self.threads.iter().find(|(thread, _)| Some(*thread) == self.process).map(|(_, pointer)| *pointer)
-        });
         let (offset, inode, path) = match file {
             // The notes have no numbers of files.
             Some(file) => (file.offset.saturating_add(range.start - file.range.start), 1, file.path.clone()),
-            None if main.is_some_and(|main| range.contains(&main)) => (0, 0, "[stack]".to_owned()),
+            None if self.main_stack.is_some_and(|main| range.contains(&main)) => (0, 0, "[stack]".to_owned()),
             None => (0, 0, String::new()),
         };
         // Memory that processes share is of a file, also without a name.

@@ -35,6 +35,57 @@ impl Mapping {
     }
 }
 
+/// The mappings of files, in an order in which a part of a file is found by bisection: a program may have a million mappings.
+#[derive(Debug)]
+pub struct ByFile<'m>(Vec<&'m Mapping>);
+
+/// A part of a file: path, inode, whether it is executable, and offset.
+type Part<'m> = (&'m str, u64, bool, u64);
+
+impl<'m> ByFile<'m> {
+    /// Sorts the mappings of files among `maps`.
+    #[must_use]
+    pub fn new(maps: &'m [Mapping]) -> ByFile<'m> {
+        let mut files: Vec<&Mapping> = maps.iter().filter(|map| map.path.starts_with('/')).collect();
+        files.sort_unstable_by_key(|map| (part(map), map.range.start));
+        ByFile(files)
+    }
+
+    /// Returns the mapping of each file that is the first of its executable ones, in the order of paths.
+    #[must_use]
+    pub fn executables(&self) -> Vec<&'m Mapping> {
+        let mut files: Vec<&Mapping> = self.0.iter().copied().filter(|map| map.executable).collect();
+        files.dedup_by_key(|map| (&map.path, map.inode));
+        files
+    }
+
+    /// Returns the path and the inode of each file, in order.
+    pub fn files(&self) -> impl Iterator<Item = (&'m str, u64)> {
+        let is_other = |[one, next]: [&Mapping; 2]| (&one.path, one.inode) != (&next.path, next.inode);
+        let others = self.0.windows(2).filter(move |pair| is_other([pair[0], pair[1]])).map(|pair| pair[1]);
+        self.0.first().copied().into_iter().chain(others).map(|map| (&*map.path, map.inode))
+    }
+
+    /// Returns the number of the file that is mapped at `path`; the lowest one of several.
+    #[must_use]
+    pub fn inode(&self, path: &str) -> Option<u64> {
+        let first = self.0.partition_point(|map| *map.path < *path);
+        self.0.get(first).filter(|map| map.path == path).map(|map| map.inode)
+    }
+
+    /// Returns the mapping of this part of a file at the lowest address.
+    #[must_use]
+    pub fn get(&self, path: &str, inode: u64, executable: bool, offset: u64) -> Option<&'m Mapping> {
+        let wanted = (path, inode, executable, offset);
+        let first = self.0.partition_point(|map| part(map) < wanted);
+        self.0.get(first).copied().filter(|map| part(map) == wanted)
+    }
+}
+
+fn part(map: &Mapping) -> Part<'_> {
+    (&map.path, map.inode, map.executable, map.offset)
+}
+
 /// Parses /proc/PID/maps. Skips lines that it does not understand.
 #[must_use]
 pub fn parse(maps: &[u8]) -> Vec<Mapping> {
@@ -96,6 +147,28 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsysca
         assert_eq!((maps[0].offset, maps[0].inode, maps[0].executable), (0x2000, 1234, true));
         let heaps: Vec<u64> = maps.iter().filter(|map| map.is_heap()).map(|map| map.range.start).collect();
         assert_eq!(heaps, [0x55e0_a100_0000, 0x7f00_0000_0000]);
+    }
+
+    #[test]
+    fn parts_of_many_mappings_are_found() {
+        let map = |number: u64| Mapping {
+            range: number << 12..number + 1 << 12,
+            executable: number.is_multiple_of(2),
+            offset: number / 4 << 12,
+            inode: 1 + number % 2,
+            path: format!("/lib/{}", number % 4),
+            ..parse(MAPS.as_bytes())[0].clone()
+        };
+        // A search that looked through all of them for each would take hours.
+        let maps: Vec<Mapping> = (0..100_000).map(map).collect();
+        let files = ByFile::new(&maps);
+        for map in &maps {
+            assert_eq!(files.get(&map.path, map.inode, map.executable, map.offset), Some(map));
+        }
+        assert_eq!(files.get("/lib/0", 1, false, 0), None);
+        assert_eq!((files.inode("/lib/3"), files.inode("/lib")), (Some(2), None));
+        let executables: Vec<&str> = files.executables().iter().map(|map| &*map.path).collect();
+        assert_eq!(executables, ["/lib/0", "/lib/2"]);
     }
 
     #[test]

@@ -91,7 +91,8 @@ pub(super) fn kernels<'m>(memory: &dyn Memory, maps: &'m [Mapping]) -> Option<(&
     Some((mapping, bytes))
 }
 
-/// Finds the module that contains `address`.
+/// Finds the module that contains `address` among `modules`, which are in the order of their code.
 pub(super) fn containing<'m, 'a>(modules: &'m [Module<'a>], address: u64) -> Option<&'m Module<'a>> {
-    modules.iter().find(|module| module.code.contains(&address))
+    let after = modules.partition_point(|module| module.code.start <= address);
+    modules[..after].last().filter(|module| module.code.contains(&address))
 }

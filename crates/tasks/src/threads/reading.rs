@@ -46,7 +46,8 @@ impl Program {
         let kernels = modules::kernels(process, &maps);
         let images = self.images().iter().enumerate().filter_map(|(index, image)| Module::of(index, image));
         let of_kernel = kernels.as_ref().and_then(|(mapping, bytes)| Module::of_kernel(mapping, bytes));
-        let modules: Vec<Module<'_>> = images.chain(of_kernel).collect();
+        let mut modules: Vec<Module<'_>> = images.chain(of_kernel).collect();
+        modules.sort_by_key(|module| module.code.start);
         let by_address = ByAddress::new(self.vtables());
         let ranges: Vec<Range<u64>> = maps.iter().filter(|map| map.is_heap()).map(|map| map.range.clone()).collect();
         let heaps = Heaps { vtables: self.vtables(), by_address: &by_address, ranges: &ranges };

@@ -1,5 +1,6 @@
 //! The files that a running process has loaded, by Linux's /proc.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -39,14 +40,7 @@ pub fn loaded(pid: u32) -> Result<Vec<Loaded>> {
     let file = format!("/proc/{pid}/maps");
     let maps = fs::read(&file).map_err(|error| explain(pid, &file, error))?;
     let program = fs::read_link(format!("/proc/{pid}/exe")).with_context(|| format!("cannot read /proc/{pid}/exe"))?;
-    let mut files: Vec<Loaded> = Vec::new();
-    for line in maps.split(|&byte| byte == b'\n') {
-        if let Some(file) = mapping(pid, line)
-            && !files.iter().any(|known| known.path == file.path)
-        {
-            files.push(file);
-        }
-    }
+    let mut files = first_of_each(pid, &maps);
     // Readable for its user, too, when it was rebuilt or removed.
     for file in files.iter_mut().filter(|file| file.path == program) {
         file.readable = format!("/proc/{pid}/exe").into();
@@ -75,7 +69,37 @@ fn explain(pid: u32, file: &str, error: io::Error) -> anyhow::Error {
     anyhow::Error::new(error).context(format!("cannot read {file}: {hint}"))
 }
 
-/// Parses a line of the maps file. `None` if it maps no code of a file.
+/// Returns the first mapping with code of each file. A process may have a million mappings.
+fn first_of_each(pid: u32, maps: &[u8]) -> Vec<Loaded> {
+    let mut known = HashSet::new();
+    let lines = maps.split(|&byte| byte == b'\n');
+    let files = lines.filter_map(|line| mapping(pid, line)).filter(|file| known.insert(file.path.clone()));
+    let readable = |mut file: Loaded| {
+        if !leads_to_a_file(&file.readable) {
+            file.readable =
+                Path::new(&format!("/proc/{pid}/root")).join(file.path.strip_prefix("/").unwrap_or(&file.path));
+        }
+        file
+    };
+    files.map(readable).collect()
+}
+
+/// Whether the kernel lets this command follow a link of /proc. Does not ask the file's server, which may never answer.
+#[cfg(target_os = "linux")]
+fn leads_to_a_file(link: &Path) -> bool {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    use nix::fcntl::OFlag;
+
+    fs::File::options().read(true).custom_flags(OFlag::O_PATH.bits()).open(link).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn leads_to_a_file(link: &Path) -> bool {
+    link.exists()
+}
+
+/// Parses a line of the maps file. `None` if it maps no code of a file. It is readable by a link that the kernel may refuse.
 fn mapping(pid: u32, line: &[u8]) -> Option<Loaded> {
     let mut fields = line.splitn(6, |&byte| byte == b' ');
     let mut field = || str::from_utf8(fields.next()?).ok();
@@ -87,9 +111,8 @@ fn mapping(pid: u32, line: &[u8]) -> Option<Loaded> {
     // The kernel escapes newlines in paths, and nothing else.
     let path = PathBuf::from(OsString::from_vec(with_newlines(path)));
     let by_range = PathBuf::from(format!("/proc/{pid}/map_files/{range}"));
-    let by_root = Path::new(&format!("/proc/{pid}/root")).join(path.strip_prefix("/").ok()?);
     Some(Loaded {
-        readable: if by_range.metadata().is_ok() { by_range } else { by_root },
+        readable: by_range,
         path,
         start: u64::from_str_radix(range.split_once('-')?.0, 16).ok()?,
         offset: u64::from_str_radix(offset, 16).ok()?,
@@ -139,6 +162,19 @@ mod tests {
         ] {
             assert!(mapping(1, other.as_bytes()).is_none(), "{other}");
         }
+    }
+
+    #[test]
+    fn each_of_many_files_is_listed_once() {
+        const FILES: usize = 50_000;
+        // A search that looked through the files for each mapping would take hours.
+        let lines = (0..4 * FILES)
+            .map(|number| format!("{number:x}000-{number:x}fff r-xp 0 08:01 1 /lib/{}\n", number % FILES));
+        let files = first_of_each(0, lines.collect::<String>().as_bytes());
+        assert_eq!(files.len(), FILES);
+        let last = files.last().unwrap();
+        assert_eq!((&*last.path, last.start), (Path::new("/lib/49999"), 49_999 << 12));
+        assert_eq!(last.readable, Path::new("/proc/0/root/lib/49999"));
     }
 
     #[test]

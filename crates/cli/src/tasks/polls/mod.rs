@@ -7,6 +7,7 @@ mod text;
 mod times;
 mod trace;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -111,12 +112,12 @@ pub fn polls(arguments: &Arguments) -> Outcome {
     let program =
         Program::attach(pid, Options { debug_file: arguments.debug.clone(), stop: false }).map_err(failure)?;
     let polls = Polls::of(&program, &DebugInformation::of(&program));
-    let loaded = process::loaded(pid)?;
+    let loaded: HashMap<_, _> = process::loaded(pid)?.into_iter().map(|file| (file.path, file.readable)).collect();
     let subject = Subject {
         pid,
         functions: &polls.functions,
         has_debug_file: &|image| program.images()[image].debug_file.is_some(),
-        readable: &|path| Some(loaded.iter().find(|file| file.path == path)?.readable.to_str()?.to_owned()),
+        readable: &|path| Some(loaded.get(path)?.to_str()?.to_owned()),
     };
     let script = script::script(&subject, arguments.time, arguments.slow, tracer.ends_when_asked());
     let script = script.map_err(|error| Failure::new(exit::NO_TRACER, error))?;

@@ -8,6 +8,7 @@ use object::LittleEndian;
 use object::elf::{ELF_NOTE_GNU, FileHeader64, NT_GNU_BUILD_ID, PT_NOTE};
 use object::read::elf::{FileHeader, ProgramHeader};
 
+use crate::aside::Opener;
 use crate::debug_file::hex;
 use crate::error::Error;
 use crate::image::{self, Elf, Image};
@@ -25,6 +26,7 @@ pub fn images(core: &mut CoreFile, exe: &Path) -> Result<Vec<Image>, Error> {
     let exe = &fs::canonicalize(exe).unwrap_or_else(|_| exe.to_owned());
     let file = image::open(exe).map_err(|source| Error::File { what, path: exe.clone(), source })?;
     let room = Cell::new(image::COPIED);
+    let owner = image::owner(&file, exe, what)?;
     let bytes = image::read(&file, exe, what, &room)?;
     let maps = core.mappings();
     let by_file = ByFile::new(&maps);
@@ -39,7 +41,7 @@ pub fn images(core: &mut CoreFile, exe: &Path) -> Result<Vec<Image>, Error> {
         let bias = entry.map(|entry| entry.wrapping_sub(elf.elf_header().e_entry(LittleEndian)));
         bias.or_else(|| image::bias(elf, &mapped, by_file.inode(&mapped)?, &by_file))
     };
-    let image = image::image(&file, &bytes, exe, begins, what)?.ok_or_else(not_mapped)?;
+    let image = image::image(owner, &bytes, exe, begins, what)?.ok_or_else(not_mapped)?;
     let mut fill = vec![(mapped.clone(), bytes)];
     if !is_known {
         core.remarks.push(format!(
@@ -49,18 +51,20 @@ pub fn images(core: &mut CoreFile, exe: &Path) -> Result<Vec<Image>, Error> {
     }
 
     let mut images = vec![image];
-    for (path, inode) in by_file.files().filter(|(path, _)| *path != mapped) {
+    let opener = Opener::default();
+    for (name, inode) in by_file.files().filter(|(name, _)| *name != mapped) {
         let what = "the library";
-        let Some(page) = core.first_page(path).filter(|page| page.starts_with(b"\x7fELF")) else { continue };
-        let Ok(file) = image::open(Path::new(path)) else { continue };
-        let Ok(bytes) = image::read(&file, Path::new(path), what, &room) else { continue };
+        let Some(page) = core.first_page(name).filter(|page| page.starts_with(b"\x7fELF")) else { continue };
+        let path = Path::new(name);
+        let Ok((facts, file)) = opener.open(path, &room, |_| Ok(())) else { continue };
+        let Ok(bytes) = file.read(path, what, &room) else { continue };
         if build_id(&page).is_none() || difference(&page, &bytes).is_some() {
             continue;
         }
-        let bias = |elf: &Elf<'_>| image::bias(elf, path, inode, &by_file);
-        if let Ok(Some(library)) = image::image(&file, &bytes, Path::new(path), bias, what) {
+        let bias = |elf: &Elf<'_>| image::bias(elf, name, inode, &by_file);
+        if let Ok(Some(library)) = image::image(facts.uid, &bytes, path, bias, what) {
             images.push(library);
-            fill.push((path.to_owned(), bytes));
+            fill.push((name.to_owned(), bytes));
         }
     }
     core.fill(fill);

@@ -16,6 +16,7 @@ use object::read::elf::{ElfFile64, ProgramHeader};
 use object::{LittleEndian, Object, ObjectSection, SectionKind};
 use rustix::fs::{Mode, OFlags};
 
+use crate::aside::{Facts, Opened, Opener};
 use crate::calls;
 use crate::core_images;
 use crate::debug_file::DebugFile;
@@ -26,6 +27,9 @@ use crate::memory::maps::{ByFile, Mapping};
 
 /// Bytes at most of a program's file and libraries that are copied.
 pub(crate) const COPIED: u64 = 4 << 30;
+
+const TOO_LARGE: &str = "another user may write it, and the files that other users may write have too many bytes to be copied; copy it \
+     yourself, and name the copy of a debug file by --debug";
 
 /// Bytes copied at once.
 const CHUNK: usize = 1 << 20;
@@ -136,29 +140,36 @@ impl Image {
 ///
 /// If the program itself cannot be read.
 pub fn images(process: &Process, maps: &[Mapping]) -> Result<(Vec<Image>, Vec<String>), Error> {
-    let room = Cell::new(COPIED);
+    let (room, opener) = (Cell::new(COPIED), Opener::default());
     let link = process.proc("exe");
     let program = fs::read_link(&link).map_err(|source| refused(process, source))?;
-    let file = File::open(&link).map_err(|source| refused(process, source))?;
+    let opened = opener.open(Path::new(&link), &room, |_| Ok(()));
+    let (facts, file) = opened.map_err(|source| refused(process, source))?;
     let what = "the program's file";
-    let bytes = read(&file, &program, what, &room)?;
+    let bytes = file.read(&program, what, &room)?;
     let maps = ByFile::new(maps);
     let name = mapped_name(&program);
     let bias_of_program = |elf: &Elf<'_>| bias(elf, &name, maps.inode(&name)?, &maps);
-    let found = image(&file, &bytes, &program, bias_of_program, what)?;
+    let found = image(facts.uid, &bytes, &program, bias_of_program, what)?;
     let mut images = vec![found.ok_or_else(|| Error::NotMapped { pid: process.pid(), path: program.clone() })?];
 
     let (mut notes, mut replaced) = (Vec::new(), Vec::new());
     for map in maps.executables().into_iter().filter(|map| map.path != name) {
         let Some(header) = header(process, map, &maps) else { continue };
         let path = Path::new(&map.path);
-        let Some(file) = mapped_file(process, map, &header) else {
-            replaced.push(&*map.path);
-            continue;
+        let opened = match mapped_file(process, map, &header, &opener, &room) {
+            Ok(Some(opened)) => Ok(opened),
+            Ok(None) => {
+                replaced.push(&*map.path);
+                continue;
+            }
+            Err(source) => Err(Error::File { what: "the library", path: path.to_owned(), source }),
         };
         let what = "the library";
-        let library = read(&file, path, what, &room)
-            .and_then(|bytes| image(&file, &bytes, path, |elf| bias(elf, &map.path, map.inode, &maps), what));
+        let library =
+            opened.and_then(|(facts, file)| Ok((facts, file.read(path, what, &room)?))).and_then(|(facts, bytes)| {
+                image(facts.uid, &bytes, path, |elf| bias(elf, &map.path, map.inode, &maps), what)
+            });
         match library {
             Ok(library) => images.extend(library),
             Err(error) => {
@@ -193,27 +204,48 @@ fn header(process: &Process, map: &Mapping, maps: &ByFile<'_>) -> Option<Vec<u8>
 
 /// Opens the file that the process has mapped at `map`, whose beginning is `header`. `None` if its path leads to another file by now, and
 /// the kernel does not let the reader open the mapped one.
-fn mapped_file(process: &Process, map: &Mapping, header: &[u8]) -> Option<File> {
+///
+/// # Errors
+///
+/// If the file's server does not answer.
+fn mapped_file(
+    process: &Process,
+    map: &Mapping,
+    header: &[u8],
+    opener: &Opener,
+    room: &Cell<u64>,
+) -> io::Result<Option<(Facts, Opened)>> {
     // The process may see other files than the reader: in a container.
-    let at = |path: &str| open(Path::new(&process.proc(&format!("root{path}")))).ok();
-    let by_path = at(&map.path).filter(|file| file.metadata().is_ok_and(|metadata| metadata.ino() == map.inode));
-    // The kernel demands capabilities of root for this.
-    let mapped =
-        || open(Path::new(&process.proc(&format!("map_files/{:x}-{:x}", map.range.start, map.range.end)))).ok();
-    // Another copy of the same build does as well. Some file systems of containers also show another inode than the kernel's list.
-    let same_build = || {
-        let wanted = core_images::build_id(header)?;
-        let file = at(map.path.strip_suffix(" (deleted)").unwrap_or(&map.path))?;
-        let mut found = vec![0; HEADER];
-        file.read_exact_at(&mut found, 0).ok()?;
-        (core_images::build_id(&found) == Some(wanted)).then_some(file)
+    let at = |path: &str| process.proc(&format!("root{path}"));
+    let is_mapped = |facts: &Facts| {
+        if facts.inode == map.inode { Ok(()) } else { Err(ErrorKind::NotFound.into()) }
     };
-    by_path.or_else(mapped).or_else(same_build)
+    let open = |path: String, is_mapped: &dyn Fn(&Facts) -> io::Result<()>| match opener.open(
+        Path::new(&path),
+        room,
+        is_mapped,
+    ) {
+        Err(error) if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::FileTooLarge) => Err(error),
+        opened => Ok(opened.ok()),
+    };
+    if let Some(opened) = open(at(&map.path), &is_mapped)? {
+        return Ok(Some(opened));
+    }
+    // The kernel demands capabilities of root for this.
+    let mapped = process.proc(&format!("map_files/{:x}-{:x}", map.range.start, map.range.end));
+    if let Some(opened) = open(mapped, &|_| Ok(()))? {
+        return Ok(Some(opened));
+    }
+    // Another copy of the same build does as well. Some file systems of containers also show another inode than the kernel's list.
+    let Some(wanted) = core_images::build_id(header) else { return Ok(None) };
+    let opened = open(at(map.path.strip_suffix(" (deleted)").unwrap_or(&map.path)), &|_| Ok(()))?;
+    let mut found = vec![0; HEADER];
+    Ok(opened.filter(|(_, file)| file.begins(&mut found) && core_images::build_id(&found) == Some(wanted)))
 }
 
-/// Opens a file that the program has mapped, and whose bytes are `bytes`. Returns `None` if `bias` does: it is not mapped.
+/// Returns the image of a file that the program has mapped, whose owner is `owner` and whose bytes are `bytes`. Returns `None` if `bias` does: it is not mapped.
 pub(crate) fn image(
-    file: &File,
+    owner: u32,
     bytes: &Arc<Mmap>,
     path: &Path,
     bias: impl FnOnce(&Elf<'_>) -> Option<u64>,
@@ -223,9 +255,14 @@ pub(crate) fn image(
     let Some(bias) = bias(&elf) else { return Ok(None) };
     let build_id = build_id(&elf);
     let (text, tables) = (text(&elf), tables(&elf));
-    let owner = file.metadata().map_err(|source| Error::File { what, path: path.to_owned(), source })?.uid();
     let (path, bytes) = (path.to_owned(), Arc::clone(bytes));
     Ok(Some(Image { path, bias, build_id, text, tables, debug_file: None, package: None, owner, bytes }))
+}
+
+/// Returns the user id of the owner of the file at `path`.
+pub(crate) fn owner(file: &File, path: &Path, what: &'static str) -> Result<u32, Error> {
+    let metadata = file.metadata().map_err(|source| Error::File { what, path: path.to_owned(), source });
+    Ok(metadata?.uid())
 }
 
 /// Opens a regular file. The path may be the program's choice: to open a pipe would wait for its other end, and to open some
@@ -238,15 +275,8 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     File::open(format!("/proc/self/fd/{}", found.as_raw_fd()))
 }
 
-/// Maps a file into the reader's memory: one that [`is_trusted`], or that the user named for this reading.
-pub(crate) fn map(file: &File, path: &Path, what: &'static str) -> Result<Mmap, Error> {
-    // SAFETY: nobody writes to these files in place: the kernel refuses it for a running program, and compilers and
-    // package managers replace files as a whole. A file that is cut short all the same ends the reader by SIGBUS.
-    unsafe { Mmap::map(file) }.map_err(|source| Error::File { what, path: path.to_owned(), source })
-}
-
 /// Whether only root and the reader's own user can cut the file short while it is mapped, as far as its owner and mode tell.
-pub(crate) fn is_trusted(metadata: &Metadata) -> bool {
+fn is_trusted(metadata: &Metadata) -> bool {
     // The bits of the group also have the mask of an access control list.
     let writable_by_others = metadata.mode() & 0o022 != 0;
     [0, rustix::process::geteuid().as_raw()].contains(&metadata.uid()) && !writable_by_others
@@ -258,18 +288,18 @@ pub(crate) fn is_trusted(metadata: &Metadata) -> bool {
 pub(crate) fn read(file: &File, path: &Path, what: &'static str, room: &Cell<u64>) -> Result<Arc<Mmap>, Error> {
     let failed = |source| Error::File { what, path: path.to_owned(), source };
     let metadata = file.metadata().map_err(failed)?;
-    if is_trusted(&metadata) {
-        return map(file, path, what).map(Arc::new);
+    if !is_trusted(&metadata) {
+        return copy(file, room).map(Arc::new).map_err(failed);
     }
-    let too_large =
-        "another user may write it, and the files of the program that other users may write have more than 4 GiB";
-    copy(file, room, too_large).map(Arc::new).map_err(failed)
+    // SAFETY: nobody writes to these files in place: the kernel refuses it for a running program, and compilers and
+    // package managers replace files as a whole. A file that is cut short all the same ends the reader by SIGBUS.
+    unsafe { Mmap::map(file) }.map(Arc::new).map_err(failed)
 }
 
-/// Copies a file, and takes its size from `room`. Holes in it take no memory. Fails with `too_large` if there is not enough room.
-pub(crate) fn copy(file: &File, room: &Cell<u64>, too_large: &'static str) -> io::Result<Mmap> {
+/// Copies a file, and takes its size from `room`. Holes in it take no memory. Fails if there is not enough room.
+fn copy(file: &File, room: &Cell<u64>) -> io::Result<Mmap> {
     let length = file.metadata()?.len();
-    let left = room.get().checked_sub(length).ok_or_else(|| io::Error::new(ErrorKind::FileTooLarge, too_large))?;
+    let left = room.get().checked_sub(length).ok_or_else(|| io::Error::new(ErrorKind::FileTooLarge, TOO_LARGE))?;
     room.set(left);
     let length = usize::try_from(length).map_err(|_| ErrorKind::FileTooLarge)?;
     let mut copy = MmapMut::map_anon(length.max(1))?;
@@ -375,6 +405,7 @@ mod tests {
     use memmap2::MmapOptions;
 
     use super::*;
+    use crate::silent;
 
     /// Maps the first page and the code of an ELF file to execute.
     fn mapped(path: &Path) -> [Mmap; 2] {
@@ -413,6 +444,32 @@ mod tests {
     }
 
     #[test]
+    fn a_library_whose_server_never_answers_holds_up_nobody() {
+        let Some(server) = silent::Server::start() else {
+            println!("left out: FUSE cannot be mounted here");
+            return;
+        };
+        let path = server.file();
+        let file = File::open(&path).unwrap();
+        // SAFETY: the test reads none of its bytes itself.
+        let mapped = unsafe { MmapOptions::new().len(HEADER).map_exec(&file).unwrap() };
+        drop(file);
+        server.fall_silent();
+        let process = Process::open(std::process::id()).unwrap();
+        let maps = process.mappings().unwrap();
+        let (images, _) = images(&process, &maps).unwrap();
+        assert!(images.iter().all(|image| image.path != path));
+        let start = mapped.as_ptr().addr() as u64;
+        assert!(process.word(start).is_err() && process.word(start - 4).is_err());
+        assert_eq!(process.left_out(), 1);
+        let opener = Opener::with_patience(std::time::Duration::from_millis(50));
+        let map = maps.iter().find(|map| map.range.contains(&start)).unwrap();
+        let error = mapped_file(&process, map, &[], &opener, &Cell::new(COPIED)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TimedOut, "{error}");
+        assert!(opener.open(Path::new("/bin/sh"), &Cell::new(COPIED), |_| Ok(())).is_ok());
+    }
+
+    #[test]
     fn replaced_libraries_are_named() {
         assert_eq!(of_replaced(&[]), None);
         let told = of_replaced(&["/1", "/2", "/3", "/4", "/5", "/6", "/7"]).unwrap();
@@ -442,7 +499,7 @@ mod tests {
         let end = 3 * CHUNK as u64;
         file.write_all_at(b"begin", 0).unwrap();
         file.write_all_at(b"end", end).unwrap();
-        let bytes = copy(&file, &Cell::new(u64::MAX), "").unwrap();
+        let bytes = copy(&file, &Cell::new(u64::MAX)).unwrap();
         assert_eq!((bytes.len(), &bytes[..5], &bytes[end as usize..]), (3 * CHUNK + 3, &b"begin"[..], &b"end"[..]));
         assert!(bytes[5..end as usize].iter().all(|byte| *byte == 0));
     }

@@ -16,6 +16,7 @@
 //! ```
 #![cfg(target_os = "linux")]
 
+mod aside;
 pub mod calls;
 pub mod cell;
 pub mod census;
@@ -40,6 +41,8 @@ pub mod preview;
 pub mod program;
 pub mod reading;
 pub mod scan;
+#[cfg(test)]
+mod silent;
 pub mod symbols;
 pub mod threads;
 pub mod vtables;

@@ -47,7 +47,7 @@ impl Preview {
         let file = image::open(path).map_err(|source| Error::File { what, path: path.to_owned(), source })?;
         let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let bytes = image::read(&file, path, what, &Cell::new(image::COPIED))?;
-        let Some(mut image) = image::image(&file, &bytes, path, |_| Some(0), what)? else {
+        let Some(mut image) = image::image(image::owner(&file, path, what)?, &bytes, path, |_| Some(0), what)? else {
             return Ok(Preview::default());
         };
         let memory = Linked::of(&image::parse(&bytes, path, what)?, &bytes);

@@ -93,6 +93,7 @@ impl Program {
             return Err(Error::NotCore { path: core.path().to_owned(), reason });
         }
         if all.is_empty() {
+            notes.extend(source.left_out());
             return Err(Error::NoVtables { path: images[0].path.clone(), notes });
         }
         Ok(Program { source, images, vtables: all, options, notes })

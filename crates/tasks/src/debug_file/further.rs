@@ -7,14 +7,13 @@
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
-use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use object::Object;
 
 use super::{COPIED, DebugFile, hex};
+use crate::aside::{Facts, Opener};
 use crate::dwarf::{self, Sections, Skeleton};
 use crate::image::{Image, build_id, parse};
 
@@ -32,7 +31,8 @@ pub fn load<'image>(
     let bytes = image.debug_bytes().ok_or(dwarf::Error::Missing)?;
     let mut sections = Sections::load(bytes)?;
     let before = notes.len();
-    let finder = Finder { image, roots: std::iter::once("").chain(root).collect(), room: Cell::new(COPIED) };
+    let roots = std::iter::once("").chain(root).collect();
+    let finder = Finder { image, roots, opener: Opener::default(), room: Cell::new(COPIED) };
     finder.add_supplementary(bytes, &mut sections, notes);
     finder.add_split(&mut sections, notes);
     sections.is_incomplete = notes.len() > before;
@@ -43,6 +43,7 @@ struct Finder<'a> {
     image: &'a Image,
     /// Prefixes of the names: the reader's file system, and the process's.
     roots: Vec<&'a str>,
+    opener: Opener,
     /// Bytes that may be copied.
     room: Cell<u64>,
 }
@@ -94,7 +95,7 @@ impl Finder<'_> {
             let mut places = vec![skeleton.object.clone()];
             places.extend(skeleton.object.file_name().map(|name| self.image.path.with_file_name(name)));
             let reason = match self.first(&places, &|_| Ok(())) {
-                Ok(object) if !known.insert((object.metadata.dev(), object.metadata.ino())) => {
+                Ok(object) if !known.insert(object.file) => {
                     format!("{} has another unit", object.path.display())
                 }
                 Ok(object) => match sections.add_split(&object.bytes) {
@@ -145,7 +146,7 @@ impl Finder<'_> {
             for root in &self.roots {
                 let mut path = OsString::from(root);
                 path.push(place);
-                let opened = DebugFile::open_if(Path::new(&path), |file| self.trust(file), &self.room);
+                let opened = DebugFile::open_if(Path::new(&path), |file| self.trust(file), &self.opener, &self.room);
                 let opened = opened.map_err(|error| error.to_string());
                 match opened.and_then(|file| fits(&file).map(|()| file)) {
                     Ok(file) => return Ok(file),
@@ -156,12 +157,12 @@ impl Finder<'_> {
         Err(first.unwrap_or_default())
     }
 
-    fn trust(&self, file: &Metadata) -> io::Result<()> {
+    fn trust(&self, file: &Facts) -> io::Result<()> {
         let refused = |reason| Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
-        if ![0, self.image.owner, rustix::process::geteuid().as_raw()].contains(&file.uid()) {
-            return refused(format!("it belongs to another user (uid {})", file.uid()));
+        if ![0, self.image.owner, rustix::process::geteuid().as_raw()].contains(&file.uid) {
+            return refused(format!("it belongs to another user (uid {})", file.uid));
         }
-        if file.mode() & 0o002 != 0 {
+        if file.mode & 0o002 != 0 {
             return refused("every user may write it".to_owned());
         }
         Ok(())
@@ -199,7 +200,7 @@ mod tests {
         fs::write(&path, file(&[(".debug_info", 0, &info), (".debug_abbrev", 0, &abbreviations)])).unwrap();
         let file = File::open(&path).unwrap();
         let bytes = image::read(&file, &path, "", &Cell::new(COPIED)).unwrap();
-        let mut images = [image::image(&file, &bytes, &path, |_| Some(0), "").unwrap().unwrap()];
+        let mut images = [image::image(0, &bytes, &path, |_| Some(0), "").unwrap().unwrap()];
         given.map(|given| super::super::give(given, &mut images)).transpose().unwrap();
         let mut notes = Vec::new();
         let sections = load(&images[0], None, &mut notes).unwrap();

@@ -3,16 +3,17 @@
 mod further;
 
 use std::cell::Cell;
-use std::fs::{File, Metadata};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memmap2::Mmap;
 use object::Object;
 
+use crate::aside::{Facts, Opener};
 use crate::error::Error;
-use crate::image::{self, Image, build_id, has_debug_info, is_trusted, map, open, parse};
+use crate::image::{self, Image, build_id, has_debug_info, open, parse};
 
 pub use further::load;
 
@@ -23,7 +24,8 @@ const WHAT: &str = "the debug file";
 pub struct DebugFile {
     /// Where it was found.
     pub path: PathBuf,
-    metadata: Metadata,
+    /// Device and inode.
+    file: (u64, u64),
     bytes: Arc<Mmap>,
 }
 
@@ -34,33 +36,31 @@ impl DebugFile {
         &self.bytes
     }
 
+    /// Opens the file that the user names.
     fn open(path: &Path) -> Result<DebugFile, Error> {
-        DebugFile::open_if(path, |_| Ok(()), &Cell::new(COPIED))
-    }
-
-    /// Opens a file if its metadata allow it, and takes the size of its copy from `room`.
-    fn open_if(
-        path: &Path,
-        allowed: impl FnOnce(&Metadata) -> io::Result<()>,
-        room: &Cell<u64>,
-    ) -> Result<DebugFile, Error> {
         let failed = |source| Error::File { what: WHAT, path: path.to_owned(), source };
         let file = open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
-        allowed(&metadata).map_err(failed)?;
-        let bytes = if is_trusted(&metadata) { map(&file, path, WHAT)? } else { copy(&file, room).map_err(failed)? };
-        Ok(DebugFile { path: path.to_owned(), metadata, bytes: Arc::new(bytes) })
+        let bytes = image::read(&file, path, WHAT, &Cell::new(COPIED))?;
+        Ok(DebugFile { path: path.to_owned(), file: (metadata.dev(), metadata.ino()), bytes })
+    }
+
+    /// Opens a file that the program names, if its facts allow it, and takes the size of its copy from `room`.
+    fn open_if(
+        path: &Path,
+        allowed: impl FnOnce(&Facts) -> io::Result<()>,
+        opener: &Opener,
+        room: &Cell<u64>,
+    ) -> Result<DebugFile, Error> {
+        let failed = |source| Error::File { what: WHAT, path: path.to_owned(), source };
+        let (facts, file) = opener.open(path, room, allowed).map_err(failed)?;
+        let bytes = file.read(path, WHAT, room)?;
+        Ok(DebugFile { path: path.to_owned(), file: (facts.device, facts.inode), bytes })
     }
 }
 
 /// Bytes at most of files that are copied.
 const COPIED: u64 = 1 << 30;
-
-/// Copies a file that another user may write: if that user cuts it short while it is mapped, the reader dies by SIGBUS.
-fn copy(file: &File, room: &Cell<u64>) -> io::Result<Mmap> {
-    let too_large = "another user may write it, and it is larger than 1 GiB; copy it, and name the copy by --debug";
-    image::copy(file, room, too_large)
-}
 
 /// Gives the debug file that the user names to its image among `images`, by build id. A file with split units goes to all of
 /// them: its units have ids.
@@ -103,7 +103,9 @@ pub fn find(root: Option<&str>, image: &Image) -> Option<DebugFile> {
     let paths = places(image)
         .into_iter()
         .flat_map(|place| roots.iter().map(move |root| PathBuf::from(format!("{root}{place}"))));
-    paths.filter_map(|path| DebugFile::open(&path).ok()).find(|file| belongs(file, image))
+    let opener = Opener::default();
+    let open = |path: PathBuf| DebugFile::open_if(&path, |_| Ok(()), &opener, &Cell::new(COPIED)).ok();
+    paths.filter_map(open).find(|file| belongs(file, image))
 }
 
 fn belongs(file: &DebugFile, image: &Image) -> bool {
@@ -158,8 +160,6 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::FileExt;
-
     use super::*;
 
     #[test]
@@ -176,19 +176,6 @@ mod tests {
         let error = DebugFile::open(&pipe).unwrap_err().to_string();
         assert!(error.contains("not a regular file"), "{error}");
         assert!(DebugFile::open(folder.path()).is_err());
-    }
-
-    #[test]
-    fn the_copy_of_a_file_stays_when_it_is_cut_short() {
-        let file = tempfile::tempfile().unwrap();
-        file.write_all_at(b"debug", 0).unwrap();
-        let room = Cell::new(8);
-        let bytes = copy(&file, &room).unwrap();
-        file.set_len(0).unwrap();
-        assert_eq!(&bytes[..], b"debug");
-        assert_eq!((copy(&file, &room).unwrap().len(), room.get()), (1, 3));
-        file.set_len(100 << 30).unwrap();
-        assert_eq!(copy(&file, &room).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
     }
 
     #[test]

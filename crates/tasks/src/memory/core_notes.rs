@@ -68,7 +68,7 @@ impl Notes {
             None => (0, 0, String::new()),
         };
         // Memory that processes share is of a file, also without a name.
-        Mapping { range, readable, writable, executable, shared: false, offset, inode, path }
+        Mapping { range, readable, writable, executable, shared: false, offset, device: (0, 0), inode, path }
     }
 
     fn add_note(&mut self, kind: NoteType, bytes: &[u8], machine: Machine) {

@@ -3,7 +3,9 @@
 use std::fs;
 use std::io;
 use std::ops::Range;
+use std::sync::{PoisonError, RwLock};
 
+use super::gaps::Gaps;
 use super::maps::{self, Mapping};
 use super::{Memory, Piece, Unreadable};
 use crate::error::Error;
@@ -19,6 +21,8 @@ const BATCH: usize = 1 << 20;
 pub struct Process {
     pid: u32,
     started: u64,
+    /// As of the last look at the mappings.
+    gaps: RwLock<Gaps>,
 }
 
 impl Process {
@@ -29,7 +33,7 @@ impl Process {
     /// If there is none.
     pub fn open(pid: u32) -> Result<Process, Error> {
         let started = status(pid).ok_or(Error::NoProcess { pid })?.started;
-        Ok(Process { pid, started })
+        Ok(Process { pid, started, gaps: RwLock::default() })
     }
 
     /// Returns the process's id.
@@ -56,7 +60,7 @@ impl Process {
         format!("/proc/{}/{file}", self.pid)
     }
 
-    /// Returns the mappings as they are now.
+    /// Returns the mappings as they are now. Later reads leave out pages of them that only a server delivers.
     ///
     /// # Errors
     ///
@@ -65,7 +69,16 @@ impl Process {
         let read = fs::read(self.proc("maps"));
         self.check()?;
         let refused = |source| Error::NotPermitted { pid: self.pid, what: "the mappings", source };
-        read.map(|maps| maps::parse(&maps)).map_err(refused)
+        let maps = maps::parse(&read.map_err(refused)?);
+        let mut gaps = self.gaps.write().unwrap_or_else(PoisonError::into_inner);
+        *gaps = Gaps::of(&self.proc(""), &maps, &gaps);
+        Ok(maps)
+    }
+
+    /// Returns the number of mappings of which pages were left out.
+    #[must_use]
+    pub fn left_out(&self) -> usize {
+        self.gaps.read().unwrap_or_else(PoisonError::into_inner).missed()
     }
 
     /// Reads from `address` up to a missing page, and returns the number of bytes: as many as asked if no page is missing.
@@ -74,12 +87,15 @@ impl Process {
     ///
     /// The kernel's answer if it reads nothing.
     pub fn read_some(&self, address: u64, bytes: &mut [u8]) -> io::Result<usize> {
-        let piece = Piece { address, length: bytes.len() };
-        self.transfer(bytes, &[remote(piece)])
+        self.transfer(bytes, &[remote(Piece { address, length: bytes.len() })])
     }
 
     /// Fills `bytes` from `pieces`, one after the other, until a byte cannot be read.
     fn transfer(&self, bytes: &mut [u8], pieces: &[libc::iovec]) -> io::Result<usize> {
+        let gaps = self.gaps.read().unwrap_or_else(PoisonError::into_inner);
+        if !pieces.iter().all(|piece| gaps.may_read(piece.iov_base.addr() as u64, piece.iov_len)) {
+            return Err(io::Error::from_raw_os_error(libc::EFAULT));
+        }
         let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
         let Ok(pid) = libc::pid_t::try_from(self.pid) else { return Err(io::ErrorKind::NotFound.into()) };
         let count = libc::c_ulong::try_from(pieces.len()).map_err(|_| io::ErrorKind::InvalidInput)?;

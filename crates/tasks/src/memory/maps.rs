@@ -17,6 +17,8 @@ pub struct Mapping {
     pub shared: bool,
     /// Where in its file it begins.
     pub offset: u64,
+    /// Major and minor number of its file's device.
+    pub device: (u32, u32),
     /// The number of its file, 0 without one.
     pub inode: u64,
     /// Its file, `[heap]` and the like, or empty. The kernel writes a newline as `\012`.
@@ -104,7 +106,8 @@ fn line(line: &str) -> Option<Mapping> {
     let range = hex(start)?..hex(end)?;
     let &[read, write, execute, shared] = field().as_bytes() else { return None };
     let offset = hex(field())?;
-    let _device = field();
+    let (major, minor) = field().split_once(':')?;
+    let device = (u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?);
     let inode = field().parse().ok()?;
     (range.start < range.end).then(|| Mapping {
         range,
@@ -113,6 +116,7 @@ fn line(line: &str) -> Option<Mapping> {
         executable: execute == b'x',
         shared: shared == b's',
         offset,
+        device,
         inode,
         path: rest.trim_start_matches(' ').to_owned(),
     })
@@ -145,6 +149,7 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsysca
         assert_eq!(maps.len(), 7);
         assert_eq!(maps[0].path, "/opt/a b/program (deleted)");
         assert_eq!((maps[0].offset, maps[0].inode, maps[0].executable), (0x2000, 1234, true));
+        assert_eq!(maps[0].device, (0xfe, 1));
         let heaps: Vec<u64> = maps.iter().filter(|map| map.is_heap()).map(|map| map.range.start).collect();
         assert_eq!(heaps, [0x55e0_a100_0000, 0x7f00_0000_0000]);
     }

@@ -2,6 +2,7 @@
 
 pub mod core_file;
 pub mod core_notes;
+mod gaps;
 pub mod live;
 pub mod maps;
 mod pagemap;

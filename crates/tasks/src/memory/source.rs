@@ -68,10 +68,24 @@ impl Source {
         self.process().map(|_| monotonic_now())
     }
 
-    /// Returns the gaps of a core file, in sentences for the user.
+    /// Returns a sentence about memory of a running process that was left out, if there is any.
+    pub(crate) fn left_out(&self) -> Option<String> {
+        let mappings = self.process().map_or(0, Process::left_out);
+        (mappings > 0).then(|| {
+            format!(
+                "Pages of {mappings} mapped files were not read: a server has them (FUSE, NFS and the like), and to read them would wait for \
+                 its answer."
+            )
+        })
+    }
+
+    /// Returns the gaps of what was read, in sentences for the user.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let Source::Core(core) = self else { return Vec::new() };
+        let core = match self {
+            Source::Process(_) => return self.left_out().into_iter().collect(),
+            Source::Core(core) => core,
+        };
         let mut notes = vec!["A core file does not have the time: when timers are due is not known.".to_owned()];
         if core.missing() > 0 {
             notes.push(format!(

@@ -119,9 +119,9 @@ pub enum Name {
         /// Demangled.
         name: String,
     },
-    /// The function that drops it names it; the linker may have merged functions of several types.
+    /// Functions that drop it name it; compiler and linker may have merged functions of several types.
     Candidates {
-        /// One or more.
+        /// One is certain, as far as symbols can tell. Of several, one is right.
         names: Vec<String>,
     },
     /// Nothing names it. Tasks with the same address have the same type, unless the linker merged their code.

@@ -1,6 +1,6 @@
 //! The symbols of an image's code, and the futures that they name.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use object::{Object, ObjectSymbol, SymbolKind};
 use rustc_demangle::demangle;
@@ -12,10 +12,14 @@ use crate::image::Elf;
 pub struct Symbols<'data> {
     /// Mangled.
     names: HashMap<u64, &'data str>,
+    /// Further ones: compilers and linkers merge equal functions.
+    others: HashMap<u64, Vec<&'data str>>,
     /// In order, to find where a function ends.
     starts: Vec<u64>,
-    /// Futures by the functions that drop their tasks. The linker may have merged equal functions of several types.
+    /// Futures by the functions that drop their tasks.
     dropped: HashMap<u64, Vec<String>>,
+    /// All of these futures.
+    futures: HashSet<String>,
 }
 
 impl<'data> Symbols<'data> {
@@ -32,11 +36,15 @@ impl<'data> Symbols<'data> {
         }
         symbols.starts = symbols.names.keys().copied().collect();
         symbols.starts.sort_unstable();
+        symbols.futures = symbols.dropped.values().flatten().cloned().collect();
         symbols
     }
 
     fn add(&mut self, address: u64, name: &'data str) {
-        self.names.entry(address).or_insert(name);
+        let first = *self.names.entry(address).or_insert(name);
+        if first != name && !self.others.get(&address).is_some_and(|others| others.contains(&name)) {
+            self.others.entry(address).or_default().push(name);
+        }
         if (name.contains("drop_in_place") || name.contains("drop_glue"))
             && let Some(future) = future_of_glue(&format!("{:#}", demangle(name)))
         {
@@ -47,18 +55,37 @@ impl<'data> Symbols<'data> {
         }
     }
 
-    /// Returns the future whose `raw::poll` begins at `poll`, if its symbol names the future: mangling v0 does.
+    /// Returns the names of the function at `address`, demangled.
+    fn at(&self, address: u64) -> impl Iterator<Item = String> {
+        let others = self.others.get(&address).into_iter().flatten();
+        self.names.get(&address).into_iter().chain(others).map(|name| format!("{:#}", demangle(name)))
+    }
+
+    /// Returns the futures whose `raw::poll` begins at `poll`, if its symbols name them: mangling v0 does.
     #[must_use]
-    pub fn polled(&self, poll: u64) -> Option<String> {
-        future_of_poll(&format!("{:#}", demangle(self.names.get(&poll)?)))
+    pub fn polled(&self, poll: u64) -> Vec<String> {
+        let mut futures: Vec<String> = self.at(poll).filter_map(|name| future_of_poll(&name)).collect();
+        futures.sort_unstable();
+        futures.dedup();
+        futures
+    }
+
+    /// Returns the futures of tasks whose own code is the function at `address`. A symbol of an `async fn` has the future's name.
+    #[must_use]
+    pub fn resumed(&self, address: u64) -> Vec<String> {
+        self.at(address).filter(|name| self.futures.contains(name)).collect()
     }
 
     /// Returns the addresses of the functions with this path, in order.
     #[must_use]
     pub fn named(&self, path: &str) -> Vec<u64> {
         let last = path.rsplit("::").next().unwrap_or(path);
-        let is_it = |name: &str| name.contains(last) && format!("{:#}", demangle(name)) == path;
-        self.starts.iter().copied().filter(|start| self.names.get(start).is_some_and(|name| is_it(name))).collect()
+        let is_it = |name: &&str| name.contains(last) && format!("{:#}", demangle(name)) == path;
+        let is_named = |start: &u64| {
+            self.names.get(start).is_some_and(is_it)
+                || self.others.get(start).is_some_and(|others| others.iter().any(is_it))
+        };
+        self.starts.iter().copied().filter(is_named).collect()
     }
 
     /// Returns the futures whose tasks the function at `address` drops.

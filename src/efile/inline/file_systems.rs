@@ -176,13 +176,9 @@ fn of_file(file: &File) -> Option<&'static FileSystem> {
     FileSystem::of(&known(file).ok()?)
 }
 
-/// Notes that a file's file system cannot tell whether a read would wait. Does nothing for a FIFO or a device, whose refusal says nothing
-/// about the file system of its name.
+/// Notes that the file system of a regular file cannot tell whether a read would wait.
 pub(super) fn refuse_reads(file: &File) {
-    if let Ok(stat) = known(file)
-        && is_regular(&stat)
-        && let Some(system) = FileSystem::of(&stat)
-    {
+    if let Some(system) = of_file(file) {
         system.note(REFUSES_READS);
     }
 }

@@ -4,6 +4,8 @@
 //!
 //! - On Linux 5.9 and 5.10 a read may return 0 in the middle of a file: no attempts there.
 //! - A read that misses starts the disk's read-ahead before it gives up, and hits if the disk was quick.
+//! - A read of a socket, a FIFO or a device takes bytes, or an error that the kernel tells once: the pool could not repeat it. So only
+//!   regular files are read.
 //! - With `O_DIRECT` a read waits for the disk anyway: no attempts on such files.
 //! - A read that has the system write the time of the last access may wait for the journal. In adaptive mode the driver looks at the
 //!   file's times first, and leaves such reads to the pool: the first one after a change, and one a day. A look holds for a millisecond: one
@@ -34,24 +36,30 @@ pub(super) use super::file_systems::undetected;
 
 pub(super) const IS_SUPPORTED: bool = true;
 
-/// The file system of an open regular file; `None` if the table has no room for it.
+/// Where an open file is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place(Option<&'static FileSystem>);
+pub(crate) struct Place {
+    /// `None` if the table has no room for it, and for a socket, a FIFO or a device: the file system of its name says nothing about it.
+    system: Option<&'static FileSystem>,
+    is_regular: bool,
+}
 
 impl Place {
-    /// Does not ask a file server. The file system of a FIFO's or a device's name says nothing about reads there.
+    /// Does not ask a file server.
     pub(super) fn of(file: &File) -> Place {
-        Place(known(file).ok().filter(is_regular).as_ref().and_then(FileSystem::of))
+        let stat = known(file).ok().filter(is_regular);
+        Place { is_regular: stat.is_some(), system: stat.as_ref().and_then(FileSystem::of) }
     }
 
+    /// Returns whether no read is attempted.
     pub(super) fn refuses_reads(self) -> bool {
-        self.0.is_some_and(FileSystem::refuses_reads)
+        !self.is_regular || self.system.is_some_and(FileSystem::refuses_reads)
     }
 
     /// Returns the back-off of READ and PREADV. `None` on a file system that is known not to be local.
     pub(super) fn reads(self) -> Option<&'static BackOff> {
         // If its kind is not known: the flag has the system refuse to wait on any.
-        let system = self.0.filter(|system| system.is_local() != Some(false))?;
+        let system = self.system.filter(|system| system.is_local() != Some(false))?;
         Some(system.back_off(Attempted::Read))
     }
 
@@ -60,7 +68,7 @@ impl Place {
         if OFlags::from_bits_retain(flags as _).contains(OFlags::NOATIME) {
             return false;
         }
-        match self.0 {
+        match self.system {
             Some(system) => !system.keeps_atime() && known(file).map_or(true, |stat| system.would_write_atime(&stat)),
             None => true,
         }
@@ -78,7 +86,7 @@ impl Place {
     }
 
     fn local(self, attempted: Attempted) -> Option<&'static BackOff> {
-        let system = self.0.filter(|system| system.is_local() == Some(true))?;
+        let system = self.system.filter(|system| system.is_local() == Some(true))?;
         Some(system.back_off(attempted))
     }
 }
@@ -161,7 +169,7 @@ pub(crate) fn can_open(flags: OFlags) -> bool {
 pub(crate) fn open(path: &Path, flags: OFlags, trial: &mut Trial) -> Attempt<(File, Place)> {
     debug_assert!(can_open(flags));
     let (_, system) = look_up_regular(path, flags & OFlags::NOFOLLOW, Attempted::Open, trial)?;
-    Ok((open_regular(path, flags)?, Place(Some(system))))
+    Ok((open_regular(path, flags)?, Place { system: Some(system), is_regular: true }))
 }
 
 pub(crate) fn read_file(path: &Path, trial: &mut Trial) -> Attempt<Vec<u8>> {

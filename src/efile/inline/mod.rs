@@ -10,7 +10,8 @@
 //! ([`back_off`]), and a thread's answers in a row are limited ([`turn`]). [`trial`] has the steps of an attempt.
 //!
 //! An attempt gives only results that the pool's job would give, too: success, and that a name does not exist. After any other error the
-//! operation goes to the pool, which tries again.
+//! operation goes to the pool, which tries again. So no attempt may take what the system gives only once: only regular files are read, and
+//! a close, whose result is final, is not repeated.
 
 #[cfg(target_os = "linux")]
 mod atime;

@@ -14,7 +14,7 @@ pub enum Inline {
     /// many answers in a row yields after 50 us. The default.
     #[default]
     Adaptive,
-    /// Tries every operation. A task yields when its budget of operations is spent, however long they took.
+    /// Tries every operation on regular files and names. A task yields when its budget of operations is spent, however long they took.
     Always,
 }
 

@@ -162,24 +162,39 @@ fn a_miss_goes_to_the_pool() {
     assert_eq!(stages, [MISSED.to_vec(), MISSED.to_vec(), cancelled]);
 }
 
-/// If a FIFO refuses an attempt, attempts on the files beside it go on.
+/// The pool could not repeat a read that took bytes.
 #[test]
-fn what_a_fifo_refuses_files_do_not() {
-    let Some((folder, path)) = cached() else { return };
+fn a_fifo_is_not_read_at_once() {
+    let folder = tempfile::tempdir().unwrap();
     let (pool, driver, _) = stepped_inline();
     let fifo = folder.path().join("fifo");
     rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
     let mut pipe = finish(&pool, OpenOptions::new().read(true).write(true).open_with(&driver, &fifo)).unwrap();
-    {
-        let mut byte = [0];
-        let mut read = pin!(pipe.read(&mut byte));
-        assert!(poll(read.as_mut()).is_pending());
-        std::fs::OpenOptions::new().write(true).open(&fifo).unwrap().write_all(b"1").unwrap();
-        assert_eq!(finish(&pool, read).unwrap(), 1);
-    }
-    assert_eq!(operations(pipe.port())[1], (Command::Read, MISSED.to_vec()));
-    let file = open(&pool, &driver, &path);
-    assert!(finish_now(file.read_at(vec![0; PAGE], 0)).is_some());
+    std::fs::OpenOptions::new().write(true).open(&fifo).unwrap().write_all(b"1").unwrap();
+    assert_eq!(finish(&pool, pipe.read(&mut [0])).unwrap(), 1);
+    assert_eq!(operations(pipe.port())[1], (Command::Read, DONE.to_vec()));
+}
+
+/// The kernel tells the error of a socket once: the next read would find the end of the stream.
+#[test]
+fn a_cut_transfer_does_not_look_whole() {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let mut peer = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (mut ours, _) = listener.accept().unwrap();
+    ours.write_all(b"unread").unwrap();
+    peer.write_all(b"part").unwrap();
+    let mut ours = File::from_std(std::os::fd::OwnedFd::from(ours).into());
+    ours.set_inline(true);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let mut bytes = [0; 16];
+        assert_eq!(ours.read(&mut bytes).await.unwrap(), 4);
+        // With unread bytes, a close resets the connection.
+        assert_eq!(peer.peek(&mut [0]).unwrap(), 1);
+        drop(peer);
+        let error = ours.read(&mut bytes).await.unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(Errno::CONNRESET.raw_os_error()));
+    });
 }
 
 #[test]

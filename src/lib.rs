@@ -173,6 +173,7 @@ pub mod __spans {
     pub use crate::reentry::unless_inside;
     pub use crate::tag::entered::{enter_span, exit_span};
     pub use crate::tag::span::EnteredSpan;
+    pub use crate::thread_progress::os::around_fork;
 }
 
 /// Support for modules. Not for direct use; may change at any time.

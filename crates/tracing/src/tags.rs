@@ -1,45 +1,42 @@
-//! The tags of a layer's spans, by number of the span.
+//! The tags of spans, by the numbers of layer and span.
 //!
-//! They are found from inside of operations, where there is no subscriber at hand: by number of the layer, then by number of the span.
+//! They are found from inside of operations, where there is no subscriber at hand.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::mem::{self, ManuallyDrop};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
-use std::{mem, process, thread};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use dyntrace::__spans::unless_inside;
+use dyntrace::__spans::{around_fork, unless_inside};
 use dyntrace::Tag;
 
 use crate::rules::SpanTag;
 
-static LAYERS: RwLock<BTreeMap<u64, Arc<Tags>>> = RwLock::new(BTreeMap::new());
-
-/// The process that made the first layer. A forked child has another id.
-static MADE_BY: OnceLock<u32> = OnceLock::new();
-
-thread_local! {
-    /// Whether this thread has, or waits for, one of the locks here.
-    static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
-}
+/// Layer and span.
+type Key = (u64, u64);
+type Tags = HashMap<Key, SpanTag, BuildHasherDefault<NumberHasher>>;
 
 /// A power of two.
 const SHARDS: usize = 32;
 
-type Shard = RwLock<HashMap<u64, SpanTag, BuildHasherDefault<NumberHasher>>>;
+/// Each tag is in the shard of its span. A thread locks one shard at a time, but a thread that forks locks all.
+static TAGS: [RwLock<Tags>; SHARDS] = [const { RwLock::new(HashMap::with_hasher(BuildHasherDefault::new())) }; SHARDS];
 
-/// The tags of a layer's spans.
-#[derive(Debug, Default)]
-struct Tags {
-    shards: [Shard; SHARDS],
+type Held = [RwLockWriteGuard<'static, Tags>; SHARDS];
+
+thread_local! {
+    /// Whether this thread has, or waits for, one of the locks.
+    static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
+    /// The locks during a fork. Without a destructor, so that it lives as long as the thread.
+    static HELD: Cell<Option<ManuallyDrop<Held>>> = const { Cell::new(None) };
 }
 
 /// The layer's handle of its tags. They end with it.
 #[derive(Debug)]
 pub(crate) struct LayerTags {
     number: u64,
-    tags: Arc<Tags>,
     /// Whether stays in spans are noted: from the first span that may have a tag.
     noted: AtomicBool,
 }
@@ -47,12 +44,10 @@ pub(crate) struct LayerTags {
 impl LayerTags {
     pub(crate) fn new() -> LayerTags {
         static LAST: AtomicU64 = AtomicU64::new(0);
+        hold_across_forks();
         // Relaxed: the numbers need only differ.
         let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
-        let tags = Arc::new(Tags::default());
-        MADE_BY.get_or_init(process::id);
-        inside(|| write(&LAYERS).insert(number, tags.clone()));
-        LayerTags { number, tags, noted: AtomicBool::new(false) }
+        LayerTags { number, noted: AtomicBool::new(false) }
     }
 
     /// The number of the layer.
@@ -77,18 +72,18 @@ impl LayerTags {
 
     pub(crate) fn insert(&self, span: u64, tag: SpanTag) {
         // Dropped here, without the lock.
-        let _old = inside(|| write(self.tags.shard(span)).insert(span, tag));
+        let _old = inside(|| write(shard(span)).insert((self.number, span), tag));
     }
 
     pub(crate) fn get(&self, span: u64) -> Option<Tag> {
-        inside(|| self.tags.get(span)).flatten()
+        find(self.number, span)
     }
 
     /// Replaces the tag of a span that may have one, if the new one goes before it.
     pub(crate) fn replace(&self, span: u64, mut new: SpanTag) {
         // The old tag is dropped without the lock, as `new`.
         inside(|| {
-            if let Some(known) = write(self.tags.shard(span)).get_mut(&span)
+            if let Some(known) = write(shard(span)).get_mut(&(self.number, span))
                 && new.goes_before(known)
             {
                 mem::swap(known, &mut new);
@@ -97,31 +92,28 @@ impl LayerTags {
     }
 
     pub(crate) fn remove(&self, span: u64) -> Option<Tag> {
-        inside(|| write(self.tags.shard(span)).remove(&span)).flatten()?.tag
+        inside(|| write(shard(span)).remove(&(self.number, span))).flatten()?.tag
     }
 }
 
 impl Drop for LayerTags {
     fn drop(&mut self) {
-        // Dropped here, without the lock.
-        let _tags = inside(|| write(&LAYERS).remove(&self.number));
+        for shard in &TAGS {
+            // Dropped here, without the lock.
+            let _tags: Option<Vec<_>> =
+                inside(|| write(shard).extract_if(|(layer, _), _| *layer == self.number).collect());
+        }
     }
 }
 
 /// Returns the tag of a span, if it has one and its layer has not ended.
 pub(crate) fn find(layer: u64, span: u64) -> Option<Tag> {
-    inside(|| read(&LAYERS)?.get(&layer)?.get(span)).flatten()
+    inside(|| read(shard(span)).get(&(layer, span))?.tag.clone()).flatten()
 }
 
-impl Tags {
-    fn get(&self, span: u64) -> Option<Tag> {
-        read(self.shard(span))?.get(&span)?.tag.clone()
-    }
-
-    #[inline]
-    fn shard(&self, span: u64) -> &Shard {
-        &self.shards[span as usize % SHARDS]
-    }
+#[inline]
+fn shard(span: u64) -> &'static RwLock<Tags> {
+    &TAGS[span as usize % SHARDS]
 }
 
 /// Calls `act`, which takes locks. `None` in a signal handler that has interrupted such a call.
@@ -129,32 +121,43 @@ fn inside<R>(act: impl FnOnce() -> R) -> Option<R> {
     unless_inside(&IS_INSIDE, act)
 }
 
-/// How often a reader in a forked child tries: some milliseconds.
-const TRIES: u32 = 10_000;
-
-/// Locks for reading. Waits for a writer; in a forked child not for ever, as the writer may have stayed in the parent.
-fn read<T>(lock: &RwLock<T>) -> Option<RwLockReadGuard<'_, T>> {
-    for _ in 0..TRIES {
-        match lock.try_read() {
-            Ok(guard) => return Some(guard),
-            // Nothing panics under these locks.
-            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) if MADE_BY.get() == Some(&process::id()) => {
-                return Some(lock.read().unwrap_or_else(PoisonError::into_inner));
-            }
-            Err(TryLockError::WouldBlock) => thread::yield_now(),
-        }
-    }
-    None
+// Nothing panics under these locks.
+fn read(lock: &'static RwLock<Tags>) -> RwLockReadGuard<'static, Tags> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+fn write(lock: &'static RwLock<Tags>) -> RwLockWriteGuard<'static, Tags> {
     lock.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Hashes the numbers of spans, which a subscriber counts up and the program's input does not choose.
+/// Has each fork find the locks free: a child would wait for ever for one that another thread of its parent held.
+fn hold_across_forks() {
+    extern "C" fn hold() {
+        // A signal handler that forks may have interrupted a thread that has one of the locks.
+        if !IS_INSIDE.replace(true) {
+            HELD.set(Some(ManuallyDrop::new(TAGS.each_ref().map(write))));
+        }
+    }
+    extern "C" fn release() {
+        if let Some(held) = HELD.take() {
+            drop(ManuallyDrop::into_inner(held));
+            IS_INSIDE.set(false);
+        }
+    }
+    // Without a lock, which a fork could leave locked.
+    static NOTED: AtomicBool = AtomicBool::new(false);
+    if !NOTED.load(Ordering::Relaxed) && !NOTED.swap(true, Ordering::Relaxed) {
+        // Without memory for the handlers, a child may find a lock taken.
+        let _ = around_fork(hold, release);
+    }
+}
+
+/// Hashes the numbers of layers and spans, which are counted up and which the program's input does not choose.
 #[derive(Default)]
 struct NumberHasher(u64);
+
+/// 2^64 divided by the golden ratio.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Hasher for NumberHasher {
     fn write(&mut self, bytes: &[u8]) {
@@ -162,18 +165,19 @@ impl Hasher for NumberHasher {
     }
 
     fn write_u64(&mut self, number: u64) {
-        self.0 ^= number;
+        self.0 = self.0.wrapping_mul(FACTOR) ^ number;
     }
 
     fn finish(&self) -> u64 {
         // All numbers of a shard have the same low bits. An odd factor spreads the others to the high bits, which tables use, too.
-        (self.0 / SHARDS as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        (self.0 / SHARDS as u64).wrapping_mul(FACTOR)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::hash::BuildHasher;
+    use std::thread;
     use std::time::Duration;
 
     use super::*;
@@ -182,7 +186,8 @@ mod tests {
     #[test]
     fn numbers_of_a_shard_have_different_hashes() {
         let hasher = BuildHasherDefault::<NumberHasher>::default();
-        let hashes: Vec<u64> = (0..1000).map(|number| hasher.hash_one(number * SHARDS as u64 + 7)).collect();
+        let hashes: Vec<u64> =
+            (0..1000_u64).map(|number| hasher.hash_one((3_u64, number * SHARDS as u64 + 7))).collect();
         let different = |part: fn(u64) -> u64| {
             let parts: std::collections::BTreeSet<u64> = hashes.iter().map(|hash| part(*hash)).collect();
             parts.len()
@@ -198,7 +203,7 @@ mod tests {
         let mut tag = Rules::default().find(|_| {});
         tag.tag = Some(Tag::from("waited for"));
         layer.insert(1, tag);
-        let writer = write(layer.tags.shard(1));
+        let writer = write(shard(1));
         thread::scope(|scope| {
             let reader = scope.spawn(|| find(layer.number(), 1));
             thread::sleep(Duration::from_millis(100));
@@ -212,7 +217,7 @@ mod tests {
     fn a_call_that_interrupts_its_own_thread_finds_nothing() {
         let layer = LayerTags::new();
         let found = inside(|| {
-            let _writer = write(layer.tags.shard(1));
+            let _writer = write(shard(1));
             find(layer.number(), 1)
         });
         assert_eq!(found, Some(None));

@@ -1,5 +1,6 @@
 //! Spans are tags, from their entry to their exit.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use dyntrace::{enter_tag, get_tag_data, with_tag};
@@ -183,6 +184,45 @@ fn many_threads_make_and_leave_spans() {
                 }
             });
         }
+    });
+}
+
+/// A child has one thread: no other one would give back a lock that it found taken.
+#[test]
+fn forked_children_make_spans() {
+    let subscriber = tracing::Dispatch::new(subscriber(layer()));
+    let make = || {
+        let span = info_span!("serve", request_id = "r");
+        span.in_scope(in_force) == some("r")
+    };
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let _subscriber = tracing::dispatcher::set_default(&subscriber);
+                while !is_over.load(Ordering::Relaxed) {
+                    assert!(make());
+                }
+            });
+        }
+        let _subscriber = tracing::dispatcher::set_default(&subscriber);
+        assert!(make());
+        let statuses = (0..32).map(|_| {
+            // SAFETY: the child makes spans, as its parent did on this thread, and ends. A signal ends it if it waits for ever.
+            unsafe {
+                let child = libc::fork();
+                if child == 0 {
+                    libc::alarm(10);
+                    libc::_exit((!(0..100).all(|_| make())).into());
+                }
+                let mut status = -1;
+                libc::waitpid(child, &raw mut status, 0);
+                status
+            }
+        });
+        let failed = statuses.filter(|status| *status != 0).count();
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(failed, 0, "of 32 children");
     });
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn after_fork_in_child(handler: extern "C" fn()) -> io::Result<()> {
 
 /// Runs `before` in each thread that forks from now on, and `after` when it has forked, in the parent and in the child.
 #[cfg(not(miri))]
-pub(crate) fn around_fork(before: extern "C" fn(), after: extern "C" fn()) -> io::Result<()> {
+pub fn around_fork(before: extern "C" fn(), after: extern "C" fn()) -> io::Result<()> {
     // SAFETY: the handlers live as long as the program.
     match unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) } {
         0 => Ok(()),
@@ -40,7 +40,7 @@ pub(crate) fn in_forked_child(_before: extern "C" fn(), _in_child: extern "C" fn
 
 /// Miri does not fork.
 #[cfg(miri)]
-pub(crate) fn around_fork(_before: extern "C" fn(), _after: extern "C" fn()) -> io::Result<()> {
+pub fn around_fork(_before: extern "C" fn(), _after: extern "C" fn()) -> io::Result<()> {
     Ok(())
 }
 

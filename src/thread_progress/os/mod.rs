@@ -16,7 +16,8 @@ mod errno;
 pub(crate) use errno::errno;
 
 mod fork;
-pub(crate) use fork::{after_fork_in_child, around_fork, in_forked_child};
+pub use fork::around_fork;
+pub(crate) use fork::{after_fork_in_child, in_forked_child};
 
 mod signals;
 #[cfg(all(recorded, target_os = "linux"))]

@@ -12,9 +12,9 @@
 //! 4. The thread that settles the WRITE takes it out of the table, and wakes the tasks that wait for it. Each looks for the next one.
 
 use std::collections::BTreeMap;
-use std::future::poll_fn;
 use std::mem;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -52,8 +52,31 @@ impl Key {
 
 #[derive(Default)]
 struct Write {
-    waiting: Vec<Waker>,
+    waiting: Waiting,
     is_marked: bool,
+}
+
+/// The tasks that wait for a write, in places that are used again.
+#[derive(Default)]
+struct Waiting {
+    wakers: Vec<Option<Waker>>,
+    free: Vec<usize>,
+}
+
+impl Waiting {
+    fn enter(&mut self, waker: Waker) -> usize {
+        let place = self.free.pop().unwrap_or(self.wakers.len());
+        if place == self.wakers.len() {
+            self.wakers.push(None);
+        }
+        self.wakers[place] = Some(waker);
+        place
+    }
+
+    fn leave(&mut self, place: usize) -> Option<Waker> {
+        self.free.push(place);
+        self.wakers[place].take()
+    }
 }
 
 /// A write that was accepted. It has ended when this is dropped.
@@ -64,9 +87,11 @@ impl Unwritten {
     /// Step 1.
     pub(super) fn accept(inode: Inode) -> Unwritten {
         hold_across_forks!(Writes, lock());
+        let mut writes = lock();
+        // Under the lock: no write enters the table before one that has waits.
         let number = LAST.fetch_add(1, Ordering::Relaxed) + 1;
         let key = Key::of(inode, number);
-        lock().insert(key, Write::default());
+        writes.insert(key, Write::default());
         COUNT.fetch_add(1, Ordering::Relaxed);
         Unwritten(key)
     }
@@ -94,7 +119,7 @@ impl Drop for Unwritten {
         let ended = lock().remove(&self.0).unwrap_or_default();
         COUNT.fetch_sub(1, Ordering::Relaxed);
         MARKED.fetch_sub(ended.is_marked.into(), Ordering::Relaxed);
-        for waker in ended.waiting {
+        for waker in ended.waiting.wakers.into_iter().flatten() {
             contain(|| waker.wake());
         }
     }
@@ -106,8 +131,51 @@ pub(super) fn last_before(command: Command) -> Option<u64> {
 }
 
 /// Waits for the writes of a file up to this number.
-pub(super) async fn written(inode: Inode, last: u64) {
-    poll_fn(|cx| poll_written(inode, last, cx)).await;
+pub(super) fn written(inode: Inode, last: u64) -> Written {
+    Written { inode, last, seat: None }
+}
+
+/// The future of [`written`].
+pub(super) struct Written {
+    inode: Inode,
+    last: u64,
+    /// The write that it waits for, and its place there.
+    seat: Option<(Key, usize)>,
+}
+
+impl Future for Written {
+    type Output = ();
+
+    /// Ready once none of the writes is in the table.
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        // A waker is foreign code, which may come back here: nothing is locked while it is cloned or dropped.
+        let waker = cx.waker().clone();
+        let mut writes = lock();
+        let (first, last) = (Key::of(self.inode, 0), Key::of(self.inode, self.last));
+        let Some((&key, Write { waiting, .. })) = writes.range_mut(first..=last).next() else {
+            return Poll::Ready(());
+        };
+        let old = match self.seat {
+            Some((of, place)) if of == key => waiting.wakers[place].replace(waker),
+            // The write of an earlier seat has ended.
+            _ => {
+                self.seat = Some((key, waiting.enter(waker)));
+                None
+            }
+        };
+        drop(writes);
+        drop(old);
+        Poll::Pending
+    }
+}
+
+impl Drop for Written {
+    fn drop(&mut self) {
+        if let Some((key, place)) = self.seat {
+            let old = lock().get_mut(&key).and_then(|write| write.waiting.leave(place));
+            drop(old);
+        }
+    }
 }
 
 /// A job that finds the inode of a name.
@@ -127,26 +195,6 @@ impl Job for FindInode {
 fn depends_on_writes(command: Command) -> bool {
     use Command::{Copy, Fstat, Lstat, Open, ReadFile, WriteFile, WriteInfo};
     matches!(command, Open | Fstat | Lstat | ReadFile | WriteFile | WriteInfo | Copy)
-}
-
-/// Ready once none of them is in the table.
-fn poll_written(inode: Inode, last: u64, cx: &mut Context<'_>) -> Poll<()> {
-    // A waker is foreign code, which may come back here: nothing is locked while it is cloned or dropped.
-    let waker = cx.waker().clone();
-    let mut writes = lock();
-    let Some((_, Write { waiting, .. })) = writes.range_mut(Key::of(inode, 0)..=Key::of(inode, last)).next() else {
-        return Poll::Ready(());
-    };
-    let old = match waiting.iter_mut().find(|known| known.will_wake(&waker)) {
-        Some(known) => Some(mem::replace(known, waker)),
-        None => {
-            waiting.push(waker);
-            None
-        }
-    };
-    drop(writes);
-    drop(old);
-    Poll::Pending
 }
 
 fn lock() -> MutexGuard<'static, Writes> {
@@ -212,6 +260,20 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_that_is_given_up_leaves_nothing() {
+        let _write = Unwritten::accept(inode(6));
+        let last = last_before(Command::Open).expect("a write");
+        let wakers: Vec<_> = (0..100).map(|_| Arc::new(Count(AtomicUsize::new(0)))).collect();
+        let mut stays = pin!(written(inode(6), last));
+        assert!(!is_written(stays.as_mut(), &Waker::from(Arc::clone(&wakers[0]))));
+        for woken in &wakers[1..] {
+            assert!(!is_written(pin!(written(inode(6), last)), &Waker::from(Arc::clone(woken))));
+            assert_eq!(Arc::strong_count(woken), 1);
+        }
+        assert_eq!(Arc::strong_count(&wakers[0]), 2);
+    }
+
+    #[test]
     fn only_operations_that_depend_on_writes_wait() {
         let _write = Unwritten::accept(inode(4));
         assert!(last_before(Command::ReadFile).is_some() && last_before(Command::Fstat).is_some());
@@ -223,8 +285,10 @@ mod tests {
         let write = Unwritten::accept(inode(5));
         let last = last_before(Command::Open).expect("a write");
         let woken = Arc::new(Count(AtomicUsize::new(0)));
-        for waker in [Waker::from(Arc::new(Panics)), Waker::from(Arc::clone(&woken))] {
-            assert!(!is_written(pin!(written(inode(5), last)), &waker));
+        let mut waits = [written(inode(5), last), written(inode(5), last)];
+        let wakers = [Waker::from(Arc::new(Panics)), Waker::from(Arc::clone(&woken))];
+        for (wait, waker) in waits.iter_mut().zip(&wakers) {
+            assert!(!is_written(Pin::new(wait), waker));
         }
         assert!(panic::catch_unwind(|| drop(write)).is_ok());
         assert_eq!(woken.0.load(Ordering::Relaxed), 1);

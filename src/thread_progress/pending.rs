@@ -4,6 +4,7 @@
 //! 11. The maintenance thread does step 6 for it, and wakes the task when the grace period is over.
 //! 12. The task finds that under the lock, which hands it the writes that step 6 has acquired.
 
+use std::collections::BTreeMap;
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
@@ -15,11 +16,12 @@ use super::per_process::PerProcess;
 use crate::primitives::{Mutex, MutexGuard, global, lock};
 
 global! {
-    static ALL: PerProcess<Mutex<Vec<Pending>>> = PerProcess::new(forget);
+    static ALL: PerProcess<Mutex<Waits>> = PerProcess::new(forget);
 }
 
+type Waits = BTreeMap<WaitId, Pending>;
+
 struct Pending {
-    id: WaitId,
     period: GracePeriod,
     is_over: bool,
     /// The threads that were pinned until the last look.
@@ -30,7 +32,7 @@ struct Pending {
 }
 
 /// The number of a wait. Unique, also in a forked child.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct WaitId(u64);
 
 pub(super) enum Answer {
@@ -53,7 +55,7 @@ impl Pending {
 pub(crate) fn late(patience: Duration) -> Vec<Late> {
     // Names are looked up without the lock, which the maintenance thread needs.
     let held: Vec<_> =
-        pending().iter().filter(|wait| !wait.is_over).filter_map(|wait| wait.period.held(patience)).collect();
+        pending().values().filter(|wait| !wait.is_over).filter_map(|wait| wait.period.held(patience)).collect();
     held.into_iter().map(Held::named).collect()
 }
 
@@ -61,9 +63,9 @@ pub(crate) fn late(patience: Duration) -> Vec<Late> {
 pub(super) fn add(period: GracePeriod, waker: &Waker) -> WaitId {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let id = WaitId(LAST.fetch_add(1, Ordering::Relaxed) + 1);
-    let wait = Pending { id, period, is_over: false, held: None, is_checked: false, waker: waker.clone() };
+    let wait = Pending { period, is_over: false, held: None, is_checked: false, waker: waker.clone() };
     let mut pending = pending();
-    pending.push(wait);
+    pending.insert(id, wait);
     ensure_checked(pending, id, waker);
     id
 }
@@ -74,7 +76,7 @@ pub(super) fn add(period: GracePeriod, waker: &Waker) -> WaitId {
 pub(super) fn ask(id: WaitId, waker: &Waker) -> Answer {
     let own = waker.clone();
     let mut pending = pending();
-    let Some(wait) = find(&mut pending, id) else { return Answer::LeftByFork };
+    let Some(wait) = pending.get_mut(&id) else { return Answer::LeftByFork };
     if wait.is_over {
         let held = wait.held.take();
         drop(pending);
@@ -88,10 +90,7 @@ pub(super) fn ask(id: WaitId, waker: &Waker) -> Answer {
 }
 
 pub(super) fn remove(id: WaitId) {
-    let mut pending = pending();
-    let index = pending.iter().position(|wait| wait.id == id);
-    let wait = index.map(|index| pending.swap_remove(index));
-    drop(pending);
+    let wait = pending().remove(&id);
     drop(wait);
 }
 
@@ -100,17 +99,13 @@ extern "C" fn forget() {
     ALL.forget();
 }
 
-fn pending() -> MutexGuard<'static, Vec<Pending>> {
+fn pending() -> MutexGuard<'static, Waits> {
     lock(ALL.get())
 }
 
-fn find(pending: &mut [Pending], id: WaitId) -> Option<&mut Pending> {
-    pending.iter_mut().find(|wait| wait.id == id)
-}
-
 /// Has the maintenance thread check the wait. Without that thread, the task checks it itself, again and again.
-fn ensure_checked(mut pending: MutexGuard<'_, Vec<Pending>>, id: WaitId, waker: &Waker) {
-    let Some(wait) = find(&mut pending, id) else { return };
+fn ensure_checked(mut pending: MutexGuard<'_, Waits>, id: WaitId, waker: &Waker) {
+    let Some(wait) = pending.get_mut(&id) else { return };
     if !wait.is_checked {
         wait.is_checked = maintenance::give(move || check(id)).is_ok();
     }
@@ -125,7 +120,7 @@ fn ensure_checked(mut pending: MutexGuard<'_, Vec<Pending>>, id: WaitId, waker: 
 fn check(id: WaitId) -> Option<Duration> {
     let mut pending = pending();
     // The wait may have been dropped.
-    let wait = find(&mut pending, id)?;
+    let wait = pending.get_mut(&id)?;
     wait.look();
     if !wait.is_over {
         return Some(wait.period.pause());

@@ -2,32 +2,44 @@
 //!
 //! A thread takes a cell at its first poll, and gives it back when it ends; the next thread takes it then. Cells are never freed, so a
 //! watch may look at any time. Only the thread writes its cell, under the sequence lock of the table's slots.
+//!
+//! In the thread's last destructors nothing would give a cell back: a thread whose first poll is there has one that watches do not see.
 
 use std::cell::Cell;
 use std::iter;
 use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
+use std::thread;
 
 use dyntrace_task_table::lock::{Locked, halves};
 
+use super::kept::table;
 use super::table::Table;
 use crate::forks::Anew;
 use crate::thread_progress::os::thread_id;
 
-/// All cells. A forked child has none.
-static CELLS: Anew<AtomicPtr<Poll>> = Anew::new(AtomicPtr::new(ptr::null_mut()));
+/// The first of all cells, and of those that no thread has. A forked child has none.
+static CELLS: Anew<[AtomicPtr<Poll>; 2]> = Anew::new([const { AtomicPtr::new(ptr::null_mut()) }; 2]);
+const ALL: usize = 0;
+const FREE: usize = 1;
+
+/// How often a thread looks for a free cell while others take or give back one. In vain in a signal handler that has interrupted such a
+/// thread.
+const TRIES: usize = 1000;
 
 thread_local! {
     /// The thread's cell, and the table for which it was taken: a forked child has another thread id and another table.
     static OWN: Cell<(*const Table, *const Poll)> = const { Cell::new((ptr::null(), ptr::null())) };
     static ENDING: Ending = const { Ending };
+    /// The cell of the thread's last destructors.
+    static UNSEEN: Poll = const { Poll::new(0) };
 }
 
 /// A thread's cell.
 #[derive(Debug)]
 pub(super) struct Poll {
-    /// The thread's id; 0 while no thread has the cell.
+    /// The id of the last thread that had the cell.
     thread: AtomicU32,
     /// The task: its seat beside the lock, then [`PID`] and [`SINCE`].
     task: Locked<2>,
@@ -35,6 +47,8 @@ pub(super) struct Poll {
     lasted: AtomicU64,
     /// The cell that was made before.
     next: *const Poll,
+    /// The next free cell.
+    next_free: AtomicPtr<Poll>,
 }
 
 const PID: usize = 1;
@@ -55,9 +69,9 @@ pub(super) struct Current {
 }
 
 impl Poll {
-    fn new(thread: u32) -> Poll {
+    const fn new(thread: u32) -> Poll {
         let (thread, lasted) = (AtomicU32::new(thread), AtomicU64::new(0));
-        Poll { thread, task: Locked::new(), lasted, next: ptr::null() }
+        Poll { thread, task: Locked::new(), lasted, next: ptr::null(), next_free: AtomicPtr::new(ptr::null_mut()) }
     }
 
     /// The id of the thread.
@@ -119,35 +133,78 @@ pub(super) fn own_for(table: &Table) -> &'static Poll {
 
 #[cold]
 fn begin(table: &Table) -> &'static Poll {
-    let cell = take(thread_id());
+    let thread = thread_id();
+    let cell = match ENDING.try_with(|_| ()) {
+        Ok(()) => take(thread),
+        Err(_) => UNSEEN.with(|cell| {
+            cell.thread.store(thread, Relaxed);
+            // SAFETY: it has no destructor, so it lives as long as the thread, and only the thread uses it.
+            unsafe { &*ptr::from_ref(cell) }
+        }),
+    };
     OWN.set((table, cell));
-    // In the thread's last destructors it fails: then the cell stays with the thread's id.
-    let _ = ENDING.try_with(|_| ());
     cell
 }
 
 /// Takes a cell that no thread has, or makes one.
 fn take(thread: u32) -> &'static Poll {
-    // Acquire: with the Release of `Ending`, so that this thread's values come after those of the last one.
-    let is_taken = |cell: &&Poll| cell.thread.compare_exchange(0, thread, Acquire, Relaxed).is_ok();
-    if let Some(cell) = all().find(is_taken) {
+    if let Some(cell) = take_free() {
+        // Relaxed: the change of the task that follows orders it.
+        cell.thread.store(thread, Relaxed);
         return cell;
     }
     let new = Box::leak(Box::new(Poll::new(thread)));
     loop {
-        let first = CELLS.load(Acquire);
+        let first = CELLS[ALL].load(Acquire);
         new.next = first;
         // Release: with the Acquire of `all`.
-        if CELLS.compare_exchange(first, new, Release, Relaxed).is_ok() {
+        if CELLS[ALL].compare_exchange(first, new, Release, Relaxed).is_ok() {
             return new;
         }
     }
 }
 
+fn take_free() -> Option<&'static Poll> {
+    let first = (0..TRIES).find_map(|_| hold_free())?;
+    // SAFETY: null, or a cell, which is never freed.
+    let cell = unsafe { first.cast_const().as_ref() };
+    let_free_go(cell.map_or(ptr::null_mut(), |cell| cell.next_free.load(Relaxed)));
+    cell
+}
+
+fn give_back(cell: &'static Poll) {
+    loop {
+        if let Some(first) = hold_free() {
+            cell.next_free.store(first, Relaxed);
+            return let_free_go(ptr::from_ref(cell).cast_mut());
+        }
+    }
+}
+
+/// Stands for the first free cell while a thread changes the list: without it, that cell could leave and come back meanwhile.
+static HELD: Poll = Poll::new(0);
+
+/// Returns the first free cell, and keeps other threads from the list. `None` if another thread does that.
+fn hold_free() -> Option<*mut Poll> {
+    let held = ptr::from_ref(&HELD).cast_mut();
+    // Acquire: with the Release of `let_free_go`.
+    let first = CELLS[FREE].swap(held, Acquire);
+    if ptr::eq(first, held) {
+        thread::yield_now();
+        return None;
+    }
+    Some(first)
+}
+
+fn let_free_go(first: *mut Poll) {
+    // Release: a thread that takes the cell finds the next one, and its values come after those of the last thread.
+    CELLS[FREE].store(first, Release);
+}
+
 /// All cells, of threads that poll and of others.
 pub(super) fn all() -> impl Iterator<Item = &'static Poll> {
     // SAFETY: null, or a cell, which is never freed. Acquire: with the Release of `take`.
-    let first = unsafe { CELLS.load(Acquire).cast_const().as_ref() };
+    let first = unsafe { CELLS[ALL].load(Acquire).cast_const().as_ref() };
     // SAFETY: likewise.
     iter::successors(first, |cell| unsafe { cell.next.as_ref() })
 }
@@ -172,12 +229,13 @@ struct Ending;
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        let (_, cell) = OWN.replace((ptr::null(), ptr::null()));
+        let (of, cell) = OWN.replace((ptr::null(), ptr::null()));
+        // In a forked child it may be a cell of the parent.
+        let is_listed = table().is_some_and(|table| ptr::eq(table, of));
         // SAFETY: null, or a cell, which is never freed.
-        if let Some(cell) = unsafe { cell.as_ref() } {
+        if let Some(cell) = unsafe { cell.as_ref() }.filter(|_| is_listed) {
             cell.set(Current { seat: 0, pid: 0, since: 0 });
-            // Release: the next thread's values come after these.
-            cell.thread.store(0, Release);
+            give_back(cell);
         }
     }
 }
@@ -185,9 +243,52 @@ impl Drop for Ending {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
-    use std::thread;
 
     use super::*;
+
+    /// Polls when it is dropped.
+    struct Last;
+
+    impl Drop for Last {
+        fn drop(&mut self) {
+            poll();
+        }
+    }
+
+    thread_local! {
+        static LAST: Last = const { Last };
+    }
+
+    fn poll() {
+        let cell = own_for(table().expect("a table"));
+        cell.set(Current { seat: 0, pid: 5, since: 100 });
+        cell.set(Current { seat: 0, pid: 0, since: 0 });
+    }
+
+    /// In a child, because a table changes all other tests.
+    #[test]
+    #[cfg(not(miri))]
+    fn the_last_destructors_of_threads_leave_no_cells() {
+        // SAFETY: the child uses the allocator, which glibc keeps usable, and ends. A signal ends it if it waits for ever.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let polls = || {
+                // Destructors run in the opposite order.
+                LAST.with(|_| ());
+                poll();
+            };
+            let cells = tempfile::tempfile().and_then(super::super::start).map(|()| {
+                (0..100).for_each(|_| drop(thread::spawn(polls).join()));
+                all().count()
+            });
+            // SAFETY: as above.
+            unsafe { libc::_exit(cells.map_or(-1, |cells| cells as _)) };
+        }
+        let mut status = 0;
+        // SAFETY: the child made above, and a place for its status.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert_eq!(status, 1 << 8, "one cell for one thread at a time");
+    }
 
     #[test]
     fn a_poll_is_seen_while_it_lasts() {

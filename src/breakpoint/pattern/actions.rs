@@ -65,6 +65,11 @@ const ACTIONS: &str = "an action: message, silent, caller, current_stacktrace, r
                        memory, set(flag), clear(flag), get_seq_token or set_seq_token(component, value)";
 
 impl Actions {
+    /// Returns whether it changes flags of processes.
+    pub(crate) fn changes_flags(&self) -> bool {
+        self.set != Flags::default() || self.clear != Flags::default()
+    }
+
     /// Parses the list of actions.
     pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Actions, PatternError> {
         let mut actions = Actions::default();

@@ -4,6 +4,8 @@ pub(crate) mod info;
 mod metas;
 mod owner;
 mod patterns;
+#[cfg(all(not(any(loom, miri)), test))]
+mod tests;
 mod tracer;
 
 use std::fmt;
@@ -129,7 +131,7 @@ impl Session {
     /// several patterns of a session match makes one event for each.
     ///
     /// Only the caller waits: for its turn among all tasks that change trace settings, and for threads in the middle of a hit. If the
-    /// future is dropped before it completes, the pattern is set nowhere or everywhere.
+    /// future is dropped before it completes, the pattern is set nowhere: if it was in force already, it is removed in the background.
     ///
     /// # Errors
     ///
@@ -254,12 +256,14 @@ impl Session {
         }
         let session = self.core_of(id);
         let set = session.remove(id)?;
-        let (owner, removed) = (Arc::clone(&session), Arc::clone(&set));
-        let removing = Completed::new(async move { patterns::remove(&owner, &removed).await });
+        let (meta, removed) = (self.metas.take(&session), Arc::clone(&set));
+        let removing = Completed::new(async move {
+            patterns::remove(&session, &removed).await;
+            if let Some(meta) = meta {
+                meta.end().await;
+            }
+        });
         removing.await.ok_or(Error::InView)?;
-        if let Some(meta) = self.metas.take(&session) {
-            meta.end().await;
-        }
         Ok(counted(&set, Counter::read))
     }
 

@@ -14,7 +14,7 @@ use crate::breakpoint::state::set_pattern::SetPattern;
 use crate::clock;
 use crate::forks;
 use crate::host;
-use crate::thread_progress;
+use crate::thread_progress::{self, Completed};
 
 /// Ends the session when it is dropped.
 pub(crate) struct SessionOwner {
@@ -42,10 +42,18 @@ impl SessionOwner {
     /// Sets a new pattern, everywhere or nowhere.
     pub(crate) async fn set(&self, set: SetPattern) -> Result<PatternInfo, Error> {
         let set = Arc::new(set);
+        let mut unset = Unset { session: &self.core, set: &set, is_set: false };
         match patterns::put(&self.core, &set, true).await {
-            Ok(functions) => Ok(PatternInfo { functions, ..PatternInfo::of(&set) }),
+            Ok(functions) => {
+                unset.is_set = true;
+                Ok(PatternInfo { functions, ..PatternInfo::of(&set) })
+            }
             Err(error) => {
-                patterns::take_back(&self.core, &set).await;
+                match patterns::take_back(&self.core, &set) {
+                    Some(removing) if thread_progress::is_pinned() => _ = thread_progress::complete(removing),
+                    Some(removing) => _ = Completed::new(removing).await,
+                    None => {}
+                }
                 Err(error)
             }
         }
@@ -60,6 +68,23 @@ impl SessionOwner {
         let is_behind = || state.delivered.load(Ordering::Acquire) < state.sent.load(Ordering::Acquire);
         while is_behind() && !state.is_of_parent() {
             state.all_delivered.notified().await;
+        }
+    }
+}
+
+/// A new pattern that may be set at some sites only. Its drop takes it back, in the background.
+struct Unset<'s> {
+    session: &'s Arc<SessionCore>,
+    set: &'s Arc<SetPattern>,
+    is_set: bool,
+}
+
+impl Drop for Unset<'_> {
+    fn drop(&mut self) {
+        if !self.is_set
+            && let Some(removing) = patterns::take_back(self.session, self.set)
+        {
+            let _ = thread_progress::complete(removing);
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::breakpoint::state::held_up::HeldUp;
 use crate::breakpoint::state::session_core::SessionCore;
 use crate::breakpoint::state::set_pattern::SetPattern;
 use crate::clock;
-use crate::thread_progress::{self, Completed};
+use crate::thread_progress;
 
 /// Puts the pattern into force at all sites that it selects, and removes the pattern that had its number before. Returns the number of
 /// functions that it names. The number of a pattern that `is_new` was never used before.
@@ -55,8 +55,7 @@ async fn put_at(
         return Err(Error::InView);
     }
     set.name_all(&sites).await?;
-    let concerns_others = session.filter().prepare(set.pattern.match_spec().actions())?;
-    let replaced = session.insert(set, is_new)?;
+    let (replaced, concerns_others) = session.insert(set, is_new)?;
     let mut parts = vec![(Arc::clone(&sites), adding(session, set))];
     if concerns_others {
         parts.extend(everywhere(session, || restricting(session)));
@@ -93,18 +92,22 @@ pub(crate) async fn remove(session: &Arc<SessionCore>, set: &Arc<SetPattern>) {
     let _ = change(session, where_set(set, || removing(session, set))).await;
 }
 
-/// Removes a new pattern that could not be set everywhere, unless another pattern has replaced it.
-pub(crate) async fn take_back(session: &Arc<SessionCore>, set: &Arc<SetPattern>) {
-    if !session.remove_set(set) {
-        return;
-    }
+/// Takes a new pattern that could not be set everywhere off the session's list, unless another pattern has replaced it. Returns the removal
+/// of its breakpoints, and of its effect on the session's others.
+pub(crate) fn take_back(
+    session: &Arc<SessionCore>,
+    set: &Arc<SetPattern>,
+) -> Option<impl Future<Output = ()> + Send + 'static> {
+    let concerns_others = session.take_back(set)?;
     let (session, set) = (Arc::clone(session), Arc::clone(set));
-    let removing = async move { remove(&session, &set).await };
-    if thread_progress::is_pinned() {
-        let _ = thread_progress::complete(removing);
-    } else {
-        Completed::new(removing).await;
-    }
+    Some(async move {
+        let mut parts = where_set(&set, || removing(&session, &set));
+        if concerns_others {
+            parts.extend(everywhere(&session, || restricting(&session)));
+        }
+        // Refused on pinned threads only, and none polls this.
+        let _ = change(&session, parts).await;
+    })
 }
 
 /// Removes the breakpoints of a session that is over, and so gets no new ones.

@@ -2,7 +2,7 @@
 
 use std::ops::BitOr;
 
-use crate::breakpoint::pattern::actions::{self, Actions};
+use crate::breakpoint::pattern::actions::Actions;
 
 /// Actions at a hit, one bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,8 +74,7 @@ impl From<Actions> for Flags {
             | Flags::COUNT.when(actions.count)
             | Flags::TIME.when(actions.time)
             | Flags::MEMORY.when(actions.memory)
-            | Flags::FLAG
-                .when([actions.set, actions.clear] != [actions::Flags::default(); 2] || actions.set_token.is_any())
+            | Flags::FLAG.when(actions.changes_flags() || actions.set_token.is_any())
             | Flags::TOKEN.when(actions.get_token)
             | Flags::STACKTRACE.when(actions.stacktrace.is_some())
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::breakpoint::error::Error;
-use crate::breakpoint::pattern::{Actions, Flags};
+use crate::breakpoint::pattern::Actions;
 use crate::forks::hold_across_forks;
 use crate::process::{self, Pid, Processes, Sieve, WORDS};
 
@@ -118,27 +118,56 @@ impl ProcessFilter {
         said.unwrap_or_else(|| self.named.as_ref().is_none_or(|named| named.contains(current())))
     }
 
-    /// Prepares the filter for a pattern with these actions. Returns whether that changes which calls other patterns match.
-    pub(crate) fn prepare(&mut self, actions: Actions) -> Result<bool, Error> {
-        let Actions { set, clear, .. } = actions;
-        if set == Flags::default() && clear == Flags::default() {
-            return Ok(false);
+    /// Prepares the filter for a pattern with these actions.
+    pub(crate) fn prepare(&mut self, actions: Actions) -> Result<Prepared, Error> {
+        if !actions.changes_flags() {
+            return Ok(Prepared::default());
         }
         let is_first = self.flags.is_none();
         if is_first {
             self.flags = Some(Arc::new(ProcessFlags::new()?));
         }
-        let limits = set.call && self.named.is_none();
+        let limits = actions.set.call && self.named.is_none();
         if limits {
             self.named = Some(Arc::default());
         }
-        Ok(is_first || limits)
+        Ok(Prepared { is_first, limits })
+    }
+
+    /// Undoes the preparation for a pattern that was set nowhere, where no other one needs it. Returns whether that changes which calls
+    /// other patterns match.
+    pub(crate) fn take_back(&mut self, prepared: Prepared) -> bool {
+        if prepared.is_first {
+            self.flags = None;
+        }
+        // Unless the program has named processes meanwhile.
+        if prepared.limits && self.named.as_deref() == Some(&Processes::default()) {
+            self.named = None;
+        }
+        prepared.concerns_others()
+    }
+}
+
+/// What a pattern has changed in the filter of its session.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(crate) struct Prepared {
+    /// It was the first one that changes flags.
+    is_first: bool,
+    /// It limits the session to flagged processes.
+    limits: bool,
+}
+
+impl Prepared {
+    /// Returns whether that changes which calls other patterns match.
+    pub(crate) fn concerns_others(self) -> bool {
+        self.is_first || self.limits
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::breakpoint::pattern::Flags;
 
     const NONE: Flags = Flags { call: false, silent: false, set_on_spawn: false };
     const BOTH: Flags = Flags { call: true, silent: true, set_on_spawn: false };
@@ -151,10 +180,12 @@ mod tests {
     fn flags_are_of_one_session_and_one_process() {
         let setting = Actions { set: BOTH, ..Actions::default() };
         let [mut one, mut other] = [ProcessFilter::default(), ProcessFilter::default()];
-        assert_eq!(one.prepare(Actions::default()).ok(), Some(false));
+        let prepared =
+            |filter: &mut ProcessFilter, actions| filter.prepare(actions).ok().map(Prepared::concerns_others);
+        assert_eq!(prepared(&mut one, Actions::default()), Some(false));
         assert!(one.takes_every_process() && one.is_for(process::current));
-        assert_eq!([&mut one, &mut other].map(|filter| filter.prepare(setting).ok()), [Some(true); 2]);
-        assert_eq!(one.prepare(setting).ok(), Some(false));
+        assert_eq!([&mut one, &mut other].map(|filter| prepared(filter, setting)), [Some(true); 2]);
+        assert_eq!(prepared(&mut one, setting), Some(false));
         assert!(!one.is_for(process::current));
         change(&one, BOTH, NONE);
         let says =
@@ -168,7 +199,7 @@ mod tests {
         // The next session with this word finds no flags.
         drop(one);
         let mut next = ProcessFilter::default();
-        assert_eq!(next.prepare(setting).ok(), Some(true));
+        assert_eq!(prepared(&mut next, setting), Some(true));
         assert_eq!(says(&next), (false, false));
     }
 }

@@ -55,26 +55,30 @@ impl SessionCore {
         self.sets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a pattern to the list. Returns the one with the same number that it replaces. Fails if that was removed, or replaced by a
-    /// later one.
-    pub(crate) fn insert(&self, set: &Arc<SetPattern>, is_new: bool) -> Result<Option<Arc<SetPattern>>, Error> {
+    /// Adds a pattern to the list, and prepares the process filter for it. Returns the one with the same number that it replaces, and
+    /// whether that changes which calls the others match. Fails if the one was removed, or replaced by a later one.
+    pub(crate) fn insert(&self, set: &Arc<SetPattern>, is_new: bool) -> Result<(Option<Arc<SetPattern>>, bool), Error> {
+        let mut filter = self.filter();
         let mut sets = self.sets();
-        if set.is_superseded() {
+        let place = sets.iter().position(|known| known.id == set.id);
+        if set.is_superseded() || (place.is_none() && !is_new) {
             return Err(Error::NoPattern { id: set.id });
         }
-        match sets.iter_mut().find(|known| known.id == set.id) {
-            Some(known) if Arc::ptr_eq(known, set) => Ok(None),
+        let prepared = filter.prepare(set.pattern.match_spec().actions())?;
+        set.prepared.get_or_init(|| prepared);
+        let replaced = match place.map(|place| &mut sets[place]) {
+            Some(known) if Arc::ptr_eq(known, set) => None,
             Some(known) => {
                 let old = mem::replace(known, Arc::clone(set));
                 old.supersede();
-                Ok(Some(old))
+                Some(old)
             }
-            None if is_new => {
+            None => {
                 sets.push(Arc::clone(set));
-                Ok(None)
+                None
             }
-            None => Err(Error::NoPattern { id: set.id }),
-        }
+        };
+        Ok((replaced, prepared.concerns_others()))
     }
 
     /// Returns the pattern that has this number now.
@@ -91,12 +95,15 @@ impl SessionCore {
         Ok(set)
     }
 
-    /// Like [`remove`](SessionCore::remove), for this version of a pattern. Returns false if it is not in the list.
-    pub(crate) fn remove_set(&self, set: &Arc<SetPattern>) -> bool {
+    /// Undoes [`insert`](SessionCore::insert) of a new pattern. Returns whether that changes which calls the others match; `None` if
+    /// the pattern is not in the list.
+    pub(crate) fn take_back(&self, set: &Arc<SetPattern>) -> Option<bool> {
+        let mut filter = self.filter();
         let mut sets = self.sets();
-        let Some(place) = sets.iter().position(|known| Arc::ptr_eq(known, set)) else { return false };
+        let place = sets.iter().position(|known| Arc::ptr_eq(known, set))?;
         sets.remove(place).supersede();
-        true
+        let prepared = set.prepared.get().filter(|_| !sets.iter().any(|other| other.flags_processes()));
+        Some(prepared.is_some_and(|prepared| filter.take_back(*prepared)))
     }
 
     /// Locks the process filter. No code panics under this lock.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::flags::Flags;
+use super::process_flags::Prepared;
 use crate::breakpoint::error::Error;
 use crate::breakpoint::measure::counters::Counter;
 use crate::breakpoint::pattern::Pattern;
@@ -21,6 +22,8 @@ pub(crate) struct SetPattern {
     /// Whether it was replaced or removed. The session's list has its successor: a reference to that would keep alive every later pattern
     /// with its number as long as one call that began under this one.
     is_superseded: AtomicBool,
+    /// What its first setting has changed in the session's process filter.
+    pub(crate) prepared: OnceLock<Prepared>,
     /// The sites where it may have breakpoints; some more than once.
     sites: Mutex<Vec<Arc<Sites>>>,
     /// The sites of its first setting, if it does not count: a shared list, where names of thousands would cost.
@@ -45,6 +48,7 @@ impl SetPattern {
             pattern,
             is_default,
             is_superseded: AtomicBool::new(false),
+            prepared: OnceLock::new(),
             sites: Mutex::default(),
             first: OnceLock::new(),
             named: Mutex::default(),
@@ -121,6 +125,11 @@ impl SetPattern {
     /// Returns whether it has a counter for each function.
     pub(crate) fn counts(&self) -> bool {
         Flags::from(self.pattern.match_spec().actions()).intersects(Flags::COUNTS)
+    }
+
+    /// Returns whether it changes flags of processes.
+    pub(crate) fn flags_processes(&self) -> bool {
+        self.pattern.match_spec().actions().changes_flags()
     }
 
     pub(crate) fn measures_memory(&self) -> bool {

@@ -1,0 +1,147 @@
+//! Futures of a session that are dropped at each of their awaits.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::mpsc::sync_channel;
+use std::task::Context;
+use std::thread;
+use std::time::Duration;
+
+use super::*;
+use crate::breakpoint::libraries::{self, LibrarySites};
+use crate::breakpoint::site::{Function, Site};
+use crate::breakpoint::state::generic_bp::{Bp, Generation};
+use crate::thread_progress::{permission, pin};
+use crate::unpark::{block_on, waker};
+
+/// Adds a function, as a library that is loaded.
+fn arrived(name: &'static str) -> &'static Site {
+    let function: &Function = Box::leak(Box::new(Function::new(name, "", 0, &[])));
+    let sites: &'static [Site] = Vec::leak(vec![Site::new(function)]);
+    // SAFETY: no thread calls the function, and the site stays.
+    unsafe { libraries::arrive(LibrarySites::new(sites, None), Vec::new()) };
+    &sites[0]
+}
+
+/// Returns the patterns in force at the site, each with whether it matches the calls of all processes.
+async fn in_force(site: &Site) -> Vec<(String, bool)> {
+    let _permission = permission::acquire().await;
+    let data = Bp::of(site).and_then(|bp| bp.with_active(Generation::clone));
+    let entries = data.iter().flat_map(|data| &data.entries);
+    entries.map(|entry| (entry.set.pattern.to_string(), entry.filter.takes_every_process())).collect()
+}
+
+/// Polls the future until it has ended or this number of its polls were pending. Each of its waits for other threads is pending at first.
+/// Returns whether it has ended.
+fn ends_within(pending: usize, future: impl Future) -> bool {
+    let mut future = pin!(future);
+    let waker = waker();
+    thread::scope(|scope| {
+        let (ask, asked) = sync_channel(0);
+        scope.spawn(move || {
+            let mut pinned = pin();
+            while asked.recv().is_ok() {
+                drop(pinned);
+                pinned = pin();
+                if asked.recv().is_err() {
+                    break;
+                }
+            }
+        });
+        // The second message arrives when the thread is pinned again.
+        let go_on = || [(); 2].map(|()| ask.send(()).unwrap());
+        go_on();
+        for _ in 0..pending {
+            if future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
+                return true;
+            }
+            go_on();
+            // Until the waiting is over, or another test's pinned thread waits for this one's.
+            thread::park_timeout(Duration::from_millis(10));
+        }
+        false
+    })
+}
+
+fn in_the_end(condition: impl Fn() -> bool) {
+    while !condition() {
+        thread::yield_now();
+    }
+}
+
+/// The session's own pattern, which must stay.
+const BESIDE: &str = "session::beside do silent";
+
+#[test]
+fn a_pattern_whose_setting_is_dropped_is_set_nowhere() {
+    const PATTERN: &str = "session::new do silent, set(call)";
+    let [beside, new] = ["session::beside/0", "session::new/0"].map(arrived);
+    for way in 0..3 {
+        for pending in 1.. {
+            let session = Session::start(Limits::default(), |_| ()).unwrap();
+            block_on(session.set(BESIDE)).unwrap();
+            let has_ended = match way {
+                0 => ends_within(pending, session.set(PATTERN)),
+                1 => ends_within(pending, session.set_default(PATTERN)),
+                _ => ends_within(pending, session.set_meta(PATTERN, |_| ())),
+            };
+            if has_ended {
+                assert!(pending > 4, "way {way}: {pending} awaits");
+                break;
+            }
+            assert_eq!(session.info().patterns.len(), 1, "way {way}, {pending} awaits");
+            assert_eq!(session.info().processes, Processes::all(), "way {way}, {pending} awaits");
+            in_the_end(|| block_on(in_force(new)).is_empty());
+            in_the_end(|| block_on(in_force(beside)) == [(BESIDE.to_owned(), true)]);
+            assert_eq!(block_on(in_force(arrived("session::new/0"))), []);
+        }
+    }
+}
+
+#[test]
+fn a_change_that_is_dropped_is_made_in_the_background() {
+    const CHANGED: &str = "session::changed do silent, count";
+    const REPLACED: &str = "session::changed do silent, time";
+    let changed = arrived("session::changed/0");
+    for way in 0..5 {
+        for pending in 1.. {
+            let session = Session::start(Limits::default(), |_| ()).unwrap();
+            let set = block_on(async {
+                match way {
+                    0 => session.set_meta(CHANGED, |_| ()).await,
+                    _ => session.set(CHANGED).await,
+                }
+            });
+            let id = set.unwrap().id;
+            let is_made = |expected: &[(&str, bool)]| {
+                let found = block_on(in_force(changed));
+                found.iter().map(|(pattern, takes_all)| (&**pattern, *takes_all)).eq(expected.iter().copied())
+            };
+            let has_ended = match way {
+                0 | 1 => ends_within(pending, session.remove(id)),
+                2 => ends_within(pending, session.update(id, REPLACED)),
+                3 => ends_within(pending, session.include(crate::process::current())),
+                _ => {
+                    let has_ended = ends_within(pending, session.close());
+                    in_the_end(|| is_made(&[]));
+                    if has_ended {
+                        break;
+                    }
+                    continue;
+                }
+            };
+            match way {
+                0 | 1 => {
+                    assert!(session.info().patterns.is_empty() && session.metas.all().is_empty());
+                    in_the_end(|| is_made(&[]));
+                }
+                2 => in_the_end(|| is_made(&[(REPLACED, true)])),
+                _ => in_the_end(|| is_made(&[(CHANGED, false)])),
+            }
+            if has_ended {
+                assert!(pending > 2, "way {way}: {pending} awaits");
+                break;
+            }
+        }
+    }
+}

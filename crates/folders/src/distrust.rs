@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Stat};
 use rustix::process::geteuid;
 
-/// Why a folder is refused. Wrapped in an [`io::Error`] of kind [`PermissionDenied`](io::ErrorKind::PermissionDenied), or of kind
-/// [`NotADirectory`](io::ErrorKind::NotADirectory); [`Distrust::of`] unwraps it.
+/// Why a path is refused. Wrapped in an [`io::Error`] of kind [`PermissionDenied`](io::ErrorKind::PermissionDenied),
+/// [`NotADirectory`](io::ErrorKind::NotADirectory) or [`NotFound`](io::ErrorKind::NotFound); [`Distrust::of`] unwraps it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Distrust {
@@ -15,9 +15,20 @@ pub enum Distrust {
     #[error("{0:?} is not a folder: remove it, or name another folder")]
     NotAFolder(PathBuf),
     /// Another user can change the target of the link.
-    #[error("{path:?} is a symbolic link that another user can change: name the folder that it leads to")]
+    #[error("{path:?} is a symbolic link that another user can change: name its target")]
     Link {
         /// The link.
+        path: PathBuf,
+        /// Its owner.
+        owner: u32,
+    },
+    /// The target of the link does not exist. Another user may have made the link, to have the file made elsewhere.
+    #[error("it is a symbolic link to {0:?}, where nothing is; remove the link, or name the file itself")]
+    Nowhere(PathBuf),
+    /// Another user can put a pipe or a device there, and read what is written to it.
+    #[error("{path:?} is a pipe or a device of user {owner} in a folder that others can write in: name another place")]
+    Special {
+        /// The pipe or device.
         path: PathBuf,
         /// Its owner.
         owner: u32,
@@ -57,6 +68,7 @@ impl From<Distrust> for io::Error {
     fn from(distrust: Distrust) -> io::Error {
         let kind = match distrust {
             Distrust::NotAFolder(_) => io::ErrorKind::NotADirectory,
+            Distrust::Nowhere(_) => io::ErrorKind::NotFound,
             _ => io::ErrorKind::PermissionDenied,
         };
         io::Error::new(kind, distrust)
@@ -93,6 +105,11 @@ pub(crate) fn holds(stat: &Stat) -> bool {
 /// Whether the symbolic link can be followed: no other user can have created it.
 pub(crate) fn may_follow(holder: &Stat, link: &Stat) -> bool {
     holds(holder) && is_owner_trusted(link)
+}
+
+/// Whether a pipe or a device can be written to: its owner is trusted, or no other user can have put it into the folder.
+pub(crate) fn may_write(holder: &Stat, special: &Stat) -> bool {
+    !is_open(holder) || is_owner_trusted(special) || special.st_uid == holder.st_uid
 }
 
 /// Refuses a folder whose contents another user can replace.

@@ -7,12 +7,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, fstat, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::distrust::{Distrust, check, check_private, is_open, mode};
 use crate::reading::Reading;
+use crate::regular::regular;
 use crate::walk::{Way, walk};
 
 const LISTED: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -62,7 +63,7 @@ impl Folder {
     /// The system's; a [`Distrust`] if the folder is another user's or others can write in it, or if another user can change a
     /// symbolic link on the way.
     pub fn make(path: &Path) -> io::Result<Folder> {
-        Folder::checked(walk(path, Way::Making)?, path)
+        Folder::checked(walk(path, Way::Making(Mode::RWXU))?, path)
     }
 
     /// Opens the folder at `path`.
@@ -335,25 +336,6 @@ pub(crate) fn single(name: &OsStr) -> io::Result<&OsStr> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{name:?} is not a single name")));
     }
     Ok(name)
-}
-
-/// Opens a regular file. Anything else is closed again: a pipe would block its reader, a device may act when it is read.
-pub(crate) fn regular(folder: impl AsFd, name: &OsStr, access: OFlags) -> io::Result<File> {
-    let no_file = || io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
-    let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    // Opening a device can have effects, too. If the name is replaced after the check, NONBLOCK opens most of them without effect.
-    let stat = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(no_file());
-    }
-    let file = match openat(&folder, name, flags, Mode::empty()) {
-        Err(Errno::LOOP | Errno::MLINK | Errno::NXIO) => return Err(no_file()),
-        other => other?,
-    };
-    if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
-        return Err(no_file());
-    }
-    Ok(file.into())
 }
 
 /// The names in a folder, by a new descriptor: the given one may have been opened for its path only.

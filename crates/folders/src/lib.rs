@@ -9,19 +9,26 @@
 //!   [`Distrust`] that names the remedy. A sticky folder, such as `/tmp`, may hold new folders, but no files.
 //! - Everything below is done by descriptor, on a single name without `/`: a file is new (`O_EXCL`) or a regular file (`O_NOFOLLOW`).
 //!
+//! [`Place`] is for output, which a user may want in any folder, also in `/tmp`: links are followed by the same rule, and the [`Output`] is a
+//! new file that takes the place of an old one.
+//!
 //! [`Reading`] is the same for traces that are read: regular files only, and no symbolic link below the folder that the user named.
-//! [`Scratch`] is a folder for one process, which the next process removes if this one is killed.
+//! [`open_regular`] opens a single file whose path is another user's choice. [`Scratch`] is a folder for one process, which the next process removes if this one is killed.
 
 #[cfg(not(unix))]
 compile_error!("dyntrace serves Unix systems: Linux, macOS, illumos, FreeBSD and their kin");
 
 mod distrust;
 mod folder;
+mod output;
 mod reading;
+mod regular;
 mod scratch;
 mod walk;
 
 pub use distrust::Distrust;
 pub use folder::{Folder, NewFile, remove_empty};
+pub use output::{Output, Place, make_folder, settle};
 pub use reading::Reading;
+pub use regular::open_regular;
 pub use scratch::Scratch;

@@ -9,7 +9,8 @@ use std::path::{Component, Path};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
-use crate::folder::{names, regular, single};
+use crate::folder::{names, single};
+use crate::regular::regular;
 
 const LISTED: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 

@@ -5,7 +5,9 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-use dyntrace_folders::{Distrust, Folder, NewFile, Reading, Scratch, remove_empty};
+use dyntrace_folders::{
+    Distrust, Folder, NewFile, Place, Reading, Scratch, make_folder, open_regular, remove_empty, settle,
+};
 
 fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
@@ -157,4 +159,136 @@ fn many_make_folders_at_once() {
             });
         }
     });
+}
+
+fn permissions(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn put(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut output = Place::of(path)?.create(0o644)?;
+    output.write_all(text.as_bytes())?;
+    output.finish()
+}
+
+/// Gives a file or a link to another user. Returns false without root.
+fn give_away(path: &Path) -> bool {
+    let given = std::os::unix::fs::lchown(path, Some(12345), None);
+    if given.is_err() {
+        eprintln!("SKIPPED: without root, no file can be given to another user");
+    }
+    given.is_ok()
+}
+
+#[test]
+fn output_takes_the_place_of_a_file_and_is_not_more_readable() {
+    let place = tempfile::tempdir().unwrap();
+    let (file, link) = (place.path().join("file"), place.path().join("link"));
+    put(&file, "old").unwrap();
+    mode(&file, 0o600);
+    symlink("file", &link).unwrap();
+    put(&link, "new").unwrap();
+    assert_eq!((fs::read_to_string(&file).unwrap().as_str(), permissions(&file)), ("new", 0o600));
+    assert!(link.is_symlink());
+    drop(Place::of(&link).unwrap().create(0o644).unwrap());
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2, "nothing else is left");
+    assert!(!Place::of(&file).unwrap().create_file("start", 0o600).unwrap().finish_first().unwrap());
+    assert_eq!(put(place.path(), "").unwrap_err().kind(), ErrorKind::IsADirectory);
+    assert_eq!(put(&place.path().join("none/file"), "").unwrap_err().kind(), ErrorKind::NotFound);
+    let missing = place.path().join("missing");
+    assert!(Place::of(&missing).unwrap().create_file("start", 0o600).unwrap().finish_first().unwrap());
+    std::mem::forget(Place::of(&missing).unwrap().create_file("start", 0o600).unwrap());
+    settle(place.path(), "start").unwrap();
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 3);
+}
+
+#[test]
+fn output_goes_through_no_link_of_another_user_with_root() {
+    let place = tempfile::tempdir().unwrap();
+    let shared = place.path().join("shared");
+    fs::create_dir_all(place.path().join("secret")).unwrap();
+    fs::create_dir(&shared).unwrap();
+    mode(&shared, 0o1777);
+    let secret = place.path().join("secret/file");
+    put(&secret, "secret").unwrap();
+    mode(&secret, 0o600);
+    let (link, on_the_way) = (shared.join("link"), shared.join("folder"));
+    symlink(&secret, &link).unwrap();
+    symlink(place.path().join("secret"), &on_the_way).unwrap();
+    // Its own links, as the kernel has it for sticky folders.
+    put(&link, "secret").unwrap();
+    put(&on_the_way.join("file"), "secret").unwrap();
+    if !give_away(&link) || !give_away(&on_the_way) {
+        return;
+    }
+    for path in [&link, &on_the_way.join("file")] {
+        let error = put(path, "page").unwrap_err();
+        assert!(matches!(Distrust::of(&error), Some(Distrust::Link { owner: 12345, .. })), "{error}");
+    }
+    let error = make_folder(&on_the_way.join("below"), 0o755).unwrap_err();
+    assert!(matches!(Distrust::of(&error), Some(Distrust::Link { .. })), "{error}");
+    assert_eq!((fs::read_to_string(&secret).unwrap().as_str(), permissions(&secret)), ("secret", 0o600));
+    // A file of another user is replaced, not written to, and a pipe of one is refused.
+    let theirs = shared.join("theirs");
+    put(&theirs, "theirs").unwrap();
+    let mut reader = fs::File::open(&theirs).unwrap();
+    assert!(give_away(&theirs));
+    put(&theirs, "page").unwrap();
+    let mut text = String::new();
+    reader.read_to_string(&mut text).unwrap();
+    assert_eq!((text.as_str(), fs::read_to_string(&theirs).unwrap().as_str()), ("theirs", "page"));
+    let pipe = shared.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(give_away(&pipe));
+    let error = put(&pipe, "page").unwrap_err();
+    assert!(matches!(Distrust::of(&error), Some(Distrust::Special { owner: 12345, .. })), "{error}");
+}
+
+#[test]
+fn pipes_devices_and_open_files_are_written_to() {
+    let place = tempfile::tempdir().unwrap();
+    let (pipe, file) = (place.path().join("pipe"), place.path().join("file"));
+    put(Path::new("/dev/null"), "page").unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::read_to_string(pipe).unwrap()
+    });
+    put(&pipe, "page").unwrap();
+    assert_eq!(reader.join().unwrap(), "page");
+    let link = place.path().join("link");
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    for folder in ["/dev/fd", "/proc/self/fd"].into_iter().filter(|folder| Path::new(folder).exists()) {
+        let fd = std::os::fd::AsRawFd::as_raw_fd(&writer);
+        symlink(format!("{folder}/{fd}"), &link).unwrap();
+        let mut text = [0; 4];
+        for path in [&link, Path::new(&format!("{folder}/{fd}"))] {
+            put(path, "page").unwrap();
+            reader.read_exact(&mut text).unwrap();
+            assert_eq!(&text, b"page");
+        }
+        fs::remove_file(&link).unwrap();
+        // The file of a shell's `>>`.
+        fs::write(&file, "before, ").unwrap();
+        let open = fs::File::options().append(true).open(&file).unwrap();
+        put(Path::new(&format!("{folder}/{}", std::os::fd::AsRawFd::as_raw_fd(&open))), "page").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "before, page");
+    }
+}
+
+/// A pipe would block the process that opens it, and so does a lease: for /proc/sys/fs/lease-break-time.
+#[test]
+fn a_file_that_another_user_names_is_opened_without_waiting() {
+    let place = tempfile::tempdir().unwrap();
+    let (file, pipe) = (place.path().join("file"), place.path().join("pipe"));
+    fs::write(&file, "text").unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [&pipe, place.path(), Path::new("/dev/null")] {
+        assert_eq!(open_regular(path).unwrap_err().kind(), ErrorKind::InvalidInput, "{path:?}");
+    }
+    symlink("file", place.path().join("link")).unwrap();
+    let mut text = String::new();
+    open_regular(&place.path().join("link")).unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(text, "text");
+    assert_eq!(open_regular(&place.path().join("none")).unwrap_err().kind(), ErrorKind::NotFound);
 }

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fs;
 use std::path::Path;
 
+use dyntrace_folders::open_regular;
 use object::LittleEndian;
 use object::elf::{ELF_NOTE_GNU, FileHeader64, NT_GNU_BUILD_ID, PT_NOTE};
 use object::read::elf::{FileHeader, ProgramHeader};
@@ -24,7 +25,7 @@ use crate::memory::maps::{ByFile, Mapping};
 pub fn images(core: &mut CoreFile, exe: &Path) -> Result<Vec<Image>, Error> {
     let what = "the program's file";
     let exe = &fs::canonicalize(exe).unwrap_or_else(|_| exe.to_owned());
-    let file = image::open(exe).map_err(|source| Error::File { what, path: exe.clone(), source })?;
+    let file = open_regular(exe).map_err(|source| Error::File { what, path: exe.clone(), source })?;
     let room = Cell::new(image::COPIED);
     let owner = image::owner(&file, exe, what)?;
     let bytes = image::read(&file, exe, what, &room)?;

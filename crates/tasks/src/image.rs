@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +13,6 @@ use memmap2::{Mmap, MmapMut};
 use object::elf::{PF_X, PT_LOAD};
 use object::read::elf::{ElfFile64, ProgramHeader};
 use object::{LittleEndian, Object, ObjectSection, SectionKind};
-use rustix::fs::{Mode, OFlags};
 
 use crate::aside::{Facts, Opened, Opener};
 use crate::calls;
@@ -263,16 +261,6 @@ pub(crate) fn image(
 pub(crate) fn owner(file: &File, path: &Path, what: &'static str) -> Result<u32, Error> {
     let metadata = file.metadata().map_err(|source| Error::File { what, path: path.to_owned(), source });
     Ok(metadata?.uid())
-}
-
-/// Opens a regular file. The path may be the program's choice: to open a pipe would wait for its other end, and to open some
-/// devices has effects.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
-    let found = File::from(rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?);
-    if !found.metadata()?.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
-    }
-    File::open(format!("/proc/self/fd/{}", found.as_raw_fd()))
 }
 
 /// Whether only root and the reader's own user can cut the file short while it is mapped, as far as its owner and mode tell.

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::path::Path;
 
+use dyntrace_folders::open_regular;
 use object::elf::{EM_AARCH64, PT_LOAD, R_AARCH64_RELATIVE, R_X86_64_RELATIVE};
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{LittleEndian, Object, RelocationFlags};
@@ -44,7 +45,7 @@ impl Preview {
     /// If the file cannot be read or is no 64-bit little-endian ELF file.
     pub fn of(path: &Path) -> Result<Preview, Error> {
         let what = "the program's file";
-        let file = image::open(path).map_err(|source| Error::File { what, path: path.to_owned(), source })?;
+        let file = open_regular(path).map_err(|source| Error::File { what, path: path.to_owned(), source })?;
         let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let bytes = image::read(&file, path, what, &Cell::new(image::COPIED))?;
         let Some(mut image) = image::image(image::owner(&file, path, what)?, &bytes, path, |_| Some(0), what)? else {

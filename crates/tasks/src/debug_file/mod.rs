@@ -8,12 +8,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use dyntrace_folders::open_regular;
 use memmap2::Mmap;
 use object::Object;
 
 use crate::aside::{Facts, Opener};
 use crate::error::Error;
-use crate::image::{self, Image, build_id, has_debug_info, open, parse};
+use crate::image::{self, Image, build_id, has_debug_info, parse};
 
 pub use further::load;
 
@@ -39,7 +40,7 @@ impl DebugFile {
     /// Opens the file that the user names.
     fn open(path: &Path) -> Result<DebugFile, Error> {
         let failed = |source| Error::File { what: WHAT, path: path.to_owned(), source };
-        let file = open(path).map_err(failed)?;
+        let file = open_regular(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         let bytes = image::read(&file, path, WHAT, &Cell::new(COPIED))?;
         Ok(DebugFile { path: path.to_owned(), file: (metadata.dev(), metadata.ino()), bytes })
@@ -176,6 +177,22 @@ mod tests {
         let error = DebugFile::open(&pipe).unwrap_err().to_string();
         assert!(error.contains("not a regular file"), "{error}");
         assert!(DebugFile::open(folder.path()).is_err());
+    }
+
+    #[test]
+    fn a_file_on_which_another_has_a_lease_is_not_waited_for() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        // Of a process that does not answer: without a handler for this signal, it would end.
+        // SAFETY: the calls set the action of a signal that no other test uses, and a lease on a file of the test.
+        let leased = unsafe {
+            libc::signal(libc::SIGIO, libc::SIG_IGN);
+            libc::fcntl(std::os::fd::AsRawFd::as_raw_fd(file.as_file()), libc::F_SETLEASE, libc::F_WRLCK)
+        };
+        if leased != 0 {
+            return eprintln!("SKIPPED: the file system has no leases: {}", io::Error::last_os_error());
+        }
+        let Error::File { source, .. } = DebugFile::open(file.path()).unwrap_err() else { panic!() };
+        assert_eq!(source.kind(), io::ErrorKind::WouldBlock);
     }
 
     #[test]

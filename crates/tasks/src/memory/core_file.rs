@@ -10,6 +10,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use dyntrace_folders::open_regular;
 use memmap2::Mmap;
 use object::LittleEndian;
 use object::elf::{ET_CORE, FileHeader64, PF_R, PF_W, PF_X, PT_LOAD, PT_NOTE};
@@ -21,7 +22,6 @@ use super::maps::Mapping;
 use super::resident::CHUNK;
 use super::{Memory, Unreadable};
 use crate::error::Error;
-use crate::image;
 
 const WHAT: &str = "the core file";
 
@@ -82,7 +82,7 @@ impl CoreFile {
     /// If it cannot be read, is no core file, or names no mapped files.
     pub fn open(path: &Path) -> Result<CoreFile, Error> {
         let failed = |source| Error::File { what: WHAT, path: path.to_owned(), source };
-        let file = image::open(path).map_err(failed)?;
+        let file = open_regular(path).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
         let mut core = CoreFile {
             path: path.to_owned(),

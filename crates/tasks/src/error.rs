@@ -71,6 +71,14 @@ pub enum Error {
         /// The missing part.
         reason: String,
     },
+    /// A core file lacks the memory that tells which tasks its program had.
+    #[error("unknown which tasks the program of the core file {} had: {}", path.display(), gaps.join("; "))]
+    CoreLacksMemory {
+        /// The file.
+        path: PathBuf,
+        /// The memory that it lacks, and the way out.
+        gaps: Vec<String>,
+    },
     /// The core file's program is another one.
     #[error(
         "cannot find the program {} in the core file {}; give the file that was running: `file` names it",

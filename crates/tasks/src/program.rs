@@ -87,13 +87,14 @@ impl Program {
         source.check()?;
         if let Source::Core(core) = &source
             && all.is_empty()
-            && core.missing() > 0
         {
-            let reason = format!("it was cut short, {} bytes are missing", core.missing());
-            return Err(Error::NotCore { path: core.path().to_owned(), reason });
+            let gaps = source.unread();
+            if !gaps.is_empty() {
+                return Err(Error::CoreLacksMemory { path: core.path().to_owned(), gaps });
+            }
         }
         if all.is_empty() {
-            notes.extend(source.left_out());
+            notes.extend(source.gaps());
             return Err(Error::NoVtables { path: images[0].path.clone(), notes });
         }
         Ok(Program { source, images, vtables: all, options, notes })

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use dyntrace_tasks::error::Error;
 use dyntrace_tasks::listing::{Await, Chain, Listing, SemaphoreOf, Task, WaitsFor};
 use dyntrace_tasks::locks::{Cycle, Locks};
+use dyntrace_tasks::memory::maps::Mapping;
 use dyntrace_tasks::program::{Options, Program};
 use dyntrace_tasks::reading::{DebugInformation, Described};
 use truth::Truth;
@@ -137,6 +138,34 @@ fn counts_exactly() {
 }
 
 #[test]
+fn memory_that_a_core_file_lacks_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let truth = Truth::start(&["10"]);
+    let (pid, exe) = (truth.pid(), truth::example());
+    let open = |left_out: &dyn Fn(&Mapping) -> bool| {
+        let core = folder.path().join("core");
+        program::core_file::write_without(pid, &core, left_out);
+        Program::open_core(&core, &exe, Options::default())
+    };
+    let is_stack = |map: &Mapping| program::core_file::is_stack(pid, map);
+    let unread = |program: &Program| program.memory().unread().join("\n");
+
+    let whole = open(&|_| false).unwrap();
+    assert_eq!(unread(&whole), "");
+    let without_stacks = open(&is_stack).unwrap();
+    assert!(unread(&without_stacks).contains("lacks the stacks of"), "{}", unread(&without_stacks));
+    assert_eq!(listing(&without_stacks).runtimes[0].found, truth.count);
+    let without_heap = open(&|map| map.is_heap() && !is_stack(map)).unwrap();
+    assert!(unread(&without_heap).contains("anonymous memory"), "{}", unread(&without_heap));
+    assert!(!unread(&without_heap).contains("stacks"), "{}", unread(&without_heap));
+    let listing = listing(&without_heap);
+    assert!(listing.tasks.is_empty() && listing.notes.iter().any(|note| note.contains("coredump_filter")));
+    // As with coredump_filter 0x10: of files, only the first pages.
+    let error = open(&|map| map.inode == 0 || map.offset != 0).unwrap_err();
+    assert!(matches!(&error, Error::CoreLacksMemory { gaps, .. } if gaps.len() == 2), "{error}");
+}
+
+#[test]
 fn refuses_other_files_and_survives_short_ones() {
     let folder = tempfile::tempdir().unwrap();
     let core = folder.path().join("core");
@@ -152,16 +181,19 @@ fn refuses_other_files_and_survives_short_ones() {
     println!("{other}");
 
     let whole = fs::read(&core).unwrap();
-    let mut notes = 0;
-    for length in (0..5).map(|step| whole.len() / 5 * step + step * 7) {
+    let (mut notes, mut unknown) = (0, 0);
+    // Of the second program header, after that of the notes: where the first mapping begins in the file.
+    let begin = u64::from_le_bytes(whole[64 + 56 + 8..][..8].try_into().unwrap()) as usize;
+    for length in (0..5).map(|step| whole.len() / 5 * step + step * 7).chain([begin + 4096]) {
         let short = folder.path().join("short");
         fs::write(&short, &whole[..length]).unwrap();
         // A mapped file must not be changed: each is a new one.
         let program = open(&short, &exe);
         fs::remove_file(&short).unwrap();
-        if let Ok(program) = program {
-            notes += usize::from(listing(&program).notes.iter().any(|note| note.contains("cut short")));
+        match program {
+            Ok(program) => notes += usize::from(listing(&program).notes.iter().any(|note| note.contains("cut short"))),
+            Err(error) => unknown += usize::from(matches!(error, Error::CoreLacksMemory { .. })),
         }
     }
-    assert!(notes > 0);
+    assert!(notes > 0 && unknown > 0, "{notes} {unknown}");
 }

@@ -3,7 +3,7 @@
 //! The kernel leaves out pages that are as their files have them: the program's file fills them in. The core file itself is not mapped:
 //! it may be large, and a user that may write it could end the reader by cutting it short.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
@@ -62,6 +62,12 @@ struct Segment {
     mapping: Mapping,
     /// Bytes from its beginning that the core file has, or would have if it were whole.
     dumped: u64,
+}
+
+impl Segment {
+    fn start(&self) -> u64 {
+        self.mapping.range.start
+    }
 }
 
 /// Memory whose bytes are in a file.
@@ -194,6 +200,44 @@ impl CoreFile {
     #[must_use]
     pub fn missing(&self) -> u64 {
         self.whole.saturating_sub(self.length)
+    }
+
+    /// Returns the memory that the file lacks, in words, each with the way out. Memory that the program never wrote to is not in the file
+    /// either, and the file does not tell which that is: so stacks must be there, and memory of allocators.
+    #[must_use]
+    pub fn unread(&self) -> Vec<String> {
+        let mut gaps = Vec::new();
+        if self.missing() > 0 {
+            gaps.push(format!(
+                "the core file was cut short, {} bytes are missing; make room for whole core files, and raise the limit (ulimit -c unlimited)",
+                self.missing()
+            ));
+        }
+        let has = |address: u64| {
+            self.segment_of(address).is_some_and(|segment| address - segment.mapping.range.start < segment.dumped)
+        };
+        let pointers: Vec<u64> = self.notes.threads.iter().map(|(_, pointer)| *pointer).filter(|it| *it != 0).collect();
+        let stacks: HashSet<u64> = pointers.iter().filter_map(|it| self.segment_of(*it)).map(Segment::start).collect();
+        let heaps = self.segments.iter().filter(|it| it.mapping.is_heap() && !stacks.contains(&it.start()));
+        let part = |segment: &Segment| match segment.dumped {
+            0 => 0,
+            dumped => segment.mapping.range.end - segment.start() - dumped,
+        };
+        let way_out = "set bit 0 of /proc/PID/coredump_filter while the program runs";
+        if heaps.clone().all(|segment| segment.dumped == 0) {
+            gaps.push(format!("the core file lacks the program's anonymous memory; {way_out}"));
+        }
+        match heaps.map(part).sum() {
+            0_u64 => {}
+            bytes => gaps.push(format!("the core file lacks {bytes} bytes of the program's anonymous memory")),
+        }
+        match pointers.iter().filter(|pointer| !has(**pointer)).count() {
+            0 => {}
+            count => {
+                gaps.push(format!("the core file lacks the stacks of {count} of {} threads; {way_out}", pointers.len()))
+            }
+        }
+        gaps
     }
 
     /// Returns the first page of the mapped file `path`, if the core file has it.

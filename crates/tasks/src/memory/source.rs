@@ -68,34 +68,33 @@ impl Source {
         self.process().map(|_| monotonic_now())
     }
 
-    /// Returns a sentence about memory of a running process that was left out, if there is any.
-    pub(crate) fn left_out(&self) -> Option<String> {
-        let mappings = self.process().map_or(0, Process::left_out);
-        (mappings > 0).then(|| {
-            format!(
-                "Pages of {mappings} mapped files were not read: a server has them (FUSE, NFS and the like), and to read them would wait for \
-                 its answer."
-            )
-        })
+    /// Returns the memory of the program that could not be read, in words.
+    #[must_use]
+    pub fn unread(&self) -> Vec<String> {
+        match self {
+            Source::Process(process) => match process.left_out() {
+                0 => Vec::new(),
+                count => vec![format!(
+                    "pages of {count} mapped files were not read: a server has them (FUSE, NFS and the like), which may never answer"
+                )],
+            },
+            Source::Core(core) => core.unread(),
+        }
+    }
+
+    /// Returns the memory that could not be read, in sentences for the user.
+    pub(crate) fn gaps(&self) -> impl Iterator<Item = String> {
+        self.unread().into_iter().map(|gap| format!("Tasks may be missing: {gap}."))
     }
 
     /// Returns the gaps of what was read, in sentences for the user.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let core = match self {
-            Source::Process(_) => return self.left_out().into_iter().collect(),
-            Source::Core(core) => core,
-        };
-        let mut notes = vec!["A core file does not have the time: when timers are due is not known.".to_owned()];
-        if core.missing() > 0 {
-            notes.push(format!(
-                "The core file {} was cut short, {} bytes are missing: tasks may be missing, too. Make room for whole core \
-                 files, and raise the limit (ulimit -c unlimited).",
-                core.path().display(),
-                core.missing()
-            ));
+        let mut notes: Vec<String> = self.gaps().collect();
+        if let Source::Core(core) = self {
+            notes.insert(0, "A core file does not have the time: when timers are due is not known.".to_owned());
+            notes.extend(core.remarks.iter().cloned());
         }
-        notes.extend(core.remarks.iter().cloned());
         notes
     }
 }

@@ -13,16 +13,21 @@ const PAGE: u64 = 4096;
 
 /// Writes the core file of process `pid` to `path`. The process stops meanwhile.
 pub fn write(pid: u32, path: &Path) {
+    write_without(pid, path, |_| false);
+}
+
+/// Writes it without these mappings, as if the filter of the process left them out.
+pub fn write_without(pid: u32, path: &Path, left_out: impl Fn(&Mapping) -> bool) {
     let process = Pid::from_raw(pid as i32).unwrap();
     kill_process(process, Signal::STOP).unwrap();
     while !fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().contains(") T ") {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    stopped(pid, path);
+    stopped(pid, path, left_out);
     kill_process(process, Signal::CONT).unwrap();
 }
 
-fn stopped(pid: u32, path: &Path) {
+fn stopped(pid: u32, path: &Path, left_out: impl Fn(&Mapping) -> bool) {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
     let mut maps = maps::parse(maps.as_bytes());
     // The kernel's own pages.
@@ -36,7 +41,7 @@ fn stopped(pid: u32, path: &Path) {
     for map in &maps {
         let size = map.range.end - map.range.start;
         let dumped = match () {
-            () if !map.readable || map.path.starts_with("[v") => 0,
+            () if !map.readable || map.path.starts_with("[v") || left_out(map) => 0,
             () if map.inode == 0 || dirty.contains(&map.range.start) => size,
             () if map.offset == 0 => PAGE,
             () => 0,
@@ -112,19 +117,31 @@ fn note(kind: u32, desc: &[u8]) -> Vec<u8> {
     note
 }
 
+/// The stack pointer of a thread, 0 while it runs.
+fn pointer(pid: u32, thread: u64) -> u64 {
+    let call = fs::read_to_string(format!("/proc/{pid}/task/{thread}/syscall")).unwrap();
+    let pointer = call.trim().rsplit(' ').nth(1).and_then(|word| word.strip_prefix("0x")).unwrap_or("0");
+    u64::from_str_radix(pointer, 16).unwrap()
+}
+
+/// Whether it is a stack of the stopped process.
+pub fn is_stack(pid: u32, map: &Mapping) -> bool {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let mut threads = threads.map(|thread| thread.unwrap().file_name().to_str().unwrap().parse().unwrap());
+    threads.any(|thread| map.range.contains(&pointer(pid, thread)))
+}
+
 fn notes(pid: u32, maps: &[Mapping]) -> Vec<u8> {
     let mut notes = Vec::new();
     for thread in fs::read_dir(format!("/proc/{pid}/task")).unwrap() {
         let thread = thread.unwrap();
         let id: u64 = thread.file_name().to_str().unwrap().parse().unwrap();
-        let call = fs::read_to_string(thread.path().join("syscall")).unwrap();
-        let pointer = call.trim().rsplit(' ').nth(1).and_then(|word| word.strip_prefix("0x")).unwrap_or("0");
         let mut status = vec![0; 42];
         status[4] = id;
         // Of x86-64, then of aarch64.
         let register = if cfg!(target_arch = "aarch64") { 31 } else { 19 };
         status.resize(14 + 34, 0);
-        status[14 + register] = u64::from_str_radix(pointer, 16).unwrap();
+        status[14 + register] = pointer(pid, id);
         notes.extend(note(1, &bytes(&status)));
     }
     let mut process = vec![0; 17];

@@ -1,19 +1,16 @@
 //! Files made from traces, which must not be more readable than the traces.
 //!
 //! A file gets the permissions that all files of the traces have in common, minus those that a parent folder denies, minus the umask.
-//! It never takes the permissions and the open descriptors of an existing file, which belong to its old content: the file of a live output is
-//! removed first, any other one is replaced when the new file is whole.
+//! It replaces an existing file, whose open descriptors belong to the old content, and gets no permission that the old one lacks.
 
-use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
-use std::process;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
+pub use dyntrace_folders::Output as NewFile;
+use dyntrace_folders::{Place, make_folder};
 use dyntrace_reader::Trace;
-
-use crate::escape;
 
 const ALL: u32 = 0o666;
 const OWNER: u32 = 0o600;
@@ -36,102 +33,27 @@ fn of_folder(folder: &Path) -> u32 {
     modes.filter(|file| file.is_file()).fold(reached, |mode, file| mode & file.mode())
 }
 
-/// Follows symbolic links: the file at their end is replaced, and the links stay.
-///
-/// A link to nothing is refused. In a folder that others can write in, another user may have made it, to have a file made elsewhere.
-fn target(path: &Path) -> io::Result<PathBuf> {
-    match fs::read_link(path) {
-        Ok(nowhere) if fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) => {
-            let why = format!(
-                "it is a symbolic link to {}, where nothing is; remove the link, or name the file itself",
-                escape::path(&nowhere)
-            );
-            Err(io::Error::new(io::ErrorKind::NotFound, why))
-        }
-        // The link of a pipe in /proc has no path at its end, and can be opened only.
-        _ => Ok(path.canonicalize().unwrap_or_else(|_| path.to_owned())),
-    }
-}
-
-/// Creates a file of this mode for a live output. An existing pipe or device is opened instead.
+/// Creates a file of this mode for a live output, under its name from the start. An existing pipe or device is opened instead.
 pub fn create(path: &Path, mode: u32) -> io::Result<File> {
-    let path = target(path)?;
-    match fs::symlink_metadata(&path) {
-        Ok(there) if there.is_file() => fs::remove_file(&path)?,
-        Ok(_) => return OpenOptions::new().write(true).open(&path),
-        Err(_) => {}
-    }
-    OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)
-}
-
-/// A file that is not whole yet. If this is dropped, it is removed, and an earlier file of its name stays.
-#[derive(Debug)]
-pub struct NewFile {
-    file: File,
-    /// Its present name, and that of the whole file. `None` for a pipe or a device.
-    names: Option<(PathBuf, PathBuf)>,
+    let mut new = replace(path, mode)?;
+    new.finish()?;
+    new.file().try_clone()
 }
 
 /// Creates a file of this mode, which gets its name when it is [whole](NewFile::finish). An existing pipe or device is opened instead.
 pub fn replace(path: &Path, mode: u32) -> io::Result<NewFile> {
-    let path = target(path)?;
-    if fs::symlink_metadata(&path).is_ok_and(|there| !there.is_file()) {
-        return Ok(NewFile { file: OpenOptions::new().write(true).open(&path)?, names: None });
-    }
-    for number in 0.. {
-        let mut partial = OsString::from(".");
-        partial.push(path.file_name().unwrap_or_default());
-        partial.push(format!(".{}-{number}.partial", process::id()));
-        let partial = path.with_file_name(partial);
-        match OpenOptions::new().write(true).create_new(true).mode(mode).open(&partial) {
-            Ok(file) => return Ok(NewFile { file, names: Some((partial, path)) }),
-            // Of a killed command with this number, or of one in another container.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-    unreachable!("one of the numbers is free")
-}
-
-impl NewFile {
-    /// Gives the whole file its name.
-    pub fn finish(mut self) -> io::Result<()> {
-        match self.names.take() {
-            None => Ok(()),
-            Some((partial, name)) => fs::rename(&partial, name).inspect_err(|_| {
-                let _ = fs::remove_file(&partial);
-            }),
-        }
-    }
-}
-
-impl Write for NewFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Drop for NewFile {
-    fn drop(&mut self) {
-        if let Some((partial, _)) = &self.names {
-            let _ = fs::remove_file(partial);
-        }
-    }
+    Place::of(path)?.create(mode)
 }
 
 /// Creates a folder for files of this mode, unless it exists.
 pub fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
     let may_read = mode & 0o444;
-    target(path)?;
-    DirBuilder::new().recursive(true).mode(0o700 | mode | may_read >> 2).create(path)
+    make_folder(path, 0o700 | mode | may_read >> 2)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
@@ -148,7 +70,7 @@ mod tests {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         let reader = File::open(&file).unwrap();
-        io::Write::write_all(&mut create(&link, 0o600).unwrap(), b"new").unwrap();
+        create(&link, 0o600).unwrap().write_all(b"new").unwrap();
         assert_eq!((permissions(&file), fs::read_to_string(&file).unwrap().as_str()), (0o600, "new"));
         assert_eq!(io::read_to_string(reader).unwrap(), "old");
         assert!(link.is_symlink());
@@ -177,6 +99,26 @@ mod tests {
     }
 
     #[test]
+    fn a_link_of_another_user_leads_nowhere_with_root() {
+        let place = tempfile::tempdir().unwrap();
+        let (secret, shared) = (place.path().join("secret"), place.path().join("shared"));
+        fs::write(&secret, "secret").unwrap();
+        fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
+        fs::create_dir(&shared).unwrap();
+        fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
+        let link = shared.join("report.html");
+        std::os::unix::fs::symlink(&secret, &link).unwrap();
+        if std::os::unix::fs::lchown(&link, Some(12345), None).is_err() {
+            return eprintln!("SKIPPED: without root, no link can be given to another user");
+        }
+        let refused = [create(&link, 0o644).map(drop), replace(&link, 0o644).and_then(|mut new| new.finish())];
+        for refused in refused {
+            assert!(refused.unwrap_err().to_string().contains("a symbolic link that another user can change"));
+        }
+        assert_eq!((permissions(&secret), fs::read_to_string(&secret).unwrap().as_str()), (0o600, "secret"));
+    }
+
+    #[test]
     fn a_link_to_nothing_is_refused() {
         let place = tempfile::tempdir().unwrap();
         let (file, link, through) =
@@ -184,14 +126,10 @@ mod tests {
         std::os::unix::fs::symlink("file", &link).unwrap();
         std::os::unix::fs::symlink(&link, &through).unwrap();
         for (path, to) in [(&link, "file"), (&through, link.to_str().unwrap())] {
-            let refused = [
-                create(path, 0o600).map(drop).unwrap_err(),
-                replace(path, 0o600).map(drop).unwrap_err(),
-                create_folder(path, 0o600).unwrap_err(),
-            ];
+            let refused = [create(path, 0o600).map(drop).unwrap_err(), replace(path, 0o600).map(drop).unwrap_err()];
             for error in refused {
                 let expected = format!(
-                    "it is a symbolic link to {to}, where nothing is; remove the link, or name the file itself"
+                    "it is a symbolic link to {to:?}, where nothing is; remove the link, or name the file itself"
                 );
                 assert_eq!(error.to_string(), expected);
             }

@@ -1,31 +1,34 @@
 //! Files that appear whole under their names.
 
-use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process;
+
+use dyntrace_folders::{Output, Place, make_folder, open_regular};
 
 use crate::error::Error;
 
-/// The end of the names of files that are not whole yet. Engines ignore names that begin with a dot.
-const PARTIAL: &str = ".partial";
+/// The most bytes of a plan or a list: converters write less than a thousandth.
+const LONGEST: u64 = 1 << 30;
 
 /// Creates the folder and those above it for files of this mode, unless they exist.
 pub(crate) fn create_folder(path: &Path, mode: u32) -> Result<(), Error> {
     let may_read = mode & 0o444;
-    let builder = &mut DirBuilder::new();
-    builder
-        .recursive(true)
-        .mode(0o700 | mode | may_read >> 2)
-        .create(path)
-        .map_err(Error::io("create the folder", path))
+    make_folder(path, 0o700 | mode | may_read >> 2).map_err(Error::io("create the folder", path))
+}
+
+/// Reads a plan or a list.
+pub(crate) fn read(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    match open_regular(path)?.take(LONGEST).read_to_string(&mut text)? as u64 {
+        LONGEST => Err(io::ErrorKind::FileTooLarge.into()),
+        _ => Ok(text),
+    }
 }
 
 /// A file that is not whole yet. When this is dropped, the file is removed, if it has not got its name.
 pub(crate) struct Partial {
-    path: PathBuf,
+    output: Output,
     name: PathBuf,
 }
 
@@ -38,59 +41,45 @@ impl Partial {
 
     /// The same with another `start` of its own name behind the dot, which [`settle`] takes.
     pub(crate) fn create_as(name: &Path, start: &str, mode: u32) -> Result<(Partial, File), Error> {
-        for number in 0.. {
-            let path = name.with_file_name(format!(".{start}.{}-{number}{PARTIAL}", process::id()));
-            match OpenOptions::new().write(true).create_new(true).mode(mode).open(&path) {
-                Ok(file) => return Ok((Partial { path, name: name.to_owned() }, file)),
-                // Of a killed converter, or of one on another machine.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Error::io("create", &path)(error)),
-            }
-        }
-        unreachable!("one of the numbers is free")
+        let fail = Error::io("create", name);
+        let create = || {
+            let output = Place::of(name)?.create_file(start, mode)?;
+            let file = output.file().try_clone()?;
+            Ok((Partial { output, name: name.to_owned() }, file))
+        };
+        create().map_err(fail)
     }
 
     /// Gives the whole file its name. An equal file of that name is replaced.
     pub(crate) fn rename(self, file: &File) -> Result<(), Error> {
-        file.sync_all().map_err(Error::io("write", &self.path))?;
-        match fs::rename(&self.path, &self.name) {
-            Err(error) if self.is_overtaken(&error) => Ok(()),
-            renamed => renamed.map_err(Error::io("rename a file to", &self.name)),
-        }
+        self.rename_over(file).map(drop)
     }
 
     /// Gives the whole file its name; one of that name is replaced. Returns false if this file is gone, since another process has settled
     /// the folder meanwhile.
     pub(crate) fn rename_over(self, file: &File) -> Result<bool, Error> {
-        file.sync_all().map_err(Error::io("write", &self.path))?;
-        match fs::rename(&self.path, &self.name) {
-            Err(error) if self.is_overtaken(&error) => Ok(false),
-            renamed => renamed.map(|()| true).map_err(Error::io("rename a file to", &self.name)),
+        let Partial { mut output, name } = self;
+        file.sync_all().map_err(Error::io("write", &name))?;
+        match output.finish() {
+            Err(error) if is_overtaken(&name, &error) => Ok(false),
+            renamed => renamed.map(|()| true).map_err(Error::io("rename a file to", &name)),
         }
-    }
-
-    /// Whether another converter has finished the range, and removed this file, which it took for left over.
-    fn is_overtaken(&self, error: &io::Error) -> bool {
-        error.kind() == io::ErrorKind::NotFound && self.name.exists()
     }
 
     /// Gives the whole file its name, unless there is a file of that name. Returns whether it has got it.
     pub(crate) fn rename_first(self, file: &File) -> Result<bool, Error> {
-        file.sync_all().map_err(Error::io("write", &self.path))?;
-        match fs::hard_link(&self.path, &self.name) {
-            Ok(()) => Ok(true),
-            // Without the partial file: another converter has finished, and took it for left over.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists || self.is_overtaken(&error) => Ok(false),
-            Err(error) => Err(Error::io("link a file to", &self.name)(error)),
+        let Partial { output, name } = self;
+        file.sync_all().map_err(Error::io("write", &name))?;
+        match output.finish_first() {
+            Err(error) if is_overtaken(&name, &error) => Ok(false),
+            linked => linked.map_err(Error::io("link a file to", &name)),
         }
     }
 }
 
-impl Drop for Partial {
-    fn drop(&mut self) {
-        // It is gone if it was renamed.
-        let _ = fs::remove_file(&self.path);
-    }
+/// Whether another converter has finished the range, and removed this file, which it took for left over.
+fn is_overtaken(name: &Path, error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound && name.exists()
 }
 
 /// Creates a file with these bytes, whole, unless there is one of that name. Returns whether it did.
@@ -109,21 +98,13 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error>
 
 /// Makes the names in a folder last, and removes partial files there whose names begin with `.` and `start`.
 pub(crate) fn settle(folder: &Path, start: &str) -> Result<(), Error> {
-    File::open(folder).and_then(|opened| opened.sync_all()).map_err(Error::io("write the folder", folder))?;
-    let entries = fs::read_dir(folder).map_err(Error::io("read the folder", folder))?;
-    let is_left_over = |name: &OsStr| {
-        let name = name.to_string_lossy();
-        name.strip_prefix('.').is_some_and(|name| name.starts_with(start)) && name.ends_with(PARTIAL)
-    };
-    for entry in entries.flatten().filter(|entry| is_left_over(&entry.file_name())) {
-        // Another converter may remove it, too.
-        let _ = fs::remove_file(entry.path());
-    }
-    Ok(())
+    dyntrace_folders::settle(folder, start).map_err(Error::io("write the folder", folder))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {

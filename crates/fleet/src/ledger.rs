@@ -1,6 +1,5 @@
 //! The plans of a source, and which of its ranges are done.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -69,7 +68,7 @@ impl Ledger {
         let mut ranges = Vec::new();
         for number in 0.. {
             let path = self.path(number, "plan");
-            let text = match fs::read_to_string(&path) {
+            let text = match files::read(&path) {
                 Ok(text) => text,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => break,
                 Err(error) => return Err(Error::io("read the plan", &path)(error)),

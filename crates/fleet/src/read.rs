@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
+use dyntrace_folders::open_regular;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::{ParquetError, Result};
@@ -23,7 +24,7 @@ const AT_ONCE: usize = 1 << 13;
 ///
 /// If the file cannot be read, is damaged, or a column has another kind. `row` may have been called before.
 pub fn read_rows(path: &Path, columns: &[(&str, Kind)], mut row: impl FnMut(&[Option<Cell<'_>>])) -> Result<(), Error> {
-    let file = File::open(path).map_err(Error::io("open the table", path))?;
+    let file = open_regular(path).map_err(Error::io("open the table", path))?;
     read(file, columns, &mut row).map_err(Error::read(path))
 }
 

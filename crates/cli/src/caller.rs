@@ -1,18 +1,21 @@
 //! Callers of traced functions, from addresses: by debug information and symbols of the program's files.
 
+#[cfg_attr(target_os = "macos", path = "caller/debug_macos.rs")]
+mod debug;
 mod stack;
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use addr2line::{Loader, demangle_auto};
+use addr2line::{FrameIter, demangle_auto};
+use gimli::Reader;
 
-use crate::regular;
+use debug::Debug;
 
-/// The most files that are kept open, and the most texts that are remembered: a trace may name any number.
+/// The most files that are kept in memory, and the most texts that are remembered: a trace may name any number.
 const FILES: usize = 256;
 const TEXTS: usize = 1 << 16;
 
@@ -22,7 +25,7 @@ pub struct Callers {
     /// The process that runs the files, if it still does.
     pid: Option<u32>,
     /// `None` for a file that cannot be read.
-    files: HashMap<String, Option<Symbols>>,
+    files: HashMap<String, Option<Debug>>,
     /// By the two places of a call.
     texts: HashMap<(String, String), String>,
     /// By the places of stacks.
@@ -66,11 +69,14 @@ impl Callers {
     fn code(&mut self, place: &str) -> Code {
         let found = place.rsplit_once("+0x").and_then(|(file, address)| {
             let address = u64::from_str_radix(address, 16).ok()?.checked_sub(1)?;
+            if self.files.values().flatten().map(Debug::kept).sum::<u64>() > debug::MOST {
+                self.files.clear();
+            }
             if !self.files.contains_key(file) {
                 let path = self.pid.map_or_else(|| file.into(), |pid| readable(pid, file));
-                remember(&mut self.files, FILES, file.to_owned(), Symbols::of(&path));
+                remember(&mut self.files, FILES, file.to_owned(), Debug::of(&path));
             }
-            Some(look_up(&self.files.get(file)?.as_ref()?.loader, address))
+            Some(look_up(self.files.get(file)?.as_ref()?, address))
         });
         let (functions, are_all) = found.unwrap_or_default();
         Code { place: place.to_owned(), functions, are_all }
@@ -85,28 +91,6 @@ fn remember<K: Hash + Eq, V>(known: &mut HashMap<K, V>, most: usize, key: K, val
     known.insert(key, value);
 }
 
-/// The debug information and symbols of a file.
-struct Symbols {
-    loader: Loader,
-    /// Open for as long as its path may be used.
-    _file: File,
-}
-
-impl Symbols {
-    /// `None` for a file that cannot be read or is not a regular file.
-    fn of(path: &Path) -> Option<Symbols> {
-        let file = regular::open(path).ok()?;
-        // The loader finds split units beside the path. Without such a file: the program that was checked, whatever has its path by now.
-        #[cfg(target_os = "linux")]
-        if regular::open(&path.with_added_extension("dwp")).is_err() {
-            use std::os::fd::AsRawFd as _;
-            let checked = format!("/proc/self/fd/{}", file.as_raw_fd());
-            return Some(Symbols { loader: Loader::new(checked).ok()?, _file: file });
-        }
-        Some(Symbols { loader: Loader::new(path).ok()?, _file: file })
-    }
-}
-
 /// The path by which this command reads a file of the process.
 fn readable(pid: u32, file: &str) -> PathBuf {
     let process = PathBuf::from(format!("/proc/{pid}"));
@@ -119,22 +103,26 @@ fn readable(pid: u32, file: &str) -> PathBuf {
     if there.exists() { there } else { file.into() }
 }
 
-/// The functions at an address, the innermost first, and whether inlined ones are among them.
-fn look_up(loader: &Loader, address: u64) -> (Vec<Function>, bool) {
+/// The functions of frames, the innermost first.
+fn described<R: Reader>(mut frames: FrameIter<'_, R>) -> Vec<Function> {
     let mut functions = Vec::new();
-    if let Ok(mut frames) = loader.find_frames(address) {
-        while let Ok(Some(frame)) = frames.next() {
-            let Some(name) = frame.function.as_ref().and_then(|name| Some(name.demangle().ok()?.into_owned())) else {
-                continue;
-            };
-            let location = frame.location.as_ref();
-            let at = location.and_then(|location| Some(format!("{}:{}", location.file?, location.line?)));
-            functions.push(Function { name: without_closures(&name).to_owned(), at });
-        }
+    while let Ok(Some(frame)) = frames.next() {
+        let Some(name) = frame.function.as_ref().and_then(|name| Some(name.demangle().ok()?.into_owned())) else {
+            continue;
+        };
+        let location = frame.location.as_ref();
+        let at = location.and_then(|location| Some(format!("{}:{}", location.file?, location.line?)));
+        functions.push(Function { name: without_closures(&name).to_owned(), at });
     }
+    functions
+}
+
+/// The functions at an address, the innermost first, and whether inlined ones are among them.
+fn look_up(debug: &Debug, address: u64) -> (Vec<Function>, bool) {
+    let mut functions = debug.frames(address);
     let are_all = !functions.is_empty();
     // Symbols have whole paths; debug information for lines only does not.
-    if let Some(symbol) = loader.find_symbol(address) {
+    if let Some(symbol) = debug.symbol(address) {
         let name = without_closures(&demangle_auto(symbol.into(), None)).to_owned();
         match functions.last_mut() {
             Some(last) => last.name = name,
@@ -276,6 +264,35 @@ mod tests {
         nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
         let code = Callers::default().code(&format!("{}+0x8", pipe.display()));
         assert!(code.functions.is_empty());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_pipe_in_place_of_a_split_unit_is_not_waited_for() {
+        use object::{Object as _, ObjectSymbol as _};
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(
+            folder.path().join("shop.c"),
+            "int price(int n) {\n  return n + 1;\n}\nint main() { return price(1); }\n",
+        )
+        .unwrap();
+        let mut compiler = std::process::Command::new("cc");
+        compiler.args(["-g", "-gsplit-dwarf", "-O0", "-o", "shop", "shop.c"]).current_dir(&folder);
+        assert!(compiler.status().unwrap().success());
+        let program = folder.path().join("shop");
+        let bytes = fs::read(&program).unwrap();
+        let file = object::File::parse(&*bytes).unwrap();
+        let address = file.symbol_by_name("price").unwrap().address() + 9;
+        let place = format!("{}+{address:#x}", program.display());
+        let code = Callers::default().code(&place);
+        assert!(code.are_all && code.shown(0).contains("shop.c:"), "{}", code.shown(0));
+        let files = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path());
+        let unit = files.into_iter().find(|path| path.extension().is_some_and(|end| end == "dwo")).unwrap();
+        fs::remove_file(&unit).unwrap();
+        for pipe in [unit, program.with_added_extension("dwp")] {
+            nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        }
+        assert!(Callers::default().code(&place).shown(0).starts_with("price"));
     }
 
     #[test]

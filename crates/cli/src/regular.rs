@@ -1,19 +1,68 @@
-//! Files of which only the path is known.
+//! Files of which only the path is known: of traces, and of programs of other users.
 
-use std::fs::{self, File, OpenOptions};
+use std::cell::Cell;
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-use nix::fcntl::OFlag;
+pub use dyntrace_folders::open_regular as open;
+use memmap2::{Mmap, MmapMut};
+use object::read::{ReadCache, ReadRef};
 
-/// Opens a regular file. Opening a pipe would block until it has a writer, and opening a device may have effects.
-pub fn open(path: &Path) -> io::Result<File> {
-    let refused = || io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file");
-    if !fs::metadata(path)?.is_file() {
-        return Err(refused());
+/// Bytes read at once.
+const CHUNK: usize = 1 << 20;
+
+/// Copies a regular file into memory, and takes its size from `left`. Holes in it take no memory.
+pub fn read(path: &Path, left: &Cell<u64>) -> io::Result<Mmap> {
+    let file = open(path)?;
+    let length = file.metadata()?.len();
+    let rest = left.get().checked_sub(length).ok_or(io::ErrorKind::FileTooLarge)?;
+    let length = usize::try_from(length).map_err(|_| io::ErrorKind::FileTooLarge)?;
+    let mut copy = MmapMut::map_anon(length.max(1))?;
+    let mut buffer = vec![0; CHUNK.min(length)];
+    for (number, place) in copy[..length].chunks_mut(CHUNK).enumerate() {
+        let chunk = &mut buffer[..place.len()];
+        file.read_exact_at(chunk, (number * CHUNK) as u64)?;
+        if chunk.iter().any(|byte| *byte != 0) {
+            place.copy_from_slice(chunk);
+        }
     }
-    let file = OpenOptions::new().read(true).custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits()).open(path)?;
-    // The path may have got another file meanwhile.
-    if file.metadata()?.is_file() { Ok(file) } else { Err(refused()) }
+    left.set(rest);
+    copy.make_read_only()
+}
+
+/// A regular file that is read piece by piece, up to a limit: a file of holes can say that it is as long as it likes.
+pub struct Pieces {
+    cache: ReadCache<File>,
+    left: Cell<u64>,
+}
+
+impl Pieces {
+    pub fn new(file: File, most: u64) -> Pieces {
+        Pieces { cache: ReadCache::new(file), left: Cell::new(most) }
+    }
+
+    fn take(&self, size: u64) -> Result<(), ()> {
+        self.left.set(self.left.get().checked_sub(size).ok_or(())?);
+        Ok(())
+    }
+}
+
+impl<'a> ReadRef<'a> for &'a Pieces {
+    fn len(self) -> Result<u64, ()> {
+        self.cache.len()
+    }
+
+    fn read_bytes_at(self, offset: u64, size: u64) -> Result<&'a [u8], ()> {
+        self.take(size)?;
+        self.cache.read_bytes_at(offset, size)
+    }
+
+    fn read_bytes_at_until(self, range: Range<u64>, delimiter: u8) -> Result<&'a [u8], ()> {
+        let text = self.cache.read_bytes_at_until(range, delimiter)?;
+        self.take(text.len() as u64)?;
+        Ok(text)
+    }
 }

@@ -3,20 +3,24 @@
 mod note;
 mod operand;
 
-use std::fs;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use object::elf::{FileHeader32, FileHeader64};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
-use object::read::{FileKind, ReadCache, ReadRef};
+use object::read::{FileKind, ReadRef};
 use object::{Endianness, elf};
 
 pub use note::Note;
 #[cfg(test)]
 pub use operand::parse_all;
 pub use operand::{Operand, Place};
+
+use crate::regular::{self, Pieces};
+
+/// The most bytes that are read of a file: a probe takes about 200.
+const MOST: u64 = 256 << 20;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -90,17 +94,16 @@ pub struct Object {
 
 impl Object {
     pub fn read(path: &Path) -> Result<Object, Error> {
-        let open = |source| Error::Open { path: path.to_owned(), source };
-        // Opening a pipe would block until it has a writer.
-        if !fs::metadata(path).map_err(open)?.is_file() {
-            return Err(Error::NotRegular(path.to_owned()));
-        }
-        let cache = ReadCache::new(fs::File::open(path).map_err(open)?);
-        match FileKind::parse(&cache) {
+        let open = |source: io::Error| match source.kind() {
+            io::ErrorKind::InvalidInput => Error::NotRegular(path.to_owned()),
+            _ => Error::Open { path: path.to_owned(), source },
+        };
+        let pieces = Pieces::new(regular::open(path).map_err(open)?, MOST);
+        match FileKind::parse(&pieces) {
             Ok(FileKind::Elf32 | FileKind::Elf64) => {}
             _ => return Err(Error::NotElf(path.to_owned())),
         }
-        Object::parse(&cache).map_err(|what| Error::Damaged { path: path.to_owned(), what })
+        Object::parse(&pieces).map_err(|what| Error::Damaged { path: path.to_owned(), what })
     }
 
     pub fn parse<'data, R: ReadRef<'data>>(data: R) -> Result<Object, Damage> {

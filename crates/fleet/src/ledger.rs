@@ -189,7 +189,7 @@ mod tests {
         assert!(error.contains("run that version again"), "{error}");
         ledger.settle(0, Vec::new()).unwrap();
         assert!(ledger.ranges().unwrap()[0].is_done);
-        fs::write(ledger.path(1, "plan"), "{").unwrap();
+        std::fs::write(ledger.path(1, "plan"), "{").unwrap();
         let error = ledger.ranges().unwrap_err().to_string();
         assert!(error.contains("000001.plan: this is no plan"), "{error}");
     }

@@ -74,6 +74,22 @@ fn what_is_no_regular_file_is_refused_at_once() {
     assert!(matches!(Object::read(Path::new("/nonexistent/file")), Err(Error::Open { .. })));
 }
 
+/// Holes take no room on the disk, and would take memory.
+#[test]
+fn a_file_that_says_it_has_gigabytes_of_sections_is_damaged() {
+    use std::os::unix::fs::FileExt as _;
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let mut header = [0; 128];
+    header[..20].copy_from_slice(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0");
+    header[20] = 1;
+    // Section headers are behind this one; the first of them says how many.
+    (header[40], header[52], header[58]) = (64, 64, 64);
+    header[64 + 32..64 + 40].copy_from_slice(&(1_u64 << 27).to_le_bytes());
+    file.as_file().write_all_at(&header, 0).unwrap();
+    file.as_file().set_len(1 << 34).unwrap();
+    assert!(matches!(Object::read(file.path()), Err(Error::Damaged { .. })));
+}
+
 proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(bytes: Vec<u8>, is_64: bool) {

@@ -1,7 +1,6 @@
 //! The target of a trace: a command to start or a process that runs. Checks whether it has the probes that the script names.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +11,7 @@ use crate::elf::{self, Note, Object};
 use crate::escape;
 use crate::exit::{self, Failure};
 use crate::process;
+use crate::regular;
 use crate::script::Named;
 
 /// The command or process that the user wants to trace.
@@ -106,5 +106,5 @@ fn read(program: &Path, readable: &Path) -> Result<Object, Failure> {
 
 fn begins_like_a_script(path: &Path) -> bool {
     let mut start = [0; 2];
-    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"#!"
+    regular::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"#!"
 }

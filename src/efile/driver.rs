@@ -46,8 +46,12 @@ impl Driver {
     /// [`set_inline`](crate::fs::File::set_inline)), its [`metadata`](crate::fs::File::metadata), [`read`](crate::fs::read) of a small
     /// file, [`metadata`](crate::fs::metadata), [`symlink_metadata`](crate::fs::symlink_metadata) and functions built on these, opening a
     /// file for reading, and closing it on the thread that uses it last. Operations that the caches cannot answer, and those of more than
-    /// 64 KiB, go to the pool; so do all operations on a file system that cannot tell whether data is cached, or that asks a server. On
-    /// other systems this setting has no effect.
+    /// 64 KiB, go to the pool; so do all operations on a file system that cannot tell whether data is cached, or that asks a server. So do
+    /// opens where the system asks another process, such as a virus scanner, and all reads of sockets, FIFOs and devices. On other systems
+    /// this setting has no effect.
+    ///
+    /// A program that answers permission events of fanotify(7) makes its group before its first file operation, or switches this off: a
+    /// thread that opens a file itself may otherwise wait for its own answer.
     ///
     /// A hit costs less than a tenth of a trip to the pool, and the task does not wait. It spends a unit of the task's cooperative budget,
     /// as every operation of tokio does, so that other tasks get their turn. A miss costs about a microsecond. The copy of the bytes, 5 to
@@ -197,8 +201,8 @@ impl Driver {
             Ok(value) => Some(Ok(value)),
             Err(Miss::Error(error)) => Some(Err(error)),
             Err(Miss::NotCached | Miss::Refused) => None,
-            Err(Miss::Unknown(file)) => {
-                self.pool.pool().submit_optional(Port::new(), DetectFileSystem(file));
+            Err(Miss::Unknown { file, is_opened }) => {
+                self.pool.pool().submit_optional(Port::new(), DetectFileSystem { file, is_opened });
                 None
             }
         }

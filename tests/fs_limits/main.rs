@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 mod allowed;
+#[cfg(target_os = "linux")]
+mod asked;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod broken_disk;
 mod fork;

@@ -1,13 +1,14 @@
 //! Recorded events of operations that are answered from the caches, and of those that are not.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::task::{Context, Waker};
 
 use dyntrace::aio_pool::Pool;
 use dyntrace::efile::{Command, Driver};
 use dyntrace::fs::{File, OpenOptions};
 use dyntrace_reader::FileOperation;
 use tempfile::TempDir;
-use tokio::io::AsyncReadExt;
 
 use super::{recorded, run};
 
@@ -40,10 +41,21 @@ fn file() -> Option<(TempDir, PathBuf)> {
     None
 }
 
+/// Has the jobs run by which the driver learns of the file system.
+fn detect(path: &Path) {
+    let pool = Pool::builder().threads(0).build();
+    let driver = Driver::new(pool.clone()).inline(true);
+    let options = OpenOptions::new().read(true).clone();
+    let mut open = pin!(options.open_with(&driver, path));
+    while open.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
+        while pool.run_one() {}
+    }
+}
+
 #[test]
 fn a_hit_is_all_on_the_callers_thread_and_a_miss_tells_of_the_pool() {
     let Some((folder, path)) = file() else { return };
-    let fifo = super::fifo(&folder);
+    detect(&path);
     let reads = async {
         let driver = Driver::new(Pool::builder().threads(1).build()).inline(true);
         dyntrace::put_tag("of the reader").unwrap();
@@ -51,20 +63,17 @@ fn a_hit_is_all_on_the_callers_thread_and_a_miss_tells_of_the_pool() {
         for _ in 0..HITS {
             read(&file).await;
         }
-        // The cache is empty at the first read.
-        let mut pipe = OpenOptions::new().read(true).write(true).open_with(&driver, &fifo).await.unwrap();
-        let write = async { std::fs::write(&fifo, b"1").unwrap() };
-        let mut byte = [0];
-        assert_eq!(tokio::join!(biased; pipe.read(&mut byte), write).0.unwrap(), 1);
-        let ports = (file.port().to_string(), pipe.port().to_string());
+        // Only regular files are opened on the caller's thread.
+        let other = OpenOptions::new().read(true).open_with(&driver, folder.path()).await.unwrap();
+        let ports = (file.port().to_string(), other.port().to_string());
         file.close().await.unwrap();
-        pipe.close().await.unwrap();
+        other.close().await.unwrap();
         ports
     };
-    recorded(|| run(reads), |(file, fifo), operations| look(operations, &file, &fifo));
+    recorded(|| run(reads), |(file, other), operations| look(operations, &file, &other));
 }
 
-fn look(operations: &[FileOperation<'_>], file: &str, fifo: &str) {
+fn look(operations: &[FileOperation<'_>], file: &str, other: &str) {
     let of = |port: &str, command: Command| {
         let is_meant = |operation: &&FileOperation<'_>| {
             operation.request.port == port.as_bytes() && operation.request.command == command.number()
@@ -79,7 +88,7 @@ fn look(operations: &[FileOperation<'_>], file: &str, fifo: &str) {
         assert!(hit.int_entry <= hit.int_return && hit.int_return <= hit.completion.map(|answer| answer.time));
         assert!(hit.added.is_none() && hit.taken.is_none(), "{:?}", (hit.added, hit.taken));
     }
-    let missed = of(fifo, Command::Read)[0];
+    let missed = of(other, Command::Open)[0];
     assert!(missed.added.is_some() && missed.taken.is_some(), "{:?}", (missed.added, missed.taken));
     assert_ne!(missed.worker, Some(missed.submitter));
 }

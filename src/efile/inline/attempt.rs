@@ -19,8 +19,8 @@ pub(crate) enum Miss {
     NotCached,
     /// The system does not support such attempts here.
     Refused,
-    /// The type of the file system is not known yet. Asking for it may take long, so a job does.
-    Unknown(File),
+    /// The type of the file system is not known yet, or whether its opens ask somebody. Finding out may take long, so a job does.
+    Unknown { file: File, is_opened: bool },
 }
 
 impl From<io::Error> for Miss {

@@ -60,8 +60,9 @@ pub(super) const ENOUGH: u64 = 8;
 /// The pauses at this level, of about a second, get no longer.
 const TOP_LEVEL: u64 = 11;
 
-/// The state of one command on one file system. Bits 0 to 3: doubts in a row. Bits 4 to 7: the level, 0 until the first pause. Above: the end
-/// of the last pause, or the beginning of a probation without one, in microseconds of the monotonic clock; 0 while it is open.
+/// The state of one command on one file system. Bits 0 to 2: doubts in a row. Bit 3: whether an attempt that slept began the last pause.
+/// Bits 4 to 7: the level, 0 until the first pause. Above: the end of the last pause, or the beginning of a probation without one, in
+/// microseconds of the monotonic clock; 0 while it is open.
 #[derive(Debug)]
 pub(in crate::efile) struct BackOff(AtomicU64);
 
@@ -94,6 +95,7 @@ impl Outcome {
 struct Word {
     until: u64,
     level: u64,
+    has_slept: bool,
     doubts: u64,
 }
 
@@ -109,6 +111,13 @@ impl BackOff {
             0 => true,
             until => microseconds(now()) >= until,
         }
+    }
+
+    /// Returns whether an attempt that slept began the last pause, which is not forgotten.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "on systems without attempts, no job tries opens"))]
+    #[inline]
+    pub(super) fn has_slept(&self) -> bool {
+        Word::from(self.0.load(Ordering::Relaxed)).has_slept
     }
 
     /// Returns whether to find out if an attempt sleeps.
@@ -157,7 +166,8 @@ impl Word {
             _ if doubts < ENOUGH => Some(Word { doubts, ..self }),
             _ => {
                 let level = (self.level + 1).min(TOP_LEVEL);
-                Some(Word { until: ended + length(level), level, doubts: 0 })
+                let has_slept = outcome == Outcome::Slept;
+                Some(Word { until: ended + length(level), level, has_slept, doubts: 0 })
             }
         }
     }
@@ -176,13 +186,13 @@ pub(super) fn microseconds(time: Duration) -> u64 {
 
 impl From<u64> for Word {
     fn from(word: u64) -> Word {
-        Word { until: word >> 8, level: word >> 4 & 15, doubts: word & 15 }
+        Word { until: word >> 8, level: word >> 4 & 15, has_slept: word & 8 != 0, doubts: word & 7 }
     }
 }
 
 impl From<Word> for u64 {
-    fn from(Word { until, level, doubts }: Word) -> u64 {
-        until << 8 | level << 4 | doubts
+    fn from(Word { until, level, has_slept, doubts }: Word) -> u64 {
+        until << 8 | level << 4 | u64::from(has_slept) << 3 | doubts
     }
 }
 
@@ -239,6 +249,19 @@ mod tests {
         note(&back_off, Outcome::Slept, 8);
         assert!(!allows(&back_off, 9));
         assert!(allows(&back_off, 10), "it is the first pause again");
+    }
+
+    #[test]
+    fn only_a_sleep_has_the_next_one_tried_elsewhere_until_it_is_forgotten() {
+        let back_off = BackOff::new();
+        (0..ENOUGH).for_each(|_| note(&back_off, Outcome::Miss, 0));
+        assert!(back_off.level() == 1 && !back_off.has_slept());
+        note(&back_off, Outcome::Slept, 2);
+        assert!(back_off.has_slept());
+        note(&back_off, Outcome::Hit, 5);
+        assert!(back_off.has_slept(), "on probation");
+        note(&back_off, Outcome::Hit, 10);
+        assert!(!back_off.has_slept());
     }
 
     #[test]

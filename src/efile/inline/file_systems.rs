@@ -5,12 +5,15 @@
 
 use std::fs::File;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
 
 use rustix::fs::{AtFlags, FileType, StatVfsMountFlags, Statx, StatxFlags};
 use rustix::io;
 
 use super::atime::is_written_relative;
-use super::back_off::BackOff;
+use super::back_off::{BackOff, Outcome};
+use super::opens::{Tried, try_open};
+use super::trial::now;
 
 /// The magic numbers of file systems on local disks and in memory: opening a file and reading its metadata does not wait for another
 /// machine or process.
@@ -57,18 +60,27 @@ pub(super) enum Attempted {
 
 impl Attempted {
     const COUNT: usize = Attempted::Close as usize + 1;
+
+    /// Returns whether the attempt opens the file.
+    pub(super) fn opens(self) -> bool {
+        matches!(self, Attempted::Open | Attempted::ReadFile)
+    }
 }
 
 /// Facts about a file system.
 const LOCAL_KIND: u8 = 1;
 const OTHER_KIND: u8 = 2;
 const REFUSES_READS: u8 = 4;
-/// A job detects the kind. In a child that is forked meanwhile, the file system stays unknown: its files go to the pool.
+/// A job detects the kind, or tries an open. In a child that is forked meanwhile, it stays unknown: files go to the pool.
 const ASKED: u8 = 8;
 /// Reads do not change the time of the last access: mounted with `noatime`, or read-only.
 const KEEPS_ATIME: u8 = 16;
 /// Each read changes it: mounted with `strictatime`.
 const STRICT_ATIME: u8 = 32;
+/// The last job that tried an open found that nobody is asked.
+const OPENS_ASK_NOBODY: u8 = 64;
+/// The last job that tried a read found that somebody is asked.
+const READS_ASK: u8 = 128;
 
 impl FileSystem {
     const fn new() -> FileSystem {
@@ -94,14 +106,45 @@ impl FileSystem {
         (facts & (LOCAL_KIND | OTHER_KIND) != 0).then_some(facts & LOCAL_KIND != 0)
     }
 
-    /// Returns whether the caller must have the kind detected, as nobody has asked for it.
+    /// Returns whether the caller must have a job find out, as none does.
     pub(super) fn must_be_detected(&self) -> bool {
         self.facts.fetch_or(ASKED, Ordering::Relaxed) & ASKED == 0
     }
 
-    /// Returns whether it cannot tell if a read would wait.
+    /// Returns whether reads wait, or it cannot tell: also while a job finds out.
     pub(super) fn refuses_reads(&self) -> bool {
-        self.facts.load(Ordering::Relaxed) & REFUSES_READS != 0
+        self.facts.load(Ordering::Relaxed) & (REFUSES_READS | READS_ASK | ASKED) != 0
+    }
+
+    /// Returns whether a job must [try](try_open) the next open.
+    pub(super) fn must_try_open(&self, attempted: Attempted, is_adaptive: bool) -> bool {
+        let asks_nobody = self.facts.load(Ordering::Relaxed) & OPENS_ASK_NOBODY != 0;
+        !asks_nobody || is_adaptive && self.back_offs[attempted as usize].has_slept()
+    }
+
+    fn tried(&self, tried: Tried, began: Duration, ended: Duration) {
+        let learn = |fact| {
+            self.facts.fetch_and(fact | !(OPENS_ASK_NOBODY | READS_ASK), Ordering::Relaxed);
+            self.note(fact);
+        };
+        let outcome = match tried {
+            Tried::AsksNobody => {
+                learn(OPENS_ASK_NOBODY);
+                Outcome::Hit
+            }
+            Tried::OpenSlept => {
+                learn(0);
+                Outcome::Slept
+            }
+            Tried::ReadSlept => {
+                learn(READS_ASK);
+                Outcome::Slept
+            }
+            Tried::NotOpened => Outcome::Miss,
+        };
+        for opens in [Attempted::Open, Attempted::ReadFile] {
+            self.back_offs[opens as usize].note(outcome, began, ended);
+        }
     }
 
     /// Returns whether reads never change the time of the last access.
@@ -140,17 +183,16 @@ fn device(stat: &Statx) -> u64 {
     u64::from(stat.stx_dev_major) << 32 | u64::from(stat.stx_dev_minor)
 }
 
-/// Finds out whether a file's file system is local. May block.
-pub(in crate::efile) fn detect(file: &File) {
-    match rustix::fs::fstatfs(file) {
-        Ok(found) => {
-            // The field's type differs from machine to machine; the magic numbers have 32 bits.
-            let is_local = LOCAL.contains(&(found.f_type as u64 & 0xffff_ffff));
-            if let Some(system) = of_file(file) {
-                system.note(atime(file) | if is_local { LOCAL_KIND } else { OTHER_KIND });
-            }
-        }
-        Err(_) => undetected(file),
+/// Finds out whether a file's file system is local and, if the file `is_opened` and regular, whether that asks somebody. May block.
+pub(in crate::efile) fn detect(file: &File, is_opened: bool) {
+    let Ok(found) = rustix::fs::fstatfs(file) else { return };
+    let Some(system) = of_file(file) else { return };
+    // The field's type differs from machine to machine; the magic numbers have 32 bits.
+    let is_local = LOCAL.contains(&(found.f_type as u64 & 0xffff_ffff));
+    system.note(atime(file) | if is_local { LOCAL_KIND } else { OTHER_KIND });
+    if is_local && is_opened {
+        let began = now();
+        system.tried(try_open(file), began, now());
     }
 }
 
@@ -165,8 +207,8 @@ fn atime(file: &File) -> u8 {
     }
 }
 
-/// Notes that nobody found out. The next look-up asks again.
-pub(super) fn undetected(file: &File) {
+/// Notes that no job finds out any more. The next look-up may ask again.
+pub(super) fn detected(file: &File) {
     if let Some(system) = of_file(file) {
         system.facts.fetch_and(!ASKED, Ordering::Relaxed);
     }

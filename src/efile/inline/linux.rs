@@ -12,7 +12,8 @@
 //!   for each read costs a third as much as the read.
 //! - Of an open, only the look-up of the name never waits. Opening a FIFO waits for its other end, a file under a lease for the lease
 //!   holder, and a file of FUSE or NFS, as well as its metadata, for the server. So the driver first opens a name with `O_PATH`, which
-//!   never waits, and goes on only with a regular file of a local file system. It adds `O_NONBLOCK` because of leases.
+//!   never waits, and goes on only with a regular file of a local file system. It adds `O_NONBLOCK` because of leases. The open itself may
+//!   ask another process: see [`opens`](super::opens).
 //! - The close of a file that was written may wait for the disk, and the last close of a file without a name frees its blocks: no attempts
 //!   on either. If the name goes between the look and the close, that one close may be slow.
 
@@ -28,11 +29,11 @@ use rustix::io::{Errno, ReadWriteFlags};
 use super::attempt::{Attempt, MAX_SIZE, Miss};
 use super::back_off::BackOff;
 use super::file_systems::{Attempted, FileSystem, is_regular, known, refuse_reads};
-use super::trial::Trial;
+use super::trial::{Trial, now};
 use crate::efile::inode::Inode;
 
 pub(in crate::efile) use super::file_systems::detect;
-pub(super) use super::file_systems::undetected;
+pub(super) use super::file_systems::detected;
 
 pub(super) const IS_SUPPORTED: bool = true;
 
@@ -168,12 +169,12 @@ pub(crate) fn can_open(flags: OFlags) -> bool {
 
 pub(crate) fn open(path: &Path, flags: OFlags, trial: &mut Trial) -> Attempt<(File, Place)> {
     debug_assert!(can_open(flags));
-    let (_, system) = look_up_regular(path, flags & OFlags::NOFOLLOW, Attempted::Open, trial)?;
+    let (.., system) = look_up(path, flags & OFlags::NOFOLLOW, Attempted::Open, trial)?;
     Ok((open_regular(path, flags)?, Place { system: Some(system), is_regular: true }))
 }
 
 pub(crate) fn read_file(path: &Path, trial: &mut Trial) -> Attempt<Vec<u8>> {
-    let (stat, system) = look_up_regular(path, OFlags::empty(), Attempted::ReadFile, trial)?;
+    let (_, stat, system) = look_up(path, OFlags::empty(), Attempted::ReadFile, trial)?;
     let size = usize::try_from(stat.stx_size).ok().filter(|&size| size < MAX_SIZE).ok_or(Miss::NotCached)?;
     if !can_read(0) || system.refuses_reads() {
         return Err(Miss::Refused);
@@ -205,17 +206,6 @@ pub(in crate::efile) fn cached_inode(path: &Path) -> Attempt<Option<Inode>> {
     Ok(inode_of(&open_cached(path, OFlags::PATH | OFlags::CLOEXEC)?))
 }
 
-/// Looks up a name that must lead to a regular file.
-fn look_up_regular(
-    path: &Path,
-    follow: OFlags,
-    attempted: Attempted,
-    trial: &mut Trial,
-) -> Attempt<(Statx, &'static FileSystem)> {
-    let (_, stat, system) = look_up(path, follow, attempted, trial)?;
-    is_regular(&stat).then_some((stat, system)).ok_or(Miss::NotCached)
-}
-
 /// Opens a name that led to a regular file, for reading.
 fn open_regular(path: &Path, flags: OFlags) -> Attempt<File> {
     let file = open_to_read(path, flags)?;
@@ -227,7 +217,7 @@ fn open_to_read(path: &Path, flags: OFlags) -> Attempt<File> {
     open_cached(path, flags | OFlags::NONBLOCK)
 }
 
-/// Looks up a name on a local file system that has not paused such attempts.
+/// Looks up a name on a local file system that has not paused such attempts. An attempt that opens the file needs a regular one.
 fn look_up(
     path: &Path,
     follow: OFlags,
@@ -236,15 +226,23 @@ fn look_up(
 ) -> Attempt<(File, Statx, &'static FileSystem)> {
     let file = open_cached(path, OFlags::PATH | OFlags::CLOEXEC | follow)?;
     let stat = known(&file).map_err(|_| Miss::NotCached)?;
+    let is_opened = attempted.opens();
+    if is_opened && !is_regular(&stat) {
+        return Err(Miss::NotCached);
+    }
     // If the table is full, the file system counts as not local.
     let system = FileSystem::of(&stat).ok_or(Miss::NotCached)?;
     match system.is_local() {
+        Some(true) if is_opened && system.must_try_open(attempted, trial.is_adaptive()) => {
+            let asks = system.back_off(attempted).allows(now) && system.must_be_detected();
+            Err(if asks { Miss::Unknown { file, is_opened } } else { Miss::NotCached })
+        }
         Some(true) => {
             trial.on(system.back_off(attempted))?;
             Ok((file, stat, system))
         }
         Some(false) => Err(Miss::NotCached),
-        None if system.must_be_detected() => Err(Miss::Unknown(file)),
+        None if system.must_be_detected() => Err(Miss::Unknown { file, is_opened }),
         None => Err(Miss::NotCached),
     }
 }

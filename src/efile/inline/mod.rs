@@ -21,6 +21,8 @@ mod back_off;
 mod file_systems;
 mod mode;
 mod of_file;
+#[cfg(target_os = "linux")]
+mod opens;
 #[cfg_attr(not(target_os = "linux"), path = "no_sleeps.rs")]
 mod sleeps;
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
@@ -51,8 +53,12 @@ pub(crate) use trial::Trial;
 /// Whether this system has attempts at all.
 pub(super) const IS_SUPPORTED: bool = system::IS_SUPPORTED;
 
-/// A job that asks for the type of a file's file system. On an I/O thread, because a network file system may not answer.
-pub(super) struct DetectFileSystem(pub(super) File);
+/// A job that asks for the type of a file's file system and, if the attempt opens the file, tries that. On an I/O thread, because a network
+/// file system or another process may not answer.
+pub(super) struct DetectFileSystem {
+    pub(super) file: File,
+    pub(super) is_opened: bool,
+}
 
 impl Job for DetectFileSystem {
     type Output = ();
@@ -62,12 +68,10 @@ impl Job for DetectFileSystem {
     }
 
     fn run(&mut self) {
-        system::detect(&self.0);
+        system::detect(&self.file, self.is_opened);
     }
 
-    fn settle(&mut self, outcome: Result<&(), &Fault>) {
-        if outcome.is_err() {
-            system::undetected(&self.0);
-        }
+    fn settle(&mut self, _: Result<&(), &Fault>) {
+        system::detected(&self.file);
     }
 }

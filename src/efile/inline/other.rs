@@ -85,6 +85,6 @@ pub(in crate::efile) fn cached_inode(_: &Path) -> Attempt<Option<Inode>> {
     Err(Miss::Refused)
 }
 
-pub(in crate::efile) fn detect(_: &File) {}
+pub(in crate::efile) fn detect(_: &File, _: bool) {}
 
-pub(super) fn undetected(_: &File) {}
+pub(super) fn detected(_: &File) {}

@@ -113,13 +113,13 @@ fn outcome<T>(took: Duration, sleeps: Option<u64>, attempt: &Attempt<T>) -> Outc
     }
     match attempt {
         Ok(_) | Err(Miss::Error(_)) => Outcome::Hit,
-        Err(Miss::NotCached | Miss::Refused | Miss::Unknown(_)) => Outcome::Miss,
+        Err(Miss::NotCached | Miss::Refused | Miss::Unknown { .. }) => Outcome::Miss,
     }
 }
 
 /// The monotonic clock.
 #[inline]
-fn now() -> Duration {
+pub(super) fn now() -> Duration {
     let now = clock_gettime(ClockId::Monotonic);
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }

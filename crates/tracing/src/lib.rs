@@ -83,6 +83,9 @@
 //! operations after the await may lack it.
 //!
 //! A layer that is taken away by `reload` takes the tags of its spans with it.
+//!
+//! A forked child finds the locks of this crate free. It may find locks of `tracing` held, if another thread of its parent made its first
+//! span, or reached an event or a span's place for the first time.
 
 mod fields;
 mod layer;

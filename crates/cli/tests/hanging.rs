@@ -161,15 +161,68 @@ fn json_has_a_version_and_the_deadlock() {
             let mut listing: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
             assert_eq!(listing["version"], 1);
             assert_eq!(listing["futurelocks"], serde_json::json!([]));
+            assert_eq!(listing["coverage"]["unknown"], serde_json::Value::Null);
             assert!(listing["tasks"].is_array() && listing["runtimes"].is_array() && listing["notes"].is_array());
             deadlocks = listing["deadlocks"].take();
             if deadlocks[0]["steps"].as_array().is_some_and(|steps| steps.len() == 2) {
+                assert_eq!(listing["answer"], "yes");
                 return;
             }
         }
         sleep(Duration::from_millis(200));
     }
     panic!("no deadlock of two tasks: {deadlocks}");
+}
+
+/// The example deadlock without types, or stripped.
+fn stripped(folder: &Path, option: &str) -> Option<PathBuf> {
+    let path = folder.join("deadlock");
+    fs::copy(example("deadlock"), &path).unwrap();
+    match Command::new("strip").arg(option).arg(&path).status() {
+        Ok(status) => assert!(status.success()),
+        Err(error) => {
+            eprintln!("SKIPPED: strip: {error}");
+            return None;
+        }
+    }
+    Some(path)
+}
+
+#[test]
+fn a_deadlock_that_cannot_be_seen_is_not_denied() {
+    for option in ["--strip-debug", "--strip-all"] {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(path) = stripped(folder.path(), option) else { return };
+        let program = Program(Command::new(path).spawn().unwrap());
+        let pid = program.0.id();
+        let unknown = "7 of 7 tasks without types: build with `debug = 2`, or name the debug file by --debug";
+        // Before it reaches main, the program is no tokio program that could be read.
+        while !String::from_utf8_lossy(&dyntrace("ps -p PID", pid).stdout).contains("\n7 tasks found") {
+            let error = String::from_utf8(dyntrace("ps -p PID", pid).stderr).unwrap();
+            if error.contains("ptrace_scope") {
+                return eprintln!("SKIPPED: {error}");
+            }
+            sleep(Duration::from_millis(20));
+        }
+        for command in ["ps", "ps --all", "tree", "why", "why --cycles"] {
+            let output = dyntrace(&format!("{command} -p PID"), pid);
+            let told = String::from_utf8(output.stdout).unwrap();
+            assert_eq!(output.status.code(), Some(5), "{command}: {told}");
+            assert!(told.contains(&format!("unknown: {unknown}\n")), "{command}: {told}");
+            assert!(!told.contains("no task waits") && !told.contains("no deadlock"), "{command}: {told}");
+        }
+        assert_eq!(dyntrace("why -p PID 3", pid).status.code(), Some(5));
+        for command in ["ps --json", "why --json"] {
+            let output = dyntrace(&format!("{command} -p PID"), pid);
+            let listing: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(
+                (output.status.code(), &listing["coverage"]["unknown"]),
+                (Some(5), &unknown.into()),
+                "{listing}"
+            );
+            assert_eq!(listing.get("answer").is_some_and(|answer| answer == "unknown"), command.starts_with("why"));
+        }
+    }
 }
 
 #[test]

@@ -160,7 +160,8 @@ fn dyntrace(program: &Child, command: &str, arguments: &[&str]) -> Option<String
         eprintln!("SKIPPED: {error}{told}");
         return None;
     }
-    assert!(status.success(), "{command} {arguments:?}: {error}");
+    // Part of the tasks may be unknown: these programs have no debug information.
+    assert!(matches!(status.code(), Some(0 | 5)), "{command} {arguments:?}: {error}");
     Some(told)
 }
 

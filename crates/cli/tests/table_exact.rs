@@ -157,7 +157,7 @@ impl Program {
             eprintln!("SKIPPED: {error}{told}");
             return None;
         }
-        assert!(output.status.success(), "{error}");
+        assert!(matches!(output.status.code(), Some(0 | 5)), "{error}");
         Some(serde_json::from_str(&told).unwrap())
     }
 }

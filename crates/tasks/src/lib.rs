@@ -22,6 +22,7 @@ pub mod cell;
 pub mod census;
 pub mod core_images;
 mod cores;
+pub mod coverage;
 pub mod debug_file;
 pub mod dwarf;
 pub mod error;

@@ -210,7 +210,7 @@ impl Program {
         });
         self.memory().check()?;
         notes.extend(described.notes.iter().cloned());
-        Ok(Each { parts, beside, rest: Listing { tasks: Vec::new(), runtimes, notes } })
+        Ok(Each { parts, beside, rest: Listing { tasks: Vec::new(), runtimes, notes, unread: self.memory().unread() } })
     }
 }
 

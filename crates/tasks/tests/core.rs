@@ -9,6 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use dyntrace_tasks::coverage::Coverage;
 use dyntrace_tasks::error::Error;
 use dyntrace_tasks::listing::{Await, Chain, Listing, SemaphoreOf, Task, WaitsFor};
 use dyntrace_tasks::locks::{Cycle, Locks};
@@ -59,6 +60,8 @@ fn assert_same(live: &Listing, core: &Path) {
     assert_eq!(runtime.counted, Some(runtime.found));
     let [note] = &listing.notes[..] else { panic!("{:?}", listing.notes) };
     assert!(note.contains("when timers are due is not known"), "{note}");
+    let (of_core, of_live) = (Coverage::of(&listing), Coverage::of(live));
+    assert_eq!((of_core.tasks, of_core.unknown()), (of_live.tasks, of_live.unknown()));
     let found = cycles(&listing);
     assert_eq!(found.len(), 2);
     assert!(found.iter().all(|cycle| cycle.steps.len() == 2 && !cycle.may_end));
@@ -191,7 +194,12 @@ fn refuses_other_files_and_survives_short_ones() {
         let program = open(&short, &exe);
         fs::remove_file(&short).unwrap();
         match program {
-            Ok(program) => notes += usize::from(listing(&program).notes.iter().any(|note| note.contains("cut short"))),
+            Ok(program) => {
+                let listing = listing(&program);
+                notes += usize::from(listing.notes.iter().any(|note| note.contains("cut short")));
+                let why = Coverage::of(&listing).unknown().unwrap_or_default();
+                assert!(why.contains(" bytes of the core file are missing"), "{why}");
+            }
             Err(error) => unknown += usize::from(matches!(error, Error::CoreLacksMemory { .. })),
         }
     }

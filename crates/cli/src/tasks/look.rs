@@ -7,9 +7,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use dyntrace_tasks::coverage::{Answer, Coverage};
 use dyntrace_tasks::program::Options;
 use signal_hook::consts::SIGTSTP;
 
+use super::answer::{self, of_chosen};
 use super::choose::Chosen;
 use super::object::{Json, Waits};
 use super::read::{self, Look, Opened, Target};
@@ -32,11 +34,12 @@ pub struct View<'a> {
 }
 
 /// Prints the text of one look.
-pub fn once(common: &Common, text: impl FnOnce(&Opened<'_, '_>) -> Result<String, Failure>) -> Outcome {
+pub fn once(common: &Common, text: impl FnOnce(&Opened<'_, '_>) -> Result<(String, Answer), Failure>) -> Outcome {
     let interrupts = interrupts(common)?;
     read::open(&target(common), options(common), |opened| {
-        print(&text(opened)?)?;
-        Ok(ended(&interrupts))
+        let (text, answer) = text(opened)?;
+        print(&text)?;
+        Ok(ended(&interrupts, answer))
     })
 }
 
@@ -49,8 +52,8 @@ pub fn show(common: &Common, view: &View<'_>) -> Outcome {
         let mut before = look()?;
         view.chosen.map_or(Ok(()), |chosen| chosen.check(&target, &before))?;
         keep(&mut before);
-        print(&if common.json { json(common, &before, None)? } else { (view.text)(&before) })?;
-        let Some(every) = common.watch else { return Ok(ended(&interrupts)) };
+        print(&if common.json { json(common, &before, &before.told(), None)? } else { (view.text)(&before) })?;
+        let Some(every) = common.watch else { return Ok(ended(&interrupts, before.told().answer(false))) };
         loop {
             if let Some(status) = wait(&interrupts, every) {
                 return Ok(status);
@@ -58,7 +61,7 @@ pub fn show(common: &Common, view: &View<'_>) -> Outcome {
             let mut now = look()?;
             keep(&mut now);
             let changed = changes::text(&before, &now);
-            print(&if common.json { json(common, &now, None)? } else { at(&changed) })?;
+            print(&if common.json { json(common, &now, &now.told(), None)? } else { at(&changed) })?;
             before = now;
         }
     })
@@ -71,37 +74,48 @@ pub fn explain(common: &Common, dead: Option<&Path>, chosen: Option<&Chosen>, on
     read::with(&target, options(common), |look| {
         let mut shown = look()?;
         let mut before = Stuck::of_look(&shown);
+        let mut searched = shown.searched();
         // A file stays as it is.
         if target.runs() {
             if let Some(status) = wait(&interrupts, BETWEEN) {
                 return Ok(status);
             }
             shown = look()?;
+            searched = shown.searched().also_in(&searched);
         }
         chosen.map_or(Ok(()), |chosen| chosen.check(&target, &shown))?;
         let mut stuck = Stuck::of_look(&shown).also_in(&before);
-        let as_json = |look: &Look, stuck: &Stuck| {
+        let as_json = |look: &Look, stuck: &Stuck, searched: &Coverage| {
             let blockers = why::blockers(look, chosen);
-            json(common, look, Some(Waits { stuck: stuck.clone(), blockers }))
+            let answer = searched.answer(!stuck.is_empty());
+            json(common, look, searched, Some(Waits { answer, stuck: stuck.clone(), blockers }))
         };
         let text = match chosen {
-            _ if common.json => as_json(&shown, &stuck)?,
-            Some(chosen) => why::text_of(&shown, chosen) + &ps::notes(&shown),
-            None if !only_deadlocks => why::text(&shown, &stuck) + &ps::notes(&shown),
-            None if stuck.is_empty() => "no deadlock and no futurelock found\n".to_owned() + &ps::notes(&shown),
-            None => stuck.text(&shown) + &ps::notes(&shown),
+            _ if common.json => as_json(&shown, &stuck, &searched)?,
+            Some(chosen) => {
+                why::text_of(&shown, chosen) + &answer::line(&of_chosen(&shown, chosen)) + &ps::notes(&shown)
+            }
+            None if !only_deadlocks => why::text(&shown, &stuck, &searched) + &ps::notes(&shown),
+            None => answer::text(&stuck, &shown, &searched) + &ps::notes(&shown),
         };
         print(&text)?;
-        let Some(every) = common.watch else { return Ok(ended(&interrupts)) };
+        let Some(every) = common.watch else {
+            let answer = match chosen {
+                Some(chosen) => of_chosen(&shown, chosen).answer(false),
+                None => searched.answer(!stuck.is_empty()),
+            };
+            return Ok(ended(&interrupts, answer));
+        };
         loop {
             before = Stuck::of_look(&shown);
+            searched = shown.searched();
             if let Some(status) = wait(&interrupts, every) {
                 return Ok(status);
             }
             let mut now = look()?;
             let found = Stuck::of_look(&now).also_in(&before);
             if common.json {
-                print(&as_json(&now, &found)?)?;
+                print(&as_json(&now, &found, &now.searched().also_in(&searched))?)?;
             } else {
                 let new = found.without(&stuck).text(&now);
                 // Deadlocks are searched in all tasks, changes shown of the chosen ones.
@@ -157,8 +171,8 @@ fn at(changed: &str) -> String {
     if changed.is_empty() { String::new() } else { format!("{}\n{changed}", jiff::Zoned::now().strftime("%H:%M:%S")) }
 }
 
-fn json(common: &Common, look: &Look, waits: Option<Waits>) -> anyhow::Result<String> {
-    let object = Json::of(look, waits);
+fn json(common: &Common, look: &Look, coverage: &Coverage, waits: Option<Waits>) -> anyhow::Result<String> {
+    let object = Json::of(look, coverage, waits);
     let text =
         if common.watch.is_some() { serde_json::to_string(&object) } else { serde_json::to_string_pretty(&object) };
     Ok(escape::json(text.context("cannot make JSON")?) + "\n")
@@ -196,6 +210,7 @@ fn wait(interrupts: &Option<Receiver<i32>>, time: Duration) -> Option<ExitCode> 
     None
 }
 
-fn ended(interrupts: &Option<Receiver<i32>>) -> ExitCode {
-    interrupts.as_ref().and_then(|interrupts| interrupts.try_recv().ok()).map_or(ExitCode::SUCCESS, exit::by_signal)
+fn ended(interrupts: &Option<Receiver<i32>>, answer: Answer) -> ExitCode {
+    let interrupt = interrupts.as_ref().and_then(|interrupts| interrupts.try_recv().ok());
+    interrupt.map_or_else(|| answer::status(answer), exit::by_signal)
 }

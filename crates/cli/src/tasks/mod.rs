@@ -1,6 +1,7 @@
 //! `dyntrace ps`, `dyntrace tree`, `dyntrace why`, `dyntrace threads`, `dyntrace polls`: the tasks and threads of a running tokio
 //! program, read from outside, or the tasks in its core file, or in the table that it has left.
 
+mod answer;
 mod changes;
 mod choose;
 mod dead;
@@ -55,6 +56,7 @@ Exit status:
    0  the tasks were read
    1  the program cannot be read
    2  wrong use
+   5  tasks, or what they wait for, are not known: a line says how many, and why
   65  there is no such process, or the program is no tokio program
 With --stop a signal ends the command after its look, with 128 plus the signal's number; a stop by the terminal is ignored.";
 
@@ -68,6 +70,7 @@ Exit status:
    0  the tasks were read
    1  the program cannot be read, or has no such task
    2  wrong use
+   5  tasks, or what they wait for, are not known: a line says how many, and why
   65  there is no such process, or the program is no tokio program
 With --stop a signal ends the command after its look, with 128 plus the signal's number; a stop by the terminal is ignored.";
 
@@ -94,15 +97,16 @@ too: the table has the last wait of each.
 Of a program that links dyntrace, a task has its user tag, and a file operation its path and the
 thread of the pool that runs it, with the system call that it is in.
 
-With --json, all tasks are in the object, and four more fields: deadlocks, futurelocks and
-table_deadlocks, arrays, and blockers, an object whose keys are the addresses of blocked tasks; with TASK only of those that
+With --json, all tasks are in the object, and five more fields: answer (yes, no or unknown: whether tasks
+are stuck), deadlocks, futurelocks and table_deadlocks, arrays, and blockers, an object whose keys are the addresses of blocked tasks; with TASK only of those that
 it names. Wherever a task is named it has id and address: tasks of two versions of tokio may have
 the same id, but never the same address. A task's blockers: jq '.blockers[\"94012345678976\"]'.
 
 Exit status:
-   0  the tasks were read, with or without deadlocks
+   0  a deadlock or a futurelock was found; or all tasks were seen, and there is none
    1  the program cannot be read, or has no such task
    2  wrong use
+   5  none was found, and part of the program was not seen: a line says how many tasks, and why
   65  there is no such process, or the program is no tokio program
 With --stop a signal ends the command after its look, with 128 plus the signal's number; a stop by the terminal is ignored.";
 
@@ -125,7 +129,7 @@ pub struct Common {
     table: bool,
     /// Print JSON
     ///
-    /// An object: version (1), tasks, runtimes, notes. A task has id, shares_id (whether another one has the same id, as two versions of
+    /// An object: version (1), tasks, coverage (of how many tasks the waits are known; unknown: the others, in words), runtimes, notes. A task has id, shares_id (whether another one has the same id, as two versions of
     /// tokio count apart), address (no two tasks of a look have the same), owner and scheduler (its runtime; owner is 0 for jobs of the blocking pool), state (flags), future,
     /// spawned and linked, and its chain. A chain that was read has a root: future, place (file and line), progress, waits_for, holds
     /// (locks; unpolled is the future that has the lock, if the task does not poll it), awaits (futures like this one) and more (how many
@@ -210,7 +214,7 @@ pub fn ps(arguments: &Ps) -> Outcome {
 }
 
 pub fn tree(arguments: &Tree) -> Outcome {
-    let text = |look: &Look| tree::text(look) + &ps::notes(look);
+    let text = |look: &Look| tree::text(look) + &answer::line(&look.told()) + &ps::notes(look);
     look::show(&arguments.common, &View { chosen: arguments.chosen.as_ref(), text: &text })
 }
 

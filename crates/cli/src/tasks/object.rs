@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dyntrace_tasks::coverage::{Answer, Coverage};
 use dyntrace_tasks::listing::{Runtime, Task};
 use dyntrace_tasks::locks::Blocker;
 use serde::{Serialize, Serializer};
@@ -16,6 +17,8 @@ pub const VERSION: u32 = 1;
 /// The fields that `why` adds in JSON.
 #[derive(Serialize)]
 pub struct Waits {
+    /// Whether tasks are stuck.
+    pub answer: Answer,
     #[serde(flatten)]
     pub stuck: Stuck,
     pub blockers: BTreeMap<u64, Vec<Blocker>>,
@@ -27,6 +30,7 @@ pub struct Json<'l> {
     #[serde(serialize_with = "tasks")]
     tasks: &'l Look,
     table: Option<Summary<'l>>,
+    coverage: Covered<'l>,
     runtimes: &'l [Runtime],
     notes: Vec<String>,
     #[serde(flatten)]
@@ -34,10 +38,20 @@ pub struct Json<'l> {
 }
 
 impl<'l> Json<'l> {
-    pub fn of(look: &'l Look, waits: Option<Waits>) -> Json<'l> {
+    pub fn of(look: &'l Look, coverage: &'l Coverage, waits: Option<Waits>) -> Json<'l> {
         let table = look.kept.as_ref().map(Summary::of);
-        Json { version: VERSION, tasks: look, table, runtimes: &look.listing.runtimes, notes: look.notes(), waits }
+        let (runtimes, notes) = (&look.listing.runtimes[..], look.notes());
+        let coverage = Covered { coverage, seen: coverage.seen(), unknown: coverage.unknown() };
+        Json { version: VERSION, tasks: look, table, coverage, runtimes, notes, waits }
     }
+}
+
+#[derive(Serialize)]
+struct Covered<'l> {
+    #[serde(flatten)]
+    coverage: &'l Coverage,
+    seen: u64,
+    unknown: Option<String>,
 }
 
 /// A task in memory, and as the table has it.
@@ -90,12 +104,15 @@ mod tests {
             ("blocker.through.guard", "guard"),
             ("futurelocks[].guard", "guard"),
         ]);
-        let waits = Waits { stuck: Stuck::of(&look.listing), blockers: why::blockers(&look, None) };
+        let answer = Answer::Yes;
+        let waits = Waits { answer, stuck: Stuck::of(&look.listing), blockers: why::blockers(&look, None) };
         let memory = Look::of_memory(sample::listing());
         let chain = sample::look_at_chain();
-        let of_table = Waits { stuck: Stuck::of_look(&chain), blockers: BTreeMap::new() };
+        let of_table = Waits { answer, stuck: Stuck::of_look(&chain), blockers: BTreeMap::new() };
         for (look, waits) in [(&memory, None), (&look, None), (&look, Some(waits)), (&chain, Some(of_table))] {
-            fields.add(&serde_json::to_value(Json::of(look, waits)).unwrap());
+            let gaps = if waits.is_some() { vec![String::new()] } else { Vec::new() };
+            let coverage = Coverage::with_gaps(gaps);
+            fields.add(&serde_json::to_value(Json::of(look, &coverage, waits)).unwrap());
         }
         fields.are_those_below("dyntrace ps --json, tree --json and why --json");
     }

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use dyntrace_tasks::coverage::Coverage;
 use dyntrace_tasks::listing::{Runtime, Task};
 
+use super::answer;
 use super::groups::{Group, Groups, NAME, Tasks, outside};
 use super::read::Look;
 use super::table::seen;
@@ -37,7 +39,7 @@ pub fn text(look: &Look, each: bool) -> String {
     let mut totals = Totals::default();
     look.listing.tasks.iter().for_each(|task| totals.add(task));
     let counts = if look.has_memory { totals.text(&look.listing.runtimes) } else { String::new() };
-    drawn(&rows) + &foot(counts, look.kept.as_ref().map(Kept::counts).as_ref(), &look.notes())
+    drawn(&rows) + &foot(counts, look.kept.as_ref().map(Kept::counts).as_ref(), &look.told(), &look.notes())
 }
 
 /// The rows of groups, below the titles.
@@ -155,9 +157,9 @@ fn waits(tasks: &Tasks<'_>) -> String {
     words::cut(told.join(" and "), WAITS) + &more
 }
 
-/// The counts of the listing, of the runtimes and of the table, and the notes.
-pub fn foot(counts: String, table: Option<&Counts>, notes: &[String]) -> String {
-    counts + &table.map(Counts::text).unwrap_or_default() + &noted(notes)
+/// The counts of the listing, of the runtimes and of the table, the gaps, and the notes.
+pub fn foot(counts: String, table: Option<&Counts>, told: &Coverage, notes: &[String]) -> String {
+    counts + &table.map(Counts::text).unwrap_or_default() + &answer::line(told) + &noted(notes)
 }
 
 /// How many tasks there are in memory.
@@ -267,6 +269,9 @@ mod tests {
 
     #[test]
     fn a_program_without_tasks() {
-        assert_eq!(text(&Look::of_memory(Listing::default()), false), "0 tasks found\n");
+        assert_eq!(
+            text(&Look::of_memory(Listing::default()), false),
+            "0 tasks found\nunknown: no task and no runtime was found: the program has none now, or another layout of tokio\n"
+        );
     }
 }

@@ -64,6 +64,10 @@ pub struct Look {
     pub listing: Listing,
     /// Whether its memory could be read. If not, its table was.
     pub has_memory: bool,
+    /// Whether its tasks may have changed while they were read.
+    pub runs: bool,
+    /// Why its memory could not be read, if that was asked for.
+    pub refused: Option<String>,
     /// Its table of tasks, if it keeps one.
     pub kept: Option<Kept>,
 }
@@ -71,7 +75,7 @@ pub struct Look {
 impl Look {
     /// A look at memory alone.
     pub fn of_memory(listing: Listing) -> Look {
-        Look { listing, has_memory: true, kept: None }
+        Look { listing, has_memory: true, ..Look::default() }
     }
 
     /// The task of the table that a task in memory is.
@@ -115,6 +119,9 @@ impl Look {
     }
 }
 
+/// The gap of a table that is read in the place of memory.
+pub const REFUSED: &str = "the program's memory was not read";
+
 /// A program, or a table, that was opened.
 pub enum Opened<'a, 'd> {
     Memory {
@@ -135,7 +142,7 @@ impl Opened<'_, '_> {
             Opened::Memory { program, described, is_stopped } => {
                 let table = || process(program).map_or(Ok(None), |pid| table::read(pid, *is_stopped));
                 let (listing, table) = program.listing_beside(described, table).map_err(failure)?;
-                let mut look = Look::of_memory(listing);
+                let mut look = Look { runs: process(program).is_some() && !is_stopped, ..Look::of_memory(listing) };
                 match table {
                     Ok(table) => look.kept = table.map(|table| Kept::of(table, Some(&look.listing))),
                     Err(error) => look.listing.notes.push(format!("{error:#}")),
@@ -145,11 +152,12 @@ impl Opened<'_, '_> {
             Opened::Table(pid, note) => {
                 let (found, notes) = alone(table::read(*pid, false)?, *pid, note.as_deref())?;
                 let listing = Listing { notes, ..Listing::default() };
-                Ok(Look { listing, has_memory: false, kept: Some(Kept::of(found, None)) })
+                let refused = note.as_ref().map(|_| REFUSED.to_owned());
+                Ok(Look { listing, refused, kept: Some(Kept::of(found, None)), ..Look::default() })
             }
             Opened::Dead(path) => {
                 let kept = Some(Kept::of(table::read_file(path)?, None));
-                Ok(Look { listing: Listing::default(), has_memory: false, kept })
+                Ok(Look { kept, ..Look::default() })
             }
         }
     }

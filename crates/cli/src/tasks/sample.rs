@@ -216,6 +216,7 @@ pub fn listing() -> Listing {
         tasks,
         runtimes: vec![runtime(1, Some(33), 33), runtime(2, Some(9), 7), runtime(3, None, 1)],
         notes: vec!["app has no debug information\x1b[2J; build it with debug = 2".to_owned()],
+        ..Listing::default()
     }
 }
 
@@ -352,7 +353,7 @@ pub fn look_at_chain() -> Look {
     .into();
     table.tasks.push(slot(82, 0, &serve, Some((&lock, Thing::Numbered(12)))));
     let kept = Kept::of(Found { table, ..found() }, None);
-    Look { listing: Listing::default(), has_memory: false, kept: Some(kept) }
+    Look { kept: Some(kept), ..Look::default() }
 }
 
 /// A table whose tasks wait for file operations, without memory.
@@ -365,7 +366,7 @@ pub fn look_at_operations() -> Look {
         .map(|(pid, command, (thread, tag))| slot(pid, 0, &serve, Some((command, Thing::Operation { thread, tag }))))
         .into();
     let kept = Kept::of(Found { table, ..found() }, None);
-    Look { listing: Listing::default(), has_memory: false, kept: Some(kept) }
+    Look { kept: Some(kept), ..Look::default() }
 }
 
 /// The tasks of that program, whose memory cannot be read.
@@ -373,5 +374,5 @@ pub fn look_at_table() -> Look {
     let kept = Kept::of(found(), None);
     let listing =
         Listing { notes: vec!["these are the tasks of the program's table alone".into()], ..Listing::default() };
-    Look { listing, has_memory: false, kept: Some(kept) }
+    Look { listing, kept: Some(kept), ..Look::default() }
 }

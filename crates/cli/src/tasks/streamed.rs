@@ -4,35 +4,41 @@ use std::borrow::Cow;
 
 use dyntrace_task_table::Seen;
 use dyntrace_tasks::census::CensusTask;
+use dyntrace_tasks::coverage::{Answer, Coverage};
 use dyntrace_tasks::listing::Task;
 use dyntrace_tasks::program::Program;
 use dyntrace_tasks::reading::{Described, Each};
 
 use super::groups::Groups;
 use super::ps::{Totals, drawn, foot, rows};
-use super::read::{Opened, alone, failure, process};
+use super::read::{Opened, REFUSED, alone, failure, process};
 use super::table::{self, Rows};
 use crate::exit::Failure;
 
 /// The lines of tasks that are alike, and the foot.
-pub fn text(opened: &Opened<'_, '_>) -> Result<String, Failure> {
+pub fn text(opened: &Opened<'_, '_>) -> Result<(String, Answer), Failure> {
     let streamed = match opened {
         Opened::Memory { program, described, is_stopped } => of_memory(program, described, *is_stopped)?,
         Opened::Table(pid, note) => Some(of_table(*pid, note.as_deref())?),
         Opened::Dead(_) => None,
     };
-    streamed.map_or_else(|| Ok(super::ps::text(&opened.look()?, false)), Ok)
+    if let Some((text, told)) = streamed {
+        return Ok((text, told.answer(false)));
+    }
+    let look = opened.look()?;
+    Ok((super::ps::text(&look, false), look.told().answer(false)))
 }
 
 /// The tasks of the table alone.
-fn of_table(pid: u32, note: Option<&str>) -> Result<String, Failure> {
+fn of_table(pid: u32, note: Option<&str>) -> Result<(String, Coverage), Failure> {
     let (found, mut notes) = alone(table::read_compact(pid, false)?, pid, note)?;
     let kept = Rows::of(found, std::iter::empty());
     let mut groups = Groups::default();
     let counts = kept.others([0, 0], |seen| groups.add_row(seen, kept.times()));
     notes.extend(kept.notes(&counts));
     let rows = rows(groups.list().iter(), Some(kept.times()), false);
-    Ok(drawn(&rows) + &foot(String::new(), Some(&counts), &notes))
+    let told = Coverage::with_gaps(note.map(|_| REFUSED.to_owned()).into_iter().collect());
+    Ok((drawn(&rows) + &foot(String::new(), Some(&counts), &told, &notes), told))
 }
 
 /// The tasks of one thread.
@@ -40,6 +46,7 @@ fn of_table(pid: u32, note: Option<&str>) -> Result<String, Failure> {
 struct Part {
     groups: Groups<'static>,
     totals: Totals,
+    told: Coverage,
     /// Tasks and jobs that are not in the table.
     without: [usize; 2],
     last: Option<Seen>,
@@ -52,18 +59,24 @@ impl Part {
         if seen.is_none() && !task.state.complete {
             self.without[usize::from(task.owner == 0)] += 1;
         }
+        self.told.add(&task, seen.is_some());
         self.groups.add(Cow::Owned(task), seen, rows.map(Rows::times));
     }
 
     fn append(&mut self, others: Part) {
         self.groups.append(others.groups);
         self.totals.append(others.totals);
+        self.told.append(others.told);
         self.without.iter_mut().zip(others.without).for_each(|(without, others)| *without += others);
     }
 }
 
 /// `None` if tasks must be compared with each other to find out which one of the table each is.
-fn of_memory(program: &Program, described: &Described<'_>, is_stopped: bool) -> Result<Option<String>, Failure> {
+fn of_memory(
+    program: &Program,
+    described: &Described<'_>,
+    is_stopped: bool,
+) -> Result<Option<(String, Coverage)>, Failure> {
     let read = |tasks: &[CensusTask]| {
         let found = process(program).map_or(Ok(None), |pid| table::read_compact(pid, is_stopped));
         found.map(|found| found.map(|found| Rows::of(found, tasks.iter().map(|task| task.id))))
@@ -87,5 +100,11 @@ fn of_memory(program: &Program, described: &Described<'_>, is_stopped: bool) -> 
         counts
     });
     let rows = rows(all.groups.list().iter(), kept.as_ref().map(Rows::times), false);
-    Ok(Some(drawn(&rows) + &foot(all.totals.text(&rest.runtimes), counts.as_ref(), &rest.notes)))
+    let mut told = all.told;
+    told.end(&rest.runtimes, &rest.unread);
+    if process(program).is_some() && !is_stopped {
+        told = told.also_in(&Coverage::default());
+    }
+    let foot = foot(all.totals.text(&rest.runtimes), counts.as_ref(), &told, &rest.notes);
+    Ok(Some((drawn(&rows) + &foot, told)))
 }

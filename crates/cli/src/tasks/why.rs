@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use anstyle::Style;
 use dyntrace_task_table::{Seen, State};
+use dyntrace_tasks::coverage::Coverage;
 use dyntrace_tasks::listing::{Await, Holder, Listing, SemaphoreOf, Task, WaitsFor};
 use dyntrace_tasks::locks::{Blocker, Locks, Through};
 
+use super::answer;
 use super::choose::Chosen;
 use super::fold::{fold, ids, summary};
 use super::read::Look;
@@ -42,6 +44,15 @@ pub fn stands(task: &Task) -> bool {
     !(task.state.running || task.state.notified || task.state.complete)
 }
 
+/// Whether `task` waits for a lock or permits.
+pub fn is_blocked_by_lock(task: &Task) -> bool {
+    let is_lock = |future: &&Await| {
+        let Some(WaitsFor::Semaphore { missing: 1.., closed: false, of, .. }) = future.waits_for else { return false };
+        of != SemaphoreOf::Channel
+    };
+    stands(task) && words::leaves(task).iter().any(is_lock)
+}
+
 /// Whether `task` may wait for another task's lock or end, or for a job of dyntrace's pool.
 fn is_blocked(task: &Task) -> bool {
     use WaitsFor::{File, Job, Join, Semaphore};
@@ -51,8 +62,8 @@ fn is_blocked(task: &Task) -> bool {
     stands(task) && words::leaves(task).iter().any(blocks)
 }
 
-/// The deadlocks and futurelocks, then all blocked tasks with their blockers, then the others' count.
-pub fn text(look: &Look, stuck: &Stuck) -> String {
+/// The deadlocks and futurelocks, then all blocked tasks with their blockers, then the others' count, and what was not seen.
+pub fn text(look: &Look, stuck: &Stuck, searched: &Coverage) -> String {
     let listing = &look.listing;
     let why = Why::of(look, stuck);
     let mut text = stuck.text(look);
@@ -85,7 +96,8 @@ pub fn text(look: &Look, stuck: &Stuck) -> String {
     }
     let by_table = of_table(look, None, stuck);
     text += &by_table;
-    text + &if look.has_memory { others(listing, &blocked, !by_table.is_empty()) } else { String::new() }
+    text += &if look.has_memory { others(listing, &blocked, !by_table.is_empty(), searched) } else { String::new() };
+    text + &answer::line(searched)
 }
 
 /// The waits of some tasks.
@@ -155,12 +167,16 @@ fn of_lock(future: &Await) -> (String, Option<u64>) {
 }
 
 /// How many tasks wait for something else. `is_told`: whether the table has told of some of them.
-fn others(listing: &Listing, blocked: &[&Task], is_told: bool) -> String {
+fn others(listing: &Listing, blocked: &[&Task], is_told: bool, searched: &Coverage) -> String {
     let count = listing.tasks.len() - blocked.len();
     let mut text = match (blocked.len(), count) {
         _ if is_told => String::new(),
-        (0, 0) => return "no tasks\n".to_owned(),
-        (0, _) => "no task waits for a lock, for another task's end or for a file operation\n".to_owned(),
+        (0, 0) => return "no task found\n".to_owned(),
+        (0, _) if searched.tasks > 0 && searched.seen() == 0 => String::new(),
+        (0, _) => {
+            let seen = if searched.unknown().is_some() { " that was seen" } else { "" };
+            format!("no task{seen} waits for a lock, for another task's end or for a file operation\n")
+        }
         _ => String::new(),
     };
     if count > 0 {
@@ -222,6 +238,8 @@ struct Why<'l> {
     deadlocked: HashSet<u64>,
     /// Those in deadlocks of the table, by their pids.
     stuck: HashSet<u64>,
+    /// The number of tasks that may hold locks which are not seen.
+    unseen: u64,
 }
 
 impl<'l> Why<'l> {
@@ -231,7 +249,8 @@ impl<'l> Why<'l> {
         let stuck = pids(stuck);
         let is_stuck = |task: &&Task| look.row(task).is_some_and(|seen| stuck.contains(&seen.task.pid));
         deadlocked.extend(look.listing.tasks.iter().filter(is_stuck).map(|task| task.address));
-        Why { look, locks: Locks::of(&look.listing), by_address: by_address(&look.listing), deadlocked, stuck }
+        let unseen = look.searched().unseen();
+        Why { look, locks: Locks::of(&look.listing), by_address: by_address(&look.listing), deadlocked, stuck, unseen }
     }
 
     /// The lines of tasks that wait for the same. Adds all tasks in them to `told`.
@@ -368,7 +387,7 @@ impl<'l> Why<'l> {
                 lines.push(format!("{indent}│  the lock says: {noted}"));
             } else if let Some(awaited) = awaited.filter(|_| is_for_room(leaf) && !is_granted(leaf)) {
                 self.follow_awaited(task, awaited, path, seen, indent, lines);
-            } else if let Some(unknown) = nobody(leaf).filter(|_| holders.is_empty()) {
+            } else if let Some(unknown) = nobody(leaf, self.unseen).filter(|_| holders.is_empty()) {
                 lines.push(format!("{indent}└─ {unknown}"));
             }
             let mut jobs: Vec<String> = alike.iter().filter_map(|leaf| words::job(leaf)).collect();
@@ -437,153 +456,22 @@ fn is_for_room(future: &Await) -> bool {
 }
 
 /// Explains a wait for a lock or a task if no task is known to hold it.
-fn nobody(future: &Await) -> Option<&'static str> {
-    match future.waits_for.as_ref()? {
-        WaitsFor::Semaphore { missing: 0, .. } => Some("it was granted, and the task has not run since"),
-        WaitsFor::Semaphore { closed: true, .. } => None,
+fn nobody(future: &Await, unseen: u64) -> Option<String> {
+    let told = match future.waits_for.as_ref()? {
+        WaitsFor::Semaphore { missing: 0, .. } => "it was granted, and the task has not run since",
+        WaitsFor::Semaphore { closed: true, .. } => return None,
         WaitsFor::Semaphore { of: SemaphoreOf::Channel, .. } => {
-            Some("the receiver of the channel makes room: which task that is, is not known")
+            "the receiver of the channel makes room: which task that is, is not known"
         }
-        WaitsFor::Semaphore { .. } => Some("no task is seen to hold it: the holder may be no task"),
-        WaitsFor::Join { .. } => Some("the task is not in the listing: it may have ended"),
-        _ => None,
-    }
+        WaitsFor::Semaphore { .. } if unseen > 0 => {
+            return Some(format!("no task that was seen holds it ({unseen} not seen): the holder may also be no task"));
+        }
+        WaitsFor::Semaphore { .. } => "no task is seen to hold it: the holder may be no task",
+        WaitsFor::Join { .. } => "the task is not in the listing: it may have ended",
+        _ => return None,
+    };
+    Some(told.to_owned())
 }
 
 #[cfg(test)]
-mod tests {
-    use dyntrace_tasks::listing::Chain;
-
-    use super::*;
-    use crate::tasks::sample;
-
-    fn plain(text: &str) -> String {
-        anstream::adapter::strip_str(text).to_string()
-    }
-
-    #[test]
-    fn all_blocked_tasks() {
-        let look = Look::of_memory(sample::listing());
-        assert_eq!(plain(&text(&look, &Stuck::of(&look.listing))), include_str!("golden/why.txt"));
-    }
-
-    #[test]
-    fn one_task_to_the_end() {
-        let look = Look::of_memory(sample::listing());
-        assert_eq!(plain(&text_of(&look, &Chosen::Task(8))), include_str!("golden/why-8.txt"));
-        assert_eq!(plain(&text_of(&look, &Chosen::Task(12))), include_str!("golden/why-12.txt"));
-    }
-
-    #[test]
-    fn a_task_that_was_given_its_lock_is_blocked_by_nobody() {
-        let mut task = sample::leaf_task(5, sample::mutex(0xa0));
-        let Chain::Read { root } = &mut task.chain else { unreachable!() };
-        if let Some(WaitsFor::Semaphore { missing, .. }) = &mut root.awaits[0].waits_for {
-            *missing = 0;
-        }
-        let look = Look::of_memory(Listing { tasks: vec![task], ..Listing::default() });
-        assert_eq!(
-            plain(&text_of(&look, &Chosen::Task(5))),
-            "task 5, idle: app::serve\n\
-             waits at src/main.rs:50 for Mutex 0xa0 (0 free, granted)\n\
-             └─ it was granted, and the task has not run since\n"
-        );
-        assert_eq!(
-            plain(&text(&look, &Stuck::default())),
-            "no task waits for a lock, for another task's end or for a file operation\n1 other task: 1 x Mutex 0xa0, granted\n"
-        );
-    }
-
-    #[test]
-    fn tasks_that_are_alike_show_each_of_their_sockets() {
-        let socket = |number| WaitsFor::Descriptor {
-            descriptor: number,
-            describes: Some(format!("tcp 127.0.0.1:80 to 127.0.0.1:400{number}")),
-            ready: None,
-        };
-        let either = |id, number| sample::either(id, vec![sample::mutex(0xa0), socket(number)]);
-        let tasks: Vec<Task> = (5..10).map(|number| either(number as u64, number)).collect();
-        let look = Look::of_memory(Listing { tasks, ..Listing::default() });
-        assert_eq!(
-            plain(&text(&look, &Stuck::default())),
-            "5 tasks (5, 6, 7, ...), idle: app::serve\n\
-             waits at src/main.rs:50 for Mutex 0xa0 (0 free, 1 missing)\n\
-             └─ no task is seen to hold it: the holder may be no task\n\
-             waits at src/main.rs:50, each for one of 5: tcp 127.0.0.1:80 to 127.0.0.1:4005 (descriptor 5); \
-             tcp 127.0.0.1:80 to 127.0.0.1:4006 (descriptor 6); tcp 127.0.0.1:80 to 127.0.0.1:4007 (descriptor 7); ...\n\n"
-        );
-    }
-
-    #[test]
-    fn a_task_that_is_told_below_another_one_is_not_told_again() {
-        let file = sample::waits().find(|waits| matches!(waits, WaitsFor::File(_))).unwrap();
-        let join = WaitsFor::Join { address: 6 << 8, task: Some(6) };
-        let tasks = vec![sample::leaf_task(5, join), sample::leaf_task(6, file)];
-        let listing = Listing { tasks, ..Listing::default() };
-        assert_eq!(
-            plain(&text(&Look::of_memory(listing), &Stuck::default())),
-            "task 5, idle: app::serve\n\
-             waits at src/main.rs:50 for join of task 6\n\
-             └─ task 6, idle: app::serve\n   \
-             waits at src/main.rs:50 for OPEN of /srv/a\\x1b[2J, operation {1,7}, user tag req-7\n   \
-             └─ run by thread 4711, io\\x1b[2J: asleep in openat\n\n"
-        );
-    }
-
-    #[test]
-    fn a_task_has_the_user_tag_of_the_future_that_it_awaits() {
-        let mut task = sample::leaf_task(5, sample::mutex(0xa0));
-        let Chain::Read { root } = &mut task.chain else { unreachable!() };
-        root.awaits[0].user_tag = Some("req-7\x1b[2J".into());
-        assert_eq!(plain(&name(&task)), r"task 5, idle, user tag req-7\x1b[2J: app::serve");
-    }
-
-    #[test]
-    fn tasks_with_the_same_id_are_told_apart() {
-        let mut listing = sample::listing();
-        let mut twin = listing.tasks[1].clone();
-        (twin.address, twin.scheduler) = (0x9000, 0x60);
-        listing.tasks.push(twin);
-        let look = Look::of_memory(listing);
-        let of = |only: Option<u64>| blockers(&look, only.map(Chosen::Task).as_ref()).into_keys().collect::<Vec<_>>();
-        assert_eq!(of(Some(5)), [5 << 8, 0x9000]);
-        assert!(of(None).starts_with(&[3 << 8, 5 << 8, 8 << 8]));
-    }
-
-    #[test]
-    fn a_program_without_tasks() {
-        assert_eq!(text(&Look::of_memory(Listing::default()), &Stuck::default()), "no tasks\n");
-    }
-
-    #[test]
-    fn waits_of_a_program_with_a_table() {
-        let stuck = |look: &Look| Stuck::of(&look.listing);
-        let (look, alone) = (sample::look(), sample::look_at_table());
-        assert_eq!(plain(&text(&look, &stuck(&look))), include_str!("golden/why-table.txt"));
-        assert_eq!(plain(&text(&alone, &stuck(&alone))), include_str!("golden/why-table-alone.txt"));
-        let chain = sample::look_at_chain();
-        assert_eq!(plain(&text(&chain, &Stuck::of_look(&chain))), include_str!("golden/why-chain.txt"));
-        let mut operations = sample::look_at_operations();
-        assert_eq!(
-            plain(&text(&operations, &stuck(&operations))),
-            "2 tasks wait in READ (2 different) for 42.0 s, by the table\n\
-             <0.80.0>, <0.81.0>, app::serve spawned at src/main.rs:12, idle for 40.0 s, 161 polls, busy 241.5ms, longest 250.0µs\n\n\
-             1 task waits in FDATASYNC {1,9} for 42.0 s, by the table\n\
-             <0.82.0>, app::serve spawned at src/main.rs:12 by <0.2.0>, idle for 40.0 s, 82 polls, busy 123.0ms, longest 250.0µs\n\n\
-             1 task waits in OPEN {1,7} for 42.0 s, by the table\n\
-             <0.83.0>, app::serve spawned at src/main.rs:12 by <0.2.0>, idle for 40.0 s, 83 polls, busy 124.5ms, longest 250.0µs\n\n"
-        );
-        // Another task in memory has the operation's future.
-        operations.listing = sample::listing();
-        let told = plain(&text(&operations, &Stuck::default()));
-        let known = "polls, busy 124.5ms, longest 250.0µs\n\
-                     └─ by memory: OPEN of /srv/a\\x1b[2J, operation {1,7}, user tag req-7\n   \
-                     └─ run by thread 4711, io\\x1b[2J: asleep in openat\n\n";
-        assert!(
-            told.contains("1 task waits in OPEN {1,7} for 42.0 s, by the table\n") && told.contains(known),
-            "{told}"
-        );
-        let tagged = Chosen::Named("transfer 1".to_owned(), None);
-        assert_eq!(plain(&text_of(&look, &tagged)), include_str!("golden/why-table-tag.txt"));
-    }
-}
+mod tests;

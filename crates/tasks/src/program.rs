@@ -69,15 +69,14 @@ impl Program {
         let root = source.process().map(|process| process.proc("root"));
         let code = image::code(&images);
         let mut all = Vec::new();
-        for index in 0..images.len() {
-            let mut vtables = vtables::find(&source, index, &images[index], &code).unwrap_or_else(|error| {
+        for (index, image) in images.iter_mut().enumerate() {
+            let mut vtables = vtables::find(&source, index, image, &code).unwrap_or_else(|error| {
                 notes.push(error.to_string());
                 Vec::new()
             });
             if vtables.is_empty() {
                 continue;
             }
-            let image = &mut images[index];
             if image.debug_file.is_none() {
                 image.debug_file = debug_file::find(root.as_deref(), image);
             }

@@ -60,7 +60,7 @@ impl Gaps {
     pub(super) fn may_read(&self, address: u64, length: usize) -> bool {
         let end = address.saturating_add(length as u64);
         let first = self.gaps.partition_point(|gap| gap.range.end <= address);
-        let gaps = self.gaps[first..].iter().take_while(|gap| gap.range.start < end);
+        let mut gaps = self.gaps[first..].iter().take_while(|gap| gap.range.start < end);
         let may_read = |gap: &Gap| {
             let is_present = self.is_present(gap.range.start.max(address)..gap.range.end.min(end));
             if !is_present {
@@ -68,7 +68,7 @@ impl Gaps {
             }
             is_present
         };
-        gaps.fold(true, |all, gap| all && may_read(gap))
+        gaps.all(may_read)
     }
 
     fn is_present(&self, range: Range<u64>) -> bool {

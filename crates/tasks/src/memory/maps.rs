@@ -157,9 +157,9 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsysca
     #[test]
     fn parts_of_many_mappings_are_found() {
         let map = |number: u64| Mapping {
-            range: number << 12..number + 1 << 12,
+            range: number * 4096..(number + 1) * 4096,
             executable: number.is_multiple_of(2),
-            offset: number / 4 << 12,
+            offset: number / 4 * 4096,
             inode: 1 + number % 2,
             path: format!("/lib/{}", number % 4),
             ..parse(MAPS.as_bytes())[0].clone()

@@ -6,8 +6,12 @@ use std::net::Shutdown;
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use super::directory::{Directory, variable};
@@ -17,8 +21,12 @@ use super::protocol::{self, GREETING, Record, Reply, Request};
 
 /// How long a process may take to greet.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a message may take from its first byte to its last one.
+const WHOLE: Duration = Duration::from_secs(15);
 
 /// A connection to the control socket of a process. Sessions started over it end with it.
+///
+/// The process may be hostile: each message has a limit for all its bytes together.
 #[derive(Debug)]
 pub struct Connection {
     pid: u32,
@@ -26,6 +34,10 @@ pub struct Connection {
     arrived: Vec<u8>,
     /// An answer that was not waited for may still come: no later one can be told from it.
     is_unusable: bool,
+    /// An [`Ender`] waits no longer.
+    is_given_up: Arc<AtomicBool>,
+    /// How long a message may take that has begun.
+    whole: Duration,
 }
 
 impl Connection {
@@ -38,11 +50,15 @@ impl Connection {
     pub fn open(pid: u32) -> Result<Connection, ControlError> {
         let process = Process::find(pid)?;
         let stream = process.connect()?;
-        let mut connection = Connection { pid, stream, arrived: Vec::new(), is_unusable: false };
-        connection.wait_at_most(Some(PATIENCE))?;
-        connection.exchange(GREETING)?;
-        connection.wait_at_most(None)?;
+        let mut connection = Connection::over(pid, stream)?;
+        connection.exchange(GREETING, Some(PATIENCE))?;
         Ok(connection)
+    }
+
+    fn over(pid: u32, stream: UnixStream) -> Result<Connection, ControlError> {
+        stream.set_nonblocking(true).map_err(ControlError::system(format!("talk to process {pid}")))?;
+        let is_given_up = Arc::default();
+        Ok(Connection { pid, stream, arrived: Vec::new(), is_unusable: false, is_given_up, whole: WHOLE })
     }
 
     /// The processes of this user that have a control socket, by their numbers.
@@ -56,36 +72,45 @@ impl Connection {
         directory.processes().map_err(ControlError::system("list the control sockets"))
     }
 
-    /// Sends a request and waits for the answer.
+    /// Sends a request and waits for the answer: until it begins as long as the process takes, then 15 seconds.
     ///
     /// # Errors
     ///
     /// [`ControlError::Refused`] if the process refuses; others if it has ended or its answer is invalid.
     pub fn request(&mut self, request: &Request) -> Result<Vec<Record>, ControlError> {
-        self.exchange(&request.to_string())
+        self.exchange(&request.to_string(), None)
     }
 
-    /// Like [`request`](Connection::request), with a limit on the wait for each piece of the answer, as the process may be stopped.
+    /// Like [`request`](Connection::request), with a limit on the time until the whole answer is there, as the process may be stopped.
     ///
     /// # Errors
     ///
     /// [`ControlError::Silent`] if it takes longer. The connection is unusable then: each later request has this error.
     pub fn request_within(&mut self, request: &Request, limit: Duration) -> Result<Vec<Record>, ControlError> {
-        self.wait_at_most(Some(limit))?;
-        let answer = self.request(request);
-        self.is_unusable |= matches!(answer, Err(ControlError::Silent(_)));
-        self.wait_at_most(None)?;
-        answer
+        self.exchange(&request.to_string(), Some(limit))
     }
 
-    /// Waits for the next message of a trace.
+    /// Waits for the next message of a trace: until it begins as long as the process takes, then 15 seconds.
     ///
     /// # Errors
     ///
     /// [`ControlError::System`] with [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) at the end; others if a message is invalid.
     pub fn hear(&mut self) -> Result<Vec<Record>, ControlError> {
+        self.hear_until(None)
+    }
+
+    /// Like [`hear`](Connection::hear), with a limit on the time until the whole message is there.
+    ///
+    /// # Errors
+    ///
+    /// [`ControlError::Silent`] if it takes longer, and others as of [`hear`](Connection::hear).
+    pub fn hear_within(&mut self, limit: Duration) -> Result<Vec<Record>, ControlError> {
+        self.hear_until(Instant::now().checked_add(limit))
+    }
+
+    fn hear_until(&mut self, deadline: Option<Instant>) -> Result<Vec<Record>, ControlError> {
         let pid = self.pid;
-        let Reply(said) = self.receive()?.parse().map_err(|source| ControlError::Protocol { pid, source })?;
+        let Reply(said) = self.receive(deadline)?.parse().map_err(|source| ControlError::Protocol { pid, source })?;
         said.map_err(|why| ControlError::Refused { pid, why })
     }
 
@@ -96,7 +121,8 @@ impl Connection {
     /// No descriptor is left.
     pub fn ender(&self) -> Result<Ender, ControlError> {
         let doing = format!("watch the connection to process {}", self.pid);
-        self.stream.try_clone().map(Ender).map_err(ControlError::system(doing))
+        let stream = self.stream.try_clone().map_err(ControlError::system(doing))?;
+        Ok(Ender { stream, is_given_up: Arc::clone(&self.is_given_up) })
     }
 
     /// Whether the process has not closed the connection. Does not block.
@@ -106,59 +132,113 @@ impl Connection {
         !matches!(rustix::net::recv(&self.stream, &mut byte, flags), Ok((_, 0)) | Err(rustix::io::Errno::CONNRESET))
     }
 
-    fn exchange(&mut self, message: &str) -> Result<Vec<Record>, ControlError> {
+    fn exchange(&mut self, message: &str, limit: Option<Duration>) -> Result<Vec<Record>, ControlError> {
         let pid = self.pid;
         if self.is_unusable {
             return Err(ControlError::Silent(pid));
         }
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
         let protocol = |source| ControlError::Protocol { pid, source };
         // If this fails, the process has closed the connection, perhaps after an answer that can still be read.
-        let written = self.stream.write_all(&protocol::frame(message).map_err(protocol)?);
-        match self.hear() {
-            Err(ControlError::System { .. }) if written.is_err() => {
-                written.map(|()| Vec::new()).map_err(ControlError::system(format!("talk to process {pid}")))
-            }
-            other => other,
+        let sent = self.send(&protocol::frame(message).map_err(protocol)?, deadline);
+        match (sent, self.is_unusable) {
+            (Ok(()), _) => self.hear_until(deadline),
+            (sent @ Err(_), true) => sent.map(|()| Vec::new()),
+            (sent, false) => match self.hear_until(deadline) {
+                Err(ControlError::System { .. }) => sent.map(|()| Vec::new()),
+                other => other,
+            },
         }
     }
 
-    fn receive(&mut self) -> Result<String, ControlError> {
+    fn send(&mut self, mut bytes: &[u8], deadline: Option<Instant>) -> Result<(), ControlError> {
+        let whole = self.is_whole_until(deadline);
+        while !bytes.is_empty() {
+            match self.stream.write(bytes) {
+                Ok(length) => bytes = &bytes[length..],
+                Err(error) => self.wait(error, PollFlags::OUT, whole, "talk to")?,
+            }
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, deadline: Option<Instant>) -> Result<String, ControlError> {
         let pid = self.pid;
+        let mut whole = None;
         loop {
             if let Some(message) =
                 protocol::take(&mut self.arrived).map_err(|source| ControlError::Protocol { pid, source })?
             {
                 return Ok(message);
             }
+            if whole.is_none() && !self.arrived.is_empty() {
+                whole = self.is_whole_until(deadline);
+            }
             let mut piece = [0; 4096];
             match self.stream.read(&mut piece) {
+                // It is this process that has closed the connection.
+                Ok(0) if self.is_given_up.load(Ordering::Relaxed) => return Err(ControlError::Silent(pid)),
                 Ok(0) => {
                     let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has closed the connection");
                     return Err(ControlError::system(format!("hear from process {pid}"))(ended));
                 }
                 Ok(length) => self.arrived.extend_from_slice(&piece[..length]),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(ControlError::Silent(pid)),
-                Err(error) => return Err(ControlError::system(format!("hear from process {pid}"))(error)),
+                Err(error) => self.wait(error, PollFlags::IN, whole.or(deadline), "hear from")?,
             }
         }
     }
 
-    fn wait_at_most(&self, limit: Option<Duration>) -> Result<(), ControlError> {
-        let set = self.stream.set_read_timeout(limit).and_then(|()| self.stream.set_write_timeout(limit));
-        set.map_err(ControlError::system(format!("talk to process {}", self.pid)))
+    /// When a message that begins now must be whole.
+    fn is_whole_until(&self, deadline: Option<Instant>) -> Option<Instant> {
+        Instant::now().checked_add(self.whole).into_iter().chain(deadline).min()
+    }
+
+    /// Waits until the failed call can be repeated; fails if its error is another one, or at the deadline.
+    fn wait(
+        &mut self,
+        error: io::Error,
+        until: PollFlags,
+        deadline: Option<Instant>,
+        doing: &str,
+    ) -> Result<(), ControlError> {
+        match error.kind() {
+            io::ErrorKind::Interrupted => return Ok(()),
+            io::ErrorKind::WouldBlock => {}
+            _ => return Err(ControlError::system(format!("{doing} process {}", self.pid))(error)),
+        }
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        // A time that the kernel cannot take has no end.
+        let limit = left.and_then(|left| Timespec::try_from(left).ok());
+        match poll(&mut [PollFd::new(&self.stream, until)], limit.as_ref()) {
+            Ok(0) => {
+                self.is_unusable = true;
+                Err(ControlError::Silent(self.pid))
+            }
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(ControlError::system(format!("{doing} process {}", self.pid))(error.into())),
+        }
     }
 }
 
 /// Ends a trace over a connection.
 #[derive(Debug)]
-pub struct Ender(UnixStream);
+pub struct Ender {
+    stream: UnixStream,
+    is_given_up: Arc<AtomicBool>,
+}
 
 impl Ender {
     /// Ends the trace. Its last messages can still be received.
     pub fn end(&self) {
         // It fails if the process has ended.
-        let _ = self.0.shutdown(Shutdown::Write);
+        let _ = self.stream.shutdown(Shutdown::Write);
+    }
+
+    /// Closes the connection: a thread that waits for messages gets [`ControlError::Silent`].
+    pub fn give_up(&self) {
+        // Relaxed: the system call comes after it, and wakes the thread that reads it.
+        self.is_given_up.store(true, Ordering::Relaxed);
+        let _ = self.stream.shutdown(Shutdown::Both);
     }
 }
 
@@ -186,7 +266,8 @@ impl Process {
         let uid = effective_user(&status)
             .map_or_else(|| proc.metadata().map(|metadata| metadata.uid()), Ok)
             .map_err(missing)?;
-        let doing = format!("read the environment of process {pid}, which only its user and root can");
+        let doing =
+            format!("read the environment of process {pid}, which takes its user or the capability CAP_SYS_PTRACE");
         let environment = fs::read(proc.join("environ")).map_err(ControlError::system(doing))?;
         Ok(Process { pid, uid, own_number, environment, root: proc.join("root") })
     }
@@ -257,6 +338,72 @@ mod tests {
         let status = "Name:\tx\nUid:\t1000\t1001\t1002\t1003\nNSpid:\t4711\t12\n";
         assert_eq!((own_number(status), effective_user(status)), (Some(12), Some(1001)));
         assert_eq!((own_number(""), effective_user("")), (None, None));
+    }
+
+    /// Sends the bytes one at a time, and then again and again, until nobody receives them.
+    fn drip(bytes: Vec<u8>) -> Connection {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        std::thread::spawn(move || {
+            for byte in bytes.iter().cycle() {
+                if theirs.write_all(&[*byte]).is_err() {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        Connection::over(1, ours).unwrap()
+    }
+
+    /// More bytes than arrive while a test lasts.
+    fn endless() -> Vec<u8> {
+        [&60_000_u32.to_le_bytes()[..], &[b' '; 60_000]].concat()
+    }
+
+    #[test]
+    fn an_answer_has_one_limit_for_all_its_bytes() {
+        const SHORT: Duration = Duration::from_millis(50);
+        let is_silent = |answer| assert!(matches!(answer, Err(ControlError::Silent(1))), "{answer:?}");
+        let mut connection = drip(endless());
+        is_silent(connection.request_within(&Request::Metrics, SHORT));
+        is_silent(connection.request(&Request::Metrics));
+        is_silent(drip(endless()).hear_within(SHORT));
+        // Of a stream, only a message that has begun has a limit.
+        let mut connection = drip(endless());
+        connection.whole = SHORT;
+        is_silent(connection.hear());
+        // Nobody reads this request.
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let mut connection = Connection::over(1, ours).unwrap();
+        connection.whole = SHORT;
+        let longest = Request::Code(Record::default().with("x", "y".repeat(60_000)));
+        let answer = (0..100).find_map(|_| connection.exchange(&longest.to_string(), Some(SHORT)).err());
+        assert!(matches!(answer, Some(ControlError::Silent(1))), "{answer:?}");
+    }
+
+    #[test]
+    fn messages_that_arrive_in_time_are_heard_one_by_one() {
+        let mut connection = drip([protocol::frame("ok\nx=1").unwrap(), protocol::frame("ok\nx=2").unwrap()].concat());
+        for expected in [1, 2, 1, 2] {
+            assert_eq!(connection.hear().unwrap()[0].number("x"), Some(expected));
+        }
+    }
+
+    #[test]
+    fn an_ender_ends_the_wait_for_a_process_that_goes_on() {
+        let mut connection = drip(protocol::frame("ok\nx=1").unwrap());
+        let ender = connection.ender().unwrap();
+        ender.end();
+        connection.hear().unwrap();
+        ender.give_up();
+        let end = std::iter::repeat_with(|| connection.hear()).find_map(Result::err);
+        assert!(matches!(end, Some(ControlError::Silent(1))), "{end:?}");
+        // Also of one that says nothing, and is waited for.
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let mut connection = Connection::over(1, ours).unwrap();
+        let ender = connection.ender().unwrap();
+        let waits = std::thread::spawn(move || connection.hear());
+        ender.give_up();
+        assert!(matches!(waits.join().unwrap(), Err(ControlError::Silent(1))));
     }
 
     #[test]

@@ -79,9 +79,7 @@ impl Directory {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
         rustix::net::connect(&socket, &SocketAddrUnix::new(self.by_descriptor(&name(pid)))?)?;
-        let stream = UnixStream::from(socket);
-        stream.set_nonblocking(false)?;
-        Ok(stream)
+        Ok(socket.into())
     }
 
     /// The processes that have a socket, including dead ones.

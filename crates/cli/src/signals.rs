@@ -1,7 +1,11 @@
 //! The signals that this process receives while it runs a command.
+//!
+//! One thread receives them all, from the first call of this room on. Each signal goes to the command's receiver. Before there is one, and
+//! after it is gone, a signal ends the command at once: then the cleanups run first, such as the removal of temporary files.
 
-use std::mem;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::collections::BTreeMap;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -36,32 +40,81 @@ pub enum Notice {
     ChildChanged,
 }
 
-/// Calls `tell` for every signal, in a thread of its own. `tell` returns false if there is no receiver any more. The first such signal is
-/// dropped: the user may have meant the wait that has just ended. The second one acts as if nobody had asked for signals. Signals that were
-/// ignored when this process started, as with `nohup`, stay ignored, here and in the command.
-pub fn receive(tell: impl Fn(Notice) -> bool + Send + 'static) -> anyhow::Result<()> {
-    // Bit 0 is signal 1.
-    let ignored = process::own_mask("SigIgn").unwrap_or(0);
-    let wanted = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD];
-    let wanted = wanted.into_iter().filter(|number| ignored & (1 << (number - 1)) == 0);
-    let mut signals = SignalsInfo::<WithRawSiginfo>::new(wanted).context("cannot receive signals")?;
-    thread::spawn(move || {
-        let mut is_one_dropped = false;
-        for info in signals.forever() {
-            let notice = if info.si_signo == SIGCHLD {
-                Notice::ChildChanged
-            } else {
-                Notice::Signal(Signal { number: info.si_signo, is_from_terminal: is_from_terminal(&info) })
-            };
-            if !tell(notice)
-                && let Notice::Signal(signal) = notice
-                && signal.ends_command()
-                && mem::replace(&mut is_one_dropped, true)
-            {
-                let _ = emulate_default_handler(signal.number);
-            }
+/// The outcome of handing a notice to the receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    Received,
+    /// The receiver does not act on the notices before.
+    EndNow,
+    /// There is no receiver any more.
+    Gone,
+}
+
+static ROOM: Mutex<Room> =
+    Mutex::new(Room { is_started: false, tell: None, is_one_dropped: false, cleanups: BTreeMap::new(), next: 0 });
+
+struct Room {
+    is_started: bool,
+    tell: Option<Box<dyn FnMut(Notice) -> Told + Send>>,
+    is_one_dropped: bool,
+    cleanups: BTreeMap<u64, Box<dyn Fn() + Send>>,
+    next: u64,
+}
+
+fn room() -> MutexGuard<'static, Room> {
+    ROOM.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Room {
+    /// Starts the thread. Signals that were ignored when this process started, as with `nohup`, stay ignored, here and in the command.
+    fn start(&mut self) -> anyhow::Result<()> {
+        if self.is_started {
+            return Ok(());
         }
-    });
+        // Bit 0 is signal 1.
+        let ignored = process::own_mask("SigIgn").unwrap_or(0);
+        let wanted = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD];
+        let wanted = wanted.into_iter().filter(|number| ignored & (1 << (number - 1)) == 0);
+        let mut signals = SignalsInfo::<WithRawSiginfo>::new(wanted).context("cannot receive signals")?;
+        thread::spawn(move || {
+            for info in signals.forever() {
+                room().take(if info.si_signo == SIGCHLD {
+                    Notice::ChildChanged
+                } else {
+                    Notice::Signal(Signal { number: info.si_signo, is_from_terminal: is_from_terminal(&info) })
+                });
+            }
+        });
+        self.is_started = true;
+        Ok(())
+    }
+
+    fn take(&mut self, notice: Notice) {
+        let told = self.tell.as_mut().map_or(Told::EndNow, |tell| tell(notice));
+        let Notice::Signal(signal) = notice else { return };
+        let ends = match told {
+            Told::Received => false,
+            Told::EndNow => true,
+            // The user may have meant the wait that has just ended.
+            Told::Gone => signal.ends_command() && std::mem::replace(&mut self.is_one_dropped, true),
+        };
+        if ends && signal.ends_command() {
+            self.cleanups.values().for_each(|cleanup| cleanup());
+            let _ = emulate_default_handler(signal.number);
+        }
+    }
+}
+
+/// Calls `tell` for every signal and every change of a child. `tell` returns false if there is no receiver any more. The first signal after
+/// that is dropped, the second one ends the command.
+pub fn receive(tell: impl Fn(Notice) -> bool + Send + 'static) -> anyhow::Result<()> {
+    receive_by(move |notice| if tell(notice) { Told::Received } else { Told::Gone })
+}
+
+fn receive_by(tell: impl FnMut(Notice) -> Told + Send + 'static) -> anyhow::Result<()> {
+    let mut room = room();
+    room.start()?;
+    room.tell = Some(Box::new(tell));
     Ok(())
 }
 
@@ -75,6 +128,68 @@ pub fn next<T>(notices: &Receiver<T>, pause: Duration) -> anyhow::Result<Option<
         Ok(notice) => Ok(Some(notice)),
         Err(RecvTimeoutError::Timeout) => Ok(None),
         Err(RecvTimeoutError::Disconnected) => bail!("the thread that receives signals has ended"),
+    }
+}
+
+/// The signals that ask a command to end which watches, follows or serves: all but those that users define.
+pub struct Interrupts(Receiver<Signal>);
+
+impl Interrupts {
+    /// Receives them from now on. That `last` of them ends the command at once, as it may wait for a process, a disk or a reader of its
+    /// output. `timeout` sends each signal to the process and to its group, so it may arrive twice.
+    pub fn receive(last: u32) -> anyhow::Result<Interrupts> {
+        let (sender, receiver) = mpsc::channel();
+        let mut received = 0;
+        receive_by(move |notice| match notice {
+            Notice::Signal(signal) if signal.ends_command() => {
+                received += 1;
+                match sender.send(signal) {
+                    _ if received >= last => Told::EndNow,
+                    Ok(()) => Told::Received,
+                    Err(_) => Told::Gone,
+                }
+            }
+            _ => Told::Received,
+        })?;
+        Ok(Interrupts(receiver))
+    }
+
+    /// Waits at most `pause` for the next one. Returns `None` if none came.
+    pub fn wait(&self, pause: Duration) -> Option<Signal> {
+        match self.0.recv_timeout(pause) {
+            Ok(signal) => Some(signal),
+            Err(RecvTimeoutError::Timeout) => None,
+            // Another receiver has taken over.
+            Err(RecvTimeoutError::Disconnected) => {
+                thread::sleep(pause);
+                None
+            }
+        }
+    }
+
+    /// Waits for the next one.
+    pub fn wait_long(&self) -> Option<Signal> {
+        self.0.recv().ok()
+    }
+}
+
+/// A cleanup that runs if a signal ends the command at once. Dropping this takes it back.
+#[derive(Debug)]
+pub struct Cleanup(u64);
+
+/// Registers a cleanup. It must not wait for another thread.
+pub fn clean_up(cleanup: impl Fn() + Send + 'static) -> anyhow::Result<Cleanup> {
+    let mut room = room();
+    room.start()?;
+    room.next += 1;
+    let number = room.next;
+    room.cleanups.insert(number, Box::new(cleanup));
+    Ok(Cleanup(number))
+}
+
+impl Drop for Cleanup {
+    fn drop(&mut self) {
+        room().cleanups.remove(&self.0);
     }
 }
 

@@ -1,6 +1,7 @@
 //! `dyntrace snapshot`: writes the last events of a process to a trace.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use dyntrace::recorder::control::protocol::{Record, Request};
 
@@ -23,6 +24,9 @@ Exit status:
    3  events were lost
    4  the trace is damaged
   65  there is no such process or session, or the process does not allow control";
+
+/// How long the process may take to copy the events, which may be gigabytes.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -48,7 +52,7 @@ pub fn snapshot(arguments: &Arguments) -> Outcome {
         format!("keeps no last events: start dyntrace record -p {pid} --overwrite, and take snapshots while it runs");
     let session = process::session(&mut connection, pid, session, overwrites, &none)?;
     let directory = folder::choose(arguments.output.as_deref(), "snapshot")?;
-    connection.request(&Request::Snapshot(session, directory.clone())).map_err(process::refusal)?;
+    connection.request_within(&Request::Snapshot(session, directory.clone()), PATIENCE).map_err(process::refusal)?;
     let summary = Summary::of(&directory)?;
     let status = summary.say_losses();
     let line = if arguments.json { summary.json() } else { summary.line("copying") };

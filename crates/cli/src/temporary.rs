@@ -1,17 +1,18 @@
 //! Temporary folders of this command, for itself and for programs that it starts.
 //!
-//! Tracers read scripts there by path, as root, so no other user may be able to replace a folder of that path. The next command removes
-//! the folder of a killed one.
+//! Tracers read scripts there by path, as root, so no other user may be able to replace a folder of that path. A signal that ends the
+//! command removes the folder, too; the next command removes that of a killed one.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use dyntrace_folders::Scratch;
+use dyntrace_folders::{Folder, Scratch};
 
 use crate::escape;
+use crate::signals::{self, Cleanup};
 
 /// A folder. Dropping this removes it.
-pub struct Temporary(Option<Scratch>);
+pub struct Temporary(Option<Scratch>, #[expect(dead_code, reason = "kept until the end")] Cleanup);
 
 impl Temporary {
     /// Creates a folder in `$TMPDIR`, or in `/tmp` if that is not set.
@@ -21,10 +22,15 @@ impl Temporary {
         let scratch = Scratch::make(&place, "dyntrace-run").with_context(|| {
             anyhow!("cannot make a temporary folder in {}: set TMPDIR to another place", escape::path(&place))
         })?;
-        Ok(Temporary(Some(scratch)))
+        let path = scratch.path().to_owned();
+        // After a failure, the next command removes it.
+        let cleanup = signals::clean_up(move || {
+            remove(&path);
+        })?;
+        Ok(Temporary(Some(scratch), cleanup))
     }
 
-    pub fn folder(&self) -> &dyntrace_folders::Folder {
+    pub fn folder(&self) -> &Folder {
         self.scratch().folder()
     }
 
@@ -42,4 +48,8 @@ impl Drop for Temporary {
         // After a failure, the next command removes it.
         let _ = self.0.take().map(Scratch::remove);
     }
+}
+
+fn remove(path: &Path) -> Option<()> {
+    Folder::open(path.parent()?).ok()?.remove_all(path.file_name()?).ok()
 }

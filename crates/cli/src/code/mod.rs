@@ -4,6 +4,7 @@ mod output;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use dyntrace::code::remote::Order;
@@ -11,7 +12,7 @@ use dyntrace::recorder::control::protocol::Request;
 
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
-use crate::record::process::{ask, connect, refusal};
+use crate::record::process::{PATIENCE, ask, connect, refusal};
 
 pub const HELP: &str = "\
 Examples:
@@ -120,7 +121,9 @@ fn absolute(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 /// Sends the order to the process, and prints the answer.
 pub fn code(arguments: &Arguments) -> Outcome {
     let order = arguments.action.order()?;
-    let records = ask(&mut connect(arguments.pid)?, &Request::Code(order.record())).map_err(refusal)?;
+    // A purge waits for calls that are inside the old version.
+    let limit = if matches!(order, Order::Purge(_)) { Duration::MAX } else { PATIENCE };
+    let records = ask(&mut connect(arguments.pid)?, &Request::Code(order.record()), limit).map_err(refusal)?;
     output::print(&order, &records, arguments.json)?;
     Ok(ExitCode::SUCCESS)
 }

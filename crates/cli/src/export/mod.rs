@@ -85,7 +85,7 @@ pub fn export(Arguments { pid, to, size, folder, sampling }: &Arguments) -> Outc
     let mut session = Session::start(*pid, place.directory(), *size, &PROBES)?;
     let mut live = Live::new(place.directory(), Spans::new(Queue::start(endpoint), sampling));
     say!("exporting the spans of process {pid} to {shown}; an interrupt ends it");
-    while session.goes_on()? {
+    while session.goes_on() {
         live.look()?;
     }
     session.stop()?;

@@ -1,7 +1,6 @@
 //! The recording of the process: the events of its operations, in circular files.
 
 use std::path::Path;
-use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
 use anyhow::anyhow;
@@ -14,7 +13,7 @@ use crate::escape;
 use crate::exit::Failure;
 use crate::metrics;
 use crate::record::process::{PATIENCE, connect, number, refusal};
-use crate::signals::{self, Notice};
+use crate::signals::Interrupts;
 use crate::view::PAUSE;
 
 /// How it stands with a recorded process.
@@ -27,11 +26,16 @@ pub enum State {
     Interrupted,
 }
 
-/// A session that ends with this value: the process ends sessions whose connection is closed.
+/// The number of the interrupt that does not wait for the process or the collector: the first one ends the recording, the second one the
+/// wait for the collector.
+const LAST: u32 = 3;
+
+/// A session that ends with this value.
 pub struct Session {
     connection: Connection,
-    notices: Receiver<Notice>,
+    interrupts: Interrupts,
     number: u32,
+    is_stopped: bool,
     /// The folder of the process in `/proc`.
     proc: String,
 }
@@ -40,8 +44,7 @@ impl Session {
     /// Starts a recording of these probes into circular files in `directory`, of `size` bytes for each thread.
     pub fn start(pid: u32, directory: &Path, size: u64, probes: &[&str]) -> Result<Session, Failure> {
         let mut connection = connect(pid)?;
-        let (sender, notices) = mpsc::channel();
-        signals::receive(move |notice| sender.send(notice).is_ok())?;
+        let interrupts = Interrupts::receive(LAST)?;
         let mut options = Options::new(directory);
         options.mode = Mode::Overwrite;
         options.size = Some(size);
@@ -55,22 +58,21 @@ impl Session {
             );
             return Err(error.into());
         }
-        Ok(Session { connection, notices, number: number(&started, "session")?, proc: format!("/proc/{pid}") })
+        let number = number(&started, "session")?;
+        Ok(Session { connection, interrupts, number, is_stopped: false, proc: format!("/proc/{pid}") })
     }
 
     /// Waits until it is time for the next look. Returns false after a signal that ends the command, and when the process has ended.
-    pub fn goes_on(&mut self) -> anyhow::Result<bool> {
-        Ok(self.wait(PAUSE)? == State::Runs)
+    pub fn goes_on(&mut self) -> bool {
+        self.wait(PAUSE) == State::Runs
     }
 
     /// Waits that long, or until a signal arrives.
-    pub fn wait(&mut self, pause: Duration) -> anyhow::Result<State> {
-        if let Some(Notice::Signal(signal)) = signals::next(&self.notices, pause)?
-            && signal.ends_command()
-        {
-            return Ok(State::Interrupted);
+    pub fn wait(&mut self, pause: Duration) -> State {
+        if self.interrupts.wait(pause).is_some() {
+            return State::Interrupted;
         }
-        Ok(if self.is_open() { State::Runs } else { State::Ended })
+        if self.is_open() { State::Runs } else { State::Ended }
     }
 
     /// The counts of the process.
@@ -80,7 +82,7 @@ impl Session {
 
     /// Ends the recording. Its files are complete then.
     pub fn stop(&mut self) -> Result<(), Failure> {
-        if !self.is_open() {
+        if std::mem::replace(&mut self.is_stopped, true) || !self.is_open() {
             return Ok(());
         }
         match self.connection.request_within(&Request::Stop(self.number), PATIENCE) {
@@ -93,11 +95,18 @@ impl Session {
 
     /// Whether another signal that ends the command has arrived.
     pub fn is_interrupted_again(&self) -> bool {
-        self.notices.try_iter().any(|notice| matches!(notice, Notice::Signal(signal) if signal.ends_command()))
+        self.interrupts.wait(Duration::ZERO).is_some()
     }
 
     /// Whether the process runs. A forked child may keep the socket open after it has ended.
     fn is_open(&mut self) -> bool {
         self.connection.is_open() && Path::new(&self.proc).exists()
+    }
+}
+
+impl Drop for Session {
+    /// Before the folder of its files is removed, also after an error.
+    fn drop(&mut self) {
+        let _ = self.stop();
     }
 }

@@ -21,7 +21,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use crate::escape;
 use crate::exit::{Failure, Outcome};
 use crate::record::process::{connect, refusal};
-use crate::signals::{self, Notice};
+use crate::signals::Interrupts;
 use crate::stdout;
 
 pub const HELP: &str = "\
@@ -88,6 +88,9 @@ pub fn of(connection: &mut Connection) -> Result<Figures, Failure> {
     Ok(read::figures(&records))
 }
 
+/// The number of the interrupt that ends the server at once.
+const LAST: u32 = 2;
+
 /// Why serving ends.
 enum End {
     Interrupt,
@@ -98,11 +101,8 @@ enum End {
 fn listen(pid: u32, address: SocketAddr) -> anyhow::Result<()> {
     let (sender, ends) = mpsc::channel();
     watch(pid, sender.clone())?;
-    let tell = move |notice| match notice {
-        Notice::Signal(signal) if signal.ends_command() => sender.send(End::Interrupt).is_ok(),
-        _ => true,
-    };
-    signals::receive(tell)?;
+    let interrupts = Interrupts::receive(LAST)?;
+    thread::spawn(move || interrupts.wait_long().is_some_and(|_| sender.send(End::Interrupt).is_ok()));
     let listener = TcpListener::bind(address)
         .with_context(|| format!("cannot listen on {address}; choose another address with --listen"))?;
     let address = listener.local_addr().context("cannot see which address this listens on")?;

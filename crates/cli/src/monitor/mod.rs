@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
-use crate::record::process::{connect, end_by_signal, is_end, refusal};
+use crate::record::process::{PATIENCE, connect, end, end_by_signal, is_end, refusal};
 use crate::stdout;
 
 pub use arguments::{Arguments, HELP};
@@ -28,7 +28,7 @@ pub fn monitor(arguments: &Arguments) -> Outcome {
     let zone = TimeZone::system();
     // Debug information is read before events come.
     let end = Stacks::open(arguments).with(|stacks| -> Result<Option<Record>, Failure> {
-        connection.request(&request).map_err(wrong)?;
+        connection.request_within(&request, PATIENCE).map_err(wrong)?;
         // From here on there is something to end.
         end_by_signal(connection.ender().map_err(refusal)?)?;
         if let Some(time) = arguments.length() {
@@ -67,7 +67,7 @@ fn wrong(error: ControlError) -> Failure {
 fn end_after(ender: Ender, time: std::time::Duration) -> anyhow::Result<()> {
     let wait = move || {
         std::thread::sleep(time);
-        ender.end();
+        end(&ender);
     };
     std::thread::Builder::new().spawn(wait).map(drop).context("cannot start the thread that ends the monitor")
 }

@@ -2,10 +2,8 @@
 
 use std::io;
 use std::path::Path;
-use std::process;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use dyntrace::recorder::Options;
@@ -13,27 +11,30 @@ use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace::recorder::control::{Connection, ControlError, Ender};
 
 use crate::exit::{self, Failure};
-use crate::signals::{self, Notice};
+use crate::signals::Interrupts;
 
 use super::attach::attach;
 use super::progress::{PAUSE, Progress};
 
 /// How long a process may take to start or end a session: ending one may take it ten seconds. It may be stopped.
 pub const PATIENCE: Duration = Duration::from_secs(15);
+/// The most messages of an answer.
+const PARTS: usize = 1024;
+/// The number of the interrupt that does not wait for the process. The first one ends the recording.
+const LAST: u32 = 3;
 
 /// Records process `pid` until a signal arrives or the process ends.
 pub fn record(pid: u32, options: &Options) -> Result<(), Failure> {
     let mut connection = connect(pid)?;
-    let (sender, notices) = mpsc::channel();
-    signals::receive(move |notice| sender.send(notice).is_ok())?;
+    let interrupts = Interrupts::receive(LAST)?;
     let started = connection.request_within(&Request::Start(options.clone()), PATIENCE).map_err(refusal)?;
     let session = number(&started, "session")?;
     let mut progress = Progress::new(&options.directory);
     let proc = format!("/proc/{pid}");
     // A forked child may keep the socket open after the process has ended.
     while connection.is_open() && Path::new(&proc).exists() {
-        match signals::next(&notices, PAUSE)? {
-            Some(Notice::Signal(signal)) if signal.ends_command() => {
+        match interrupts.wait(PAUSE) {
+            Some(_) => {
                 return match connection.request_within(&Request::Stop(session), PATIENCE) {
                     Ok(_) => Ok(()),
                     // The process ended meanwhile.
@@ -41,7 +42,6 @@ pub fn record(pid: u32, options: &Options) -> Result<(), Failure> {
                     Err(error) => Err(refusal(error)),
                 };
             }
-            Some(Notice::Signal(_) | Notice::ChildChanged) => {}
             None => progress.show(),
         }
     }
@@ -50,20 +50,16 @@ pub fn record(pid: u32, options: &Options) -> Result<(), Failure> {
 
 /// The first signal ends what the connection was asked for; the second one does not wait for the last counts.
 pub fn end_by_signal(ender: Ender) -> anyhow::Result<()> {
-    let is_ending = AtomicBool::new(false);
-    let tell = move |notice| {
-        if let Notice::Signal(signal) = notice
-            && signal.ends_command()
-        {
-            // Relaxed: only one thread uses it.
-            if is_ending.swap(true, Ordering::Relaxed) {
-                process::exit(128 + signal.number);
-            }
-            ender.end();
-        }
-        true
-    };
-    signals::receive(tell)
+    let interrupts = Interrupts::receive(2)?;
+    thread::spawn(move || interrupts.wait_long().is_some().then(|| end(&ender)));
+    Ok(())
+}
+
+/// Ends what the connection was asked for. A process that goes on nevertheless is not heard any more after [`PATIENCE`].
+pub fn end(ender: &Ender) {
+    ender.end();
+    thread::sleep(PATIENCE);
+    ender.give_up();
 }
 
 /// Whether an error of reading says that the process has ended.
@@ -79,12 +75,16 @@ pub fn connect(pid: u32) -> Result<Connection, Failure> {
     }
 }
 
-/// Sends a request whose answer may come in several parts.
-pub fn ask(connection: &mut Connection, request: &Request) -> Result<Vec<Record>, ControlError> {
-    let mut records = connection.request(request)?;
-    while records.last().and_then(|record| record.number("more")) == Some(1) {
+/// Sends a request whose answer may come in several parts. `limit` is for all of them.
+pub fn ask(connection: &mut Connection, request: &Request, limit: Duration) -> Result<Vec<Record>, ControlError> {
+    let begun = Instant::now();
+    let mut records = connection.request_within(request, limit)?;
+    for _ in 1..PARTS {
+        if records.last().and_then(|record| record.number("more")) != Some(1) {
+            break;
+        }
         records.pop();
-        records.extend(connection.hear()?);
+        records.extend(connection.hear_within(limit.saturating_sub(begun.elapsed()))?);
     }
     Ok(records)
 }
@@ -109,7 +109,7 @@ pub fn session(
     if let Some(session) = wanted {
         return Ok(session);
     }
-    let status = connection.request(&Request::Status).map_err(refusal)?;
+    let status = connection.request_within(&Request::Status, PATIENCE).map_err(refusal)?;
     let sessions = status.iter().filter(|record| fits(record)).filter_map(|record| record.number("session"));
     match *sessions.collect::<Vec<u64>>() {
         [session] => u32::try_from(session)

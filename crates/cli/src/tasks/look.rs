@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -19,9 +18,11 @@ use super::stuck::Stuck;
 use super::{Common, changes, ps, why};
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
-use crate::signals::{self, Notice};
+use crate::signals::Interrupts;
 use crate::stdout;
 
+/// The number of the interrupt that does not wait for the end of a look: the kernel lets the program go on then, too.
+const LAST: u32 = 3;
 /// Between the two looks that must both find a deadlock.
 const BETWEEN: Duration = Duration::from_millis(100);
 
@@ -183,34 +184,27 @@ pub fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// Interrupts of this command. With `--stop` it must not die of one, nor be stopped itself: the program would stay stopped.
-fn interrupts(common: &Common) -> anyhow::Result<Option<Receiver<i32>>> {
+fn interrupts(common: &Common) -> anyhow::Result<Option<Interrupts>> {
     if !common.stop {
         return Ok(None);
     }
-    let (sender, receiver) = channel();
-    let tell = move |notice| match notice {
-        Notice::Signal(signal) => sender.send(signal.number).is_ok(),
-        Notice::ChildChanged => true,
-    };
-    signals::receive(tell)?;
+    let interrupts = Interrupts::receive(LAST)?;
     // Nobody reads the flag.
     signal_hook::flag::register(SIGTSTP, Arc::default()).context("cannot receive signals")?;
-    Ok(Some(receiver))
+    Ok(Some(interrupts))
 }
 
 /// Sleeps. Returns the exit status if an interrupt ends the command.
-fn wait(interrupts: &Option<Receiver<i32>>, time: Duration) -> Option<ExitCode> {
-    match interrupts.as_ref().map(|interrupts| interrupts.recv_timeout(time)) {
-        None => std::thread::sleep(time),
-        Some(Ok(number)) => return Some(exit::by_signal(number)),
-        Some(Err(RecvTimeoutError::Timeout)) => {}
-        // Every signal that could end this command is ignored.
-        Some(Err(RecvTimeoutError::Disconnected)) => std::thread::sleep(time),
+fn wait(interrupts: &Option<Interrupts>, time: Duration) -> Option<ExitCode> {
+    match interrupts {
+        None => {
+            std::thread::sleep(time);
+            None
+        }
+        Some(interrupts) => interrupts.wait(time).map(|signal| exit::by_signal(signal.number)),
     }
-    None
 }
 
-fn ended(interrupts: &Option<Receiver<i32>>, answer: Answer) -> ExitCode {
-    let interrupt = interrupts.as_ref().and_then(|interrupts| interrupts.try_recv().ok());
-    interrupt.map_or_else(|| answer::status(answer), exit::by_signal)
+fn ended(interrupts: &Option<Interrupts>, answer: Answer) -> ExitCode {
+    wait(interrupts, Duration::ZERO).unwrap_or_else(|| answer::status(answer))
 }

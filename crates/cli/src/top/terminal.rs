@@ -1,13 +1,15 @@
 //! The terminal while `top` has it, and what happens there.
 
 use std::io;
-use std::sync::mpsc::{self, Receiver};
+use std::mem::ManuallyDrop;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::keys::{self, Asked};
 use super::screen::{details, draw};
@@ -21,43 +23,50 @@ use crate::view::PAUSE;
 const PICTURE: Duration = Duration::from_millis(500);
 
 /// The terminal in raw mode, with a screen of its own. Dropping it, and a panic, restores the terminal.
-struct Screen(DefaultTerminal);
+struct Screen(ManuallyDrop<DefaultTerminal>);
 
 impl Screen {
     fn take() -> Result<Screen, Failure> {
         let terminal = ratatui::try_init().context("cannot use the terminal: --once prints the tables without one")?;
-        Ok(Screen(terminal))
+        Ok(Screen(ManuallyDrop::new(terminal)))
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // There is no terminal to report it on.
+        // There is no terminal to report it on. The terminal's own drop does so, and panics.
+        let _ = self.0.show_cursor();
         let _ = ratatui::try_restore();
     }
 }
 
-/// Shows the source until the user leaves or a signal asks to end.
+/// Shows the source until the user leaves, the terminal is gone, or a signal asks to end.
 pub fn show(source: &mut dyn Source, view: &mut View) -> Result<(), Failure> {
     let mut screen = Screen::take()?;
+    let inputs = inputs();
     let mut picture = Picture::of(source.model());
     let mut pictured = Instant::now();
     let mut why: Option<Receiver<String>> = None;
     let mut is_new = true;
     loop {
         if is_new {
-            let drawn = screen.0.draw(|frame| draw(frame, view, &picture));
-            drawn.context("cannot write to the terminal")?;
+            match screen.0.draw(|frame| draw(frame, view, &picture)) {
+                Err(_) if is_gone() => return Ok(()),
+                drawn => drawn.map(drop).context("cannot write to the terminal")?,
+            }
         }
         is_new = false;
         let mut asked = Asked::Nothing;
-        match next(PAUSE).context("cannot read from the terminal")? {
-            Some(Input::Key(key)) => {
+        match inputs.recv_timeout(PAUSE) {
+            _ if is_gone() => return Ok(()),
+            Ok(Input::Key(key)) => {
                 asked = keys::press(view, &picture, key);
                 is_new = true;
             }
-            Some(Input::Other) => is_new = true,
-            None => {}
+            Ok(Input::Other) => is_new = true,
+            Ok(Input::Failed(error)) => Err(error).context("cannot read from the terminal")?,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => Err(anyhow!("the thread that reads from the terminal has ended"))?,
         }
         let is_trace = source.pid().is_none();
         match asked {
@@ -102,16 +111,35 @@ enum Input {
     Key(KeyEvent),
     /// Such as a new size.
     Other,
+    Failed(io::Error),
 }
 
-fn next(pause: Duration) -> io::Result<Option<Input>> {
-    if !event::poll(pause)? {
-        return Ok(None);
-    }
-    Ok(Some(match event::read()? {
-        Event::Key(key) if key.kind != KeyEventKind::Release => Input::Key(key),
-        _ => Input::Other,
-    }))
+/// Reads in a thread of its own, for crossterm reads a terminal that is gone for ever.
+fn inputs() -> Receiver<Input> {
+    let (sender, inputs) = mpsc::channel();
+    thread::spawn(move || {
+        loop {
+            let input = match event::read() {
+                Ok(Event::Key(key)) if key.kind != KeyEventKind::Release => Input::Key(key),
+                Ok(_) => Input::Other,
+                Err(error) => Input::Failed(error),
+            };
+            let is_last = matches!(input, Input::Failed(_));
+            if sender.send(input).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    inputs
+}
+
+/// Whether the terminal is gone: its window was closed, its connection or its multiplexer has ended. A background job and one under
+/// `nohup` get no signal then.
+fn is_gone() -> bool {
+    let out = io::stdout();
+    let mut terminal = [PollFd::new(&out, PollFlags::empty())];
+    let polled = poll(&mut terminal, Some(&Timespec::default()));
+    polled.is_ok() && terminal[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
 }
 
 /// Shows the details of the selected row. Returns where the waits of its tasks will come from, if it is of a task of a process: the

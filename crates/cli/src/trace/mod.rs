@@ -32,7 +32,7 @@ pub fn trace(arguments: &Arguments) -> Outcome {
     }
     let wish = arguments.wish()?;
     let mut connection = connect(arguments.pid)?;
-    let set = connection.request(&Request::Trace(wish.record())).map_err(refusal)?;
+    let set = connection.request_within(&Request::Trace(wish.record()), control::PATIENCE).map_err(refusal)?;
     // From here on there is something to end.
     end_by_signal(connection.ender().map_err(control::refusal)?)?;
     let functions: u64 = set.iter().filter_map(|pattern| pattern.number("functions")).sum();

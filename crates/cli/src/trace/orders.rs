@@ -10,7 +10,7 @@ use serde_json::json;
 use super::arguments::{Actions, Arguments};
 use super::{count, refusal};
 use crate::exit::{Failure, Outcome};
-use crate::record::process::{ask, connect};
+use crate::record::process::{PATIENCE, ask, connect};
 use crate::{columns, escape, stdout};
 
 /// An order to a running trace.
@@ -79,7 +79,7 @@ impl Order {
 /// Sends the order to the process, and prints the answer.
 pub fn carry_out(arguments: &Arguments, order: &Order) -> Outcome {
     let request = remote::Order { session: arguments.session.clone(), action: order.action()? }.record();
-    let records = ask(&mut connect(arguments.pid)?, &Request::Trace(request)).map_err(refusal)?;
+    let records = ask(&mut connect(arguments.pid)?, &Request::Trace(request), PATIENCE).map_err(refusal)?;
     let text = match (arguments.json, order) {
         (true, Order::Include { .. } | Order::Exclude { .. }) => {
             let object =

@@ -1,16 +1,12 @@
 //! Events of a running recording, as they arrive.
 
 use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use dyntrace_reader::{Error, Event, Follower, Losses};
-use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::{AT_ONCE, Format};
+use crate::signals::Interrupts;
 
 /// The time between two looks.
 pub const PAUSE: Duration = Duration::from_millis(50);
@@ -63,17 +59,9 @@ impl<W: Write, F: FnMut(&Event<'_>) -> bool> Live<W, F> {
 
     /// Prints events until the recording ends or the user interrupts.
     pub fn until_end(&mut self) -> anyhow::Result<Losses> {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM] {
-            signal_hook::flag::register(signal, Arc::clone(&interrupted)).context("cannot receive signals")?;
-        }
-        while self.look()? {
-            // Relaxed: the flag publishes nothing else.
-            if interrupted.load(Ordering::Relaxed) {
-                break;
-            }
-            thread::sleep(PAUSE);
-        }
+        // The second one does not wait for a reader of the output.
+        let interrupts = Interrupts::receive(2)?;
+        while self.look()? && interrupts.wait(PAUSE).is_none() {}
         self.end()?;
         Ok(self.from.losses())
     }

@@ -5,6 +5,7 @@
 #[expect(dead_code, reason = "the tests of convert use the rest")]
 mod collector;
 mod command;
+mod ends;
 mod export;
 #[path = "../common/interrupts.rs"]
 mod interrupts;

@@ -1,11 +1,15 @@
 //! A terminal for programs under test, which keeps the text of its screen.
 
-use std::fs::File;
-use std::io::{Read as _, Write as _};
-use std::os::fd::OwnedFd;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsRawFd as _, FromRawFd as _, IntoRawFd as _, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-use nix::pty::{Winsize, openpty};
+use nix::fcntl::OFlag;
+use nix::libc;
+use nix::pty::{Winsize, grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::termios::{Termios, tcgetattr};
 
 const ROWS: usize = 30;
@@ -25,17 +29,39 @@ pub struct Screen {
 
 impl Screen {
     pub fn new() -> Screen {
+        // Closed in the programs of other tests, as the terminal is gone when its master is closed everywhere.
+        let master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let slave =
+            OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOCTTY).open(ptsname_r(&master).unwrap());
+        let slave = OwnedFd::from(slave.unwrap());
         let size = Winsize { ws_row: ROWS as u16, ws_col: COLUMNS as u16, ws_xpixel: 0, ws_ypixel: 0 };
-        let pty = openpty(Some(&size), None).unwrap();
+        // SAFETY: the call reads `size`; the descriptor is open.
+        assert_eq!(unsafe { libc::ioctl(slave.as_raw_fd(), libc::TIOCSWINSZ, &raw const size) }, 0);
+        // SAFETY: the descriptor has no other owner any more.
+        let master = unsafe { File::from_raw_fd(master.into_raw_fd()) };
         let cells = vec![vec![' '; COLUMNS]; ROWS];
         let (begun, written) = (Vec::new(), Vec::new());
-        Screen { master: pty.master.into(), slave: pty.slave, cells, row: 0, column: 0, begun, written }
+        Screen { master, slave, cells, row: 0, column: 0, begun, written }
     }
 
     /// Makes it the terminal of the command.
     pub fn put(&self, command: &mut Command) {
         let end = || self.slave.try_clone().unwrap();
         command.env("TERM", "xterm-256color").stdin(end()).stdout(end()).stderr(end());
+    }
+
+    /// Makes it also the terminal that controls the command, which gets a signal when it is gone.
+    pub fn control(&self, command: &mut Command) {
+        self.put(command);
+        // SAFETY: two system calls, which are safe after fork. Standard input is the terminal by then.
+        unsafe {
+            command.pre_exec(|| {
+                nix::unistd::setsid()?;
+                if libc::ioctl(0, libc::TIOCSCTTY, 0) == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+            });
+        }
     }
 
     /// The mode of the terminal.

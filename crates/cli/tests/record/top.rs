@@ -62,7 +62,7 @@ pub fn everything(runtime: &Runtime) {
 }
 
 /// A running program in the role, whose recorder can be controlled.
-fn start(place: &Place, role: &str) -> Firing {
+pub fn start(place: &Place, role: &str) -> Firing {
     let mut command = program(role);
     place.put(command.env("DYNTRACE", "control"));
     Firing::start(&mut command)
@@ -124,7 +124,7 @@ fn is_everything(top: &Value, times: u64) {
 }
 
 /// No folder of the command is left.
-fn is_clean(place: &Place) {
+pub fn is_clean(place: &Place) {
     let left = std::fs::read_dir(place.0.path()).unwrap().map(|entry| entry.unwrap().path());
     let of_command = left.into_iter().find(|path| path.to_str().unwrap().contains("dyntrace-run"));
     assert_eq!(of_command.map_or(0, |folder| std::fs::read_dir(folder).unwrap().count()), 0);

@@ -339,3 +339,14 @@ fn what_is_refused() {
     shop.refuses(&[], 2, "no pattern is given: name functions");
     while shop.tracing_threads() > 0 {}
 }
+
+#[test]
+fn signals_end_a_trace_and_remove_its_patterns() {
+    let shop = Shop::open();
+    for signal in [Signal::SIGHUP, Signal::SIGTERM, Signal::SIGINT] {
+        let trace = shop.trace(&["trace::price"]);
+        trace.send(signal);
+        let (status, _, last) = trace.wait();
+        assert_eq!((status, &*last), (0, "1 pattern removed, 0 events, 0 dropped"), "{signal}");
+    }
+}

@@ -3,7 +3,6 @@
 //! Each process of a trace is a source of the data set; `dyntrace-fleet` says how its rows come there once, also when a converter is killed.
 
 mod events;
-mod interrupts;
 mod losses;
 mod messages;
 mod rows;
@@ -22,8 +21,8 @@ use dyntrace_reader::{Damage, Process, Trace};
 
 use crate::clocks::table as clocks;
 use crate::exit::{self, Failure, Outcome};
+use crate::signals::Interrupts;
 use crate::{escape, losses as told, private};
-use interrupts::Interrupts;
 use source::{Converted, Known, Look};
 use tables::Schemas;
 
@@ -56,7 +55,8 @@ impl Partition {
 pub fn convert(traces: &[PathBuf], output: &Path, arguments: &Partition) -> Outcome {
     let every = Duration::from_nanos(arguments.every.unwrap_or(EVERY).unsigned_abs());
     let schemas = tables::schemas();
-    let interrupts = arguments.follow.then(Interrupts::receive).transpose()?;
+    // The second one ends the command at once: a round of large recordings takes long.
+    let interrupts = arguments.follow.then(|| Interrupts::receive(2)).transpose()?;
     let (mut is_first, mut is_interrupted, mut written) = (true, false, 0);
     loop {
         let mut round = Round { is_final: arguments.is_final, output, schemas: &schemas, seen: Seen::default() };
@@ -70,7 +70,7 @@ pub fn convert(traces: &[PathBuf], output: &Path, arguments: &Partition) -> Outc
         written += round.seen.new;
         is_first = false;
         // After an interrupt, a last round takes what was recorded before it.
-        is_interrupted = interrupts.wait(every);
+        is_interrupted = interrupts.wait(every).is_some();
     }
 }
 

@@ -77,7 +77,7 @@ impl Live {
 
 impl Source for Live {
     fn look(&mut self, pause: Duration) -> Result<State, Failure> {
-        let state = match self.session.wait(pause)? {
+        let state = match self.session.wait(pause) {
             export::State::Interrupted => return Ok(State::Interrupted),
             _ if self.is_over => return Ok(State::Ended),
             export::State::Ended => State::Ended,

@@ -1,13 +1,12 @@
 //! A trace, with a window that moves through its time.
 
-use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use dyntrace_reader::{Events, FileOperations, Trace};
 
 use super::{Source, State};
 use crate::exit::Failure;
-use crate::signals::{self, Notice, Signal};
+use crate::signals::Interrupts;
 use crate::top::model::Model;
 use crate::view::{is_own, time};
 
@@ -22,18 +21,20 @@ pub struct Played<'t> {
     last: Option<i64>,
     /// The time of the last look, while the window moves with the time.
     plays: Option<Instant>,
-    signals: Receiver<Signal>,
+    /// None while the trace is read for the first time.
+    interrupts: Option<Interrupts>,
     /// A signal has interrupted the reading.
     is_interrupted: bool,
 }
 
+/// The number of the interrupt that does not wait for the terminal.
+const LAST: u32 = 3;
 /// The signals are looked at after this number of events.
 const EVENTS: u64 = 1 << 12;
 
 impl<'t> Played<'t> {
     /// The trace up to the time `at`, or to its end. Until it is read, signals act as they do without a receiver.
     pub fn new(trace: &'t Trace, at: Option<time::Instant>) -> Result<Played<'t>, Failure> {
-        let (sender, signals) = mpsc::channel();
         let mut played = Played {
             trace,
             first: trace.events().find(|event| !is_own(event.class)).map(|event| event.time),
@@ -42,24 +43,24 @@ impl<'t> Played<'t> {
             model: Model::default(),
             last: None,
             plays: None,
-            signals,
+            interrupts: None,
             is_interrupted: false,
         };
         played.to(i64::MAX);
         if let Some(at) = at {
             played.to(at.at(played.first()));
         }
-        let tell = move |notice| match notice {
-            Notice::Signal(signal) if signal.ends_command() => sender.send(signal).is_ok(),
-            _ => true,
-        };
-        signals::receive(tell)?;
+        played.interrupts = Some(Interrupts::receive(LAST)?);
         Ok(played)
     }
 
     /// The time to which users refer.
     fn first(&self) -> i64 {
         self.first.unwrap_or(0)
+    }
+
+    fn is_interrupted_within(&self, pause: Duration) -> bool {
+        self.interrupts.as_ref().is_some_and(|interrupts| interrupts.wait(pause).is_some())
     }
 
     /// Moves the end of the window to a time, unless a signal arrives meanwhile.
@@ -72,7 +73,7 @@ impl<'t> Played<'t> {
         let mut read = 0;
         while self.events.peek().is_some_and(|next| next.time <= time) {
             read += 1;
-            if read % EVENTS == 0 && self.signals.try_recv().is_ok() {
+            if read % EVENTS == 0 && self.is_interrupted_within(Duration::ZERO) {
                 self.is_interrupted = true;
                 break;
             }
@@ -95,7 +96,7 @@ impl<'t> Played<'t> {
 
 impl Source for Played<'_> {
     fn look(&mut self, pause: Duration) -> Result<State, Failure> {
-        if self.is_interrupted || signals::next(&self.signals, pause)?.is_some() {
+        if self.is_interrupted || self.is_interrupted_within(pause) {
             return Ok(State::Interrupted);
         }
         if let Some(before) = self.plays {

@@ -62,7 +62,8 @@ fn explain(pid: u32, file: &str, error: io::Error) -> anyhow::Error {
     } else {
         match error.kind() {
             io::ErrorKind::NotFound => format!("there is no process {pid}"),
-            io::ErrorKind::PermissionDenied => format!("run as root or as the user of process {pid}"),
+            #[cfg(target_os = "linux")]
+            io::ErrorKind::PermissionDenied => dyntrace_tasks::permission::way(),
             _ => format!("process {pid} may have ended"),
         }
     };

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::permission::way;
+
 /// Why a program's tasks cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -13,10 +15,7 @@ pub enum Error {
         pid: u32,
     },
     /// The kernel refuses to show the process.
-    #[error(
-        "cannot read {what} of process {pid}: {source}; run as root, or as the program's user while \
-         /proc/sys/kernel/yama/ptrace_scope is 0 or absent"
-    )]
+    #[error("cannot read {what} of process {pid}: {source}; {}", way())]
     NotPermitted {
         /// The process.
         pid: u32,
@@ -150,7 +149,7 @@ pub enum Error {
     )]
     ThreadsOfCore,
     /// The process could not be stopped.
-    #[error("cannot stop process {pid}: {source}; read it without stopping it, or run as root")]
+    #[error("cannot stop process {pid}: {source}; read it without stopping it, or: {}", way())]
     NotStopped {
         /// The process.
         pid: u32,

@@ -22,6 +22,7 @@ use crate::error::Error;
 use crate::memory::Memory;
 use crate::memory::live::Process;
 use crate::memory::maps::{ByFile, Mapping};
+use crate::permission::way_to_mapped_files;
 
 /// Bytes at most of a program's file and libraries that are copied.
 pub(crate) const COPIED: u64 = 4 << 30;
@@ -186,8 +187,8 @@ fn of_replaced(paths: &[&str]) -> Option<String> {
     let named = paths.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
     (!paths.is_empty()).then(|| {
         format!(
-            "Libraries were replaced or deleted since the program mapped them, so tasks whose code is in them are missing: {named}{more}. \
-             Run as root, which may read the mapped files, or restart the program."
+            "Libraries were replaced or deleted since the program mapped them, so tasks whose code is in them are missing: {named}{more}. {}",
+            way_to_mapped_files()
         )
     })
 }

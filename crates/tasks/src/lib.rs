@@ -37,6 +37,7 @@ pub mod locks;
 pub mod memory;
 pub mod names;
 pub mod owned;
+pub mod permission;
 pub mod polls;
 pub mod preview;
 pub mod program;

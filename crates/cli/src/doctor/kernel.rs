@@ -55,12 +55,21 @@ fn uprobes() -> Finding {
     Finding::fail("uprobes", text, "use a kernel with CONFIG_UPROBE_EVENTS=y")
 }
 
+/// The way to the permission to look into the kernel's folders.
+fn as_root() -> &'static str {
+    if nix::unistd::geteuid().is_root() {
+        "this is root already: run dyntrace doctor outside the container, or see in the kernel's log which security module refuses it"
+    } else {
+        "run dyntrace doctor as root"
+    }
+}
+
 fn tracefs() -> Finding {
     let mount = "as root: mount -t tracefs tracefs /sys/kernel/tracing";
     match fs::metadata("/sys/kernel/tracing/uprobe_events") {
         Ok(_) => Finding::ok("tracefs", "mounted at /sys/kernel/tracing"),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Finding::warn("tracefs", "only root may look into /sys/kernel/tracing", "run dyntrace doctor as root")
+            Finding::warn("tracefs", "this user may not look into /sys/kernel/tracing", as_root())
         }
         Err(_) if Path::new("/sys/kernel/debug/tracing/uprobe_events").exists() => {
             Finding::warn("tracefs", "mounted at /sys/kernel/debug/tracing only", mount)
@@ -73,7 +82,7 @@ fn debugfs() -> Finding {
     match fs::metadata("/sys/kernel/debug/tracing/uprobe_events") {
         Ok(_) => Finding::ok("debugfs", "mounted at /sys/kernel/debug"),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Finding::warn("debugfs", "only root may look into /sys/kernel/debug", "run dyntrace doctor as root")
+            Finding::warn("debugfs", "this user may not look into /sys/kernel/debug", as_root())
         }
         Err(_) => {
             let remedy = "as root: mount -t debugfs debugfs /sys/kernel/debug";

@@ -1,6 +1,6 @@
 //! Asks a process that has no control socket to open one, see `recorder::control::request` in the library.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
@@ -11,6 +11,7 @@ use anyhow::{Context as _, anyhow};
 use dyntrace::__traced::SITE_MARK;
 use dyntrace::recorder::CONTROL_REQUESTED;
 use dyntrace::recorder::control::{Connection, ControlError};
+use dyntrace_tasks::permission::way;
 
 use crate::elf::{Note, Object};
 use crate::exit::{self, Failure};
@@ -158,17 +159,8 @@ impl Places {
     }
 }
 
-/// The way to the permission of a debugger.
-pub fn permission() -> String {
-    let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
-    match scope.trim() {
-        "" | "0" => "run this as root or as the user of the process".to_owned(),
-        scope => format!("kernel.yama.ptrace_scope is {scope}: run this as root"),
-    }
-}
-
 fn explain(pid: u32, error: io::Error) -> Failure {
-    let why = permission();
+    let why = way();
     let error = anyhow::Error::new(error).context(format!(
         "process {pid} has no control socket, and this user may not ask it for one: {why}, or start the process with \
          DYNTRACE=control in its environment"

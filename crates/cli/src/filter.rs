@@ -20,7 +20,7 @@ Exit status:
    0  the session was changed
    1  the process does not answer
    2  wrong use
-  65  there is no such process or session, or the process does not allow control";
+  65  there is no such process, session or probe, or the process does not allow control";
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -36,10 +36,12 @@ pub struct Arguments {
 
 pub fn filter(arguments: &Arguments) -> Outcome {
     let pid = arguments.pid;
+    arguments.events.check_process(pid)?;
     let mut connection = process::connect(pid)?;
     let none = format!("records nothing: start dyntrace record -p {pid}");
     let session = process::session(&mut connection, pid, arguments.session, |_| true, &none)?;
     let (probes, filter) = (arguments.events.probes(), arguments.events.filter());
-    connection.request(&Request::Change { session, probes, filter }).map_err(process::refusal)?;
+    let change = Request::Change { session, probes, filter };
+    connection.request_within(&change, process::PATIENCE).map_err(process::refusal)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -32,6 +32,7 @@ mod losses;
 mod metrics;
 #[cfg(target_os = "linux")]
 mod monitor;
+mod near;
 mod operation;
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "export, which uses the rest, is for Linux"))]
 mod otlp;
@@ -39,6 +40,7 @@ mod otlp;
 #[path = "../tests/common/page.rs"]
 mod page;
 mod private;
+mod probe_names;
 mod process;
 mod provider;
 mod query;

@@ -1,15 +1,51 @@
 //! Recorded traces, read from beginning to end, with the progress on a terminal.
 
-use std::path::PathBuf;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
+use dyntrace_folders::{Folder, NewFile};
 use dyntrace_reader::{Event, Trace};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::elf::Object;
+use crate::escape;
 use crate::exit::{self, Failure};
 
 /// Opens the traces as one.
 pub fn open(traces: &[PathBuf]) -> Result<Trace, Failure> {
     Trace::open_all(traces).map_err(|error| Failure::new(exit::NO_TRACE, error))
+}
+
+/// Why a program that has ended has left no trace in `directory`. It has told its own errors, so nothing is claimed that may contradict
+/// them.
+pub fn nothing(directory: &Path, program: &Path) -> Failure {
+    if let Err(error) = write_some(directory) {
+        let shown = escape::path(directory);
+        return Failure::new(1, anyhow!("nothing was recorded: cannot write to {shown}: {error}"));
+    }
+    let shown = escape::path(program);
+    let error = match Object::read(program) {
+        Ok(object) if object.asked.is_some() => anyhow!(
+            "nothing was recorded, although {shown} has dyntrace's recorder: it tells on its standard error why it could not begin; one with \
+             raised privileges does not record itself"
+        ),
+        _ => anyhow!(
+            "nothing was recorded: {shown} has no recorder of dyntrace's, and no program that it started has recorded itself. Build it for \
+             Linux with the crate's feature recorder, without --cfg dyntrace_without_probes; programs with raised privileges do not record \
+             themselves"
+        ),
+    };
+    Failure::new(exit::NO_PROBES, error)
+}
+
+/// Writes what the smallest recording takes, and removes it.
+fn write_some(directory: &Path) -> io::Result<()> {
+    const NAME: &str = ".room";
+    const BYTES: usize = 1 << 20;
+    let folder = Folder::open(directory)?;
+    let written = folder.create_file(NAME, NewFile::Plain).and_then(|mut file| file.write_all(&[1; BYTES]));
+    folder.remove_file(NAME).and(written)
 }
 
 /// How many events are read between two updates of the progress.

@@ -8,6 +8,7 @@ use dyntrace::scripts;
 
 use crate::elf::Note;
 use crate::escape;
+use crate::near;
 use crate::tracer::Kind;
 
 /// A script.
@@ -97,12 +98,7 @@ fn names() -> Vec<&'static str> {
 /// A shipped script whose name is close to `name`, as a question.
 fn did_you_mean(name: &str) -> String {
     let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
-    let close = |candidate: &&str| strsim::jaro_winkler(&stem, candidate);
-    names()
-        .into_iter()
-        .max_by(|a, b| close(a).total_cmp(&close(b)))
-        .filter(|best| close(best) > 0.7)
-        .map_or_else(String::new, |best| format!("did you mean {best}? "))
+    near::did_you_mean(&stem, names())
 }
 
 /// A part of a script: code, a string or a comment.

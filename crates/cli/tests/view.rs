@@ -83,7 +83,6 @@ fn every_filter() {
         (&["--min-duration", "5ms"], [ENTER, BEGIN, END, RETURN].concat()),
         (&["--min-duration", "5000.001us"], String::new()),
         (&["--min-duration", "1us", "--probe", "*-return", "--since", "300us"], [RETURN_READ, RETURN].concat()),
-        (&["--probe", "shop:*"], String::new()),
     ] {
         assert_eq!(shown(options), expected, "{options:?}");
     }
@@ -138,7 +137,8 @@ fn a_table_of_the_chosen_probes() {
     let rows: Vec<&str> = table.lines().collect();
     assert_eq!((rows.len(), rows[0]), (3, "time_ns,process,tid,probe,port,new_queue_length,message"));
     assert!(rows[2].ends_with(",,,\"a, \"\"b\"\"\\x0a\\x1b[2J \u{e4}\""), "{}", rows[2]);
-    assert_eq!(shown(&["--csv", "--probe", "shop:*"]), "time_ns,process,tid,probe\n");
+    let none = view(trace().path(), &["--csv", "--probe", "shop:*"]);
+    assert_eq!((none.status.code(), text(&none.stdout)), (Some(0), "time_ns,process,tid,probe\n".to_owned()));
 }
 
 #[test]
@@ -299,4 +299,33 @@ fn a_recording_that_goes_on() {
     writer.process(&[fired("recorder:end", 9, [Arg::U(0)])]);
     assert_eq!(lines.next(), None);
     assert_eq!(view.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn names_that_no_probe_has_are_told() {
+    let trace = trace();
+    let output = view(trace.path(), &["--probe", "efil_drv*", "--probe", "aio_pool*"]);
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(
+        error.contains("no probe of the trace or of dyntrace matches efil_drv*")
+            && error.contains("did you mean efile_drv-"),
+        "{error}"
+    );
+    assert!(output.stdout.is_empty());
+    for (options, lines) in
+        [(&["--probe", "message-*"][..], 0), (&["--probe", "message-*", "--probe", "aio_pool-add"], 1)]
+    {
+        let output = view(trace.path(), options);
+        let told = (output.status.code(), text(&output.stderr));
+        assert_eq!(told, (Some(0), "dyntrace: the trace has no event of message-*\n".to_owned()));
+        assert_eq!(text(&output.stdout).lines().count(), lines);
+    }
+    // The probes of other providers are not known.
+    let output = view(trace.path(), &["--probe", "shop:*"]);
+    let told = "dyntrace: the trace has no event of shop:*\n".to_owned();
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), told));
+    // Other filters leave out events, which the trace has.
+    let output = view(trace.path(), &["--probe", "aio_pool*", "--tag", "nobody"]);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
 }

@@ -25,11 +25,11 @@ In a pattern, * matches any text and ? one character. Sizes may end in K, M or G
 
 Exit status: that of the command, or 128 plus the number of the signal that ended it. If that is 0, and with -p:
     0  the trace is complete
-    1  the trace cannot be read or finished
+    1  the trace cannot be written, read or finished
     2  wrong use
     3  events were lost
     4  the trace is damaged
-   65  nothing was recorded: the program has no recorder, or does not allow control of it
+   65  nothing was recorded: the program has no recorder, no probe of those names, or does not allow control of it
   126  the command cannot be run
   127  the command was not found";
 
@@ -42,7 +42,7 @@ pub struct Arguments {
     #[arg(short, long, conflicts_with = "command_line", value_parser = clap::value_parser!(u32).range(1..))]
     pub pid: Option<u32>,
     #[command(flatten)]
-    events: FilterArguments,
+    pub events: FilterArguments,
     /// Keep only the newest events of each thread; dyntrace snapshot copies them at any time
     #[arg(long)]
     overwrite: bool,

@@ -2,13 +2,14 @@
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::sync::mpsc;
 
 use anyhow::{Context as _, anyhow};
 use dyntrace::recorder::Options;
 
-use crate::command::{Running, locate};
+use crate::command::Running;
 use crate::escape;
 use crate::exit::{self, Failure};
 use crate::signals::{self, Notice};
@@ -16,13 +17,12 @@ use crate::signals::{self, Notice};
 use super::progress::{PAUSE, Progress};
 
 /// Runs the command to its end, and forwards signals to it.
-pub fn run(words: &[OsString], options: &Options) -> Result<ExitStatus, Failure> {
-    let program = locate(words.first().map_or("".as_ref(), OsString::as_os_str))?;
+pub fn run(program: &Path, words: &[OsString], options: &Options) -> Result<ExitStatus, Failure> {
     let (sender, notices) = mpsc::channel();
     signals::receive(move |notice| sender.send(notice).is_ok())?;
-    let child = Command::new(&program).arg0(&words[0]).args(&words[1..]).env("DYNTRACE", options.to_string()).spawn();
+    let child = Command::new(program).arg0(&words[0]).args(&words[1..]).env("DYNTRACE", options.to_string()).spawn();
     let child = child.map_err(|error| {
-        Failure::new(exit::NOT_EXECUTABLE, anyhow!("cannot start {}: {error}", escape::path(&program)))
+        Failure::new(exit::NOT_EXECUTABLE, anyhow!("cannot start {}: {error}", escape::path(program)))
     })?;
     let mut running = Running::new(child);
     let mut progress = Progress::new(&options.directory);

@@ -12,18 +12,24 @@ use dyntrace_reader::Trace;
 
 use crate::escape;
 use crate::exit::{self, Failure};
+use crate::recording;
 
 /// The folder with the rings of a process that overwrites.
 const RINGS: &str = ".rings";
 
+/// The recorded program.
+pub enum Subject {
+    Program(PathBuf),
+    Process(u32),
+}
+
 /// Makes plain traces of the recordings in `directory`, except those of processes that still record. Those of other processes are made also
 /// if one fails; the first error is returned.
-pub fn end(directory: &Path) -> Result<(), Failure> {
+pub fn end(directory: &Path, subject: &Subject) -> Result<(), Failure> {
     let unreadable = |error| Failure::from(anyhow::Error::new(error));
     let folders: Vec<(PathBuf, u64)> = match Trace::open(directory) {
-        Err(dyntrace_reader::Error::NoTrace { .. } | dyntrace_reader::Error::Io { .. }) => {
-            return Err(nothing(directory));
-        }
+        Err(dyntrace_reader::Error::NoTrace { .. }) => return Err(nothing(directory, subject)),
+        Err(_) if !directory.exists() => return Err(nothing(directory, subject)),
         other => {
             other.map_err(unreadable)?.processes().iter().map(|process| (process.path.clone(), process.pid)).collect()
         }
@@ -68,16 +74,21 @@ fn remove_empty(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn nothing(directory: &Path) -> Failure {
+fn nothing(directory: &Path, subject: &Subject) -> Failure {
+    let failure = match subject {
+        Subject::Program(program) => recording::nothing(directory, program),
+        Subject::Process(pid) => {
+            let shown = escape::path(directory);
+            let error = anyhow!(
+                "nothing was recorded in {shown}: for process {pid} this is another folder, as it runs in a container or has another root, \
+                 or the folder was removed; run this command there, or name a folder that both see with -o"
+            );
+            Failure::new(exit::NO_PROBES, error)
+        }
+    };
     // It was created for the trace, unless it is not empty.
     let _ = dyntrace_folders::remove_empty(directory);
-    Failure::new(
-        exit::NO_PROBES,
-        anyhow!(
-            "nothing was recorded: no program that was run has dyntrace's recorder. Build it for Linux with the crate's feature recorder, \
-             without --cfg dyntrace_without_probes; programs with raised privileges do not record themselves"
-        ),
-    )
+    failure
 }
 
 /// Whether the process maps files of the folder. If its maps cannot be read: whether it may be the one, by its user. The trace of a process

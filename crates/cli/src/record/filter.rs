@@ -1,9 +1,16 @@
 //! The options that select events, for the start of a session and for its change.
 
+use std::path::Path;
+
+use anyhow::anyhow;
 use dyntrace::process::Pid;
 use dyntrace::recorder::{Filter, Glob};
 
+use crate::elf::Object;
+use crate::exit::{self, Failure};
+use crate::probe_names::Names;
 use crate::view::names;
+use crate::{escape, losses, process};
 
 #[derive(clap::Args)]
 pub struct FilterArguments {
@@ -36,6 +43,52 @@ pub struct FilterArguments {
 impl FilterArguments {
     pub fn probes(&self) -> Vec<Glob> {
         self.probes.iter().map(|glob| glob.replace("__", "-").into()).collect()
+    }
+
+    /// Tells which globs of probes match none of `program`, a file that can be read at `readable`. Fails if none matches.
+    pub fn check_program(&self, program: &Path, readable: &Path) -> Result<(), Failure> {
+        // A script, or a program that starts others, says nothing about their probes.
+        self.check(&escape::path(program), Object::read(readable).into_iter())
+    }
+
+    /// The same for a process, with the files that it has loaded.
+    pub fn check_process(&self, pid: u32) -> Result<(), Failure> {
+        if self.probes.is_empty() {
+            return Ok(());
+        }
+        // If they cannot be read, the process tells why when it is asked to record.
+        let files = process::loaded(pid).unwrap_or_default();
+        let objects = files.iter().filter_map(|file| Object::read(&file.readable).ok());
+        self.check(&format!("process {pid}"), objects)
+    }
+
+    fn check(&self, shown: &str, objects: impl Iterator<Item = Object>) -> Result<(), Failure> {
+        if self.probes.is_empty() {
+            return Ok(());
+        }
+        let there: Vec<String> = objects
+            .flat_map(|object| object.notes)
+            .map(|note| format!("{}:{}", note.provider, note.name.replace("__", "-")))
+            .collect();
+        if there.is_empty() {
+            return Ok(());
+        }
+        let names = Names::own()?.with(there);
+        let globs: Vec<String> = self.probes.iter().map(|glob| glob.replace("__", "-")).collect();
+        let unknown: Vec<&String> = globs.iter().filter(|glob| !names.has(glob)).collect();
+        let lacks = |glob: &String| {
+            let meant = names.did_you_mean(glob);
+            format!("{shown} has no probe that matches {}. {meant}dyntrace list shows its probes", escape::name(glob))
+        };
+        if unknown.len() == globs.len() {
+            let later = "; if a library that is loaded later has it, name a probe of the program beside it";
+            return Err(Failure::new(
+                exit::NO_PROBES,
+                anyhow!(unknown.into_iter().map(lacks).collect::<Vec<_>>().join("\n") + later),
+            ));
+        }
+        unknown.into_iter().for_each(|glob| losses::warn(&lacks(glob)));
+        Ok(())
     }
 
     pub fn filter(&self) -> Filter {

@@ -10,12 +10,14 @@ pub mod process;
 mod progress;
 pub mod summary;
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
 
 use anyhow::Context as _;
 use dyntrace_folders::Folder;
 
+use crate::command::locate;
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
 
@@ -23,22 +25,29 @@ use summary::Summary;
 
 pub use arguments::{Arguments, HELP, size};
 use command::run;
-use end::end;
+use end::{Subject, end};
 
 /// Records and prints the summary.
 pub fn record(arguments: &Arguments) -> Outcome {
     let directory = folder::choose(arguments.output.as_deref(), "trace")?;
     let options = arguments.options(&directory)?;
-    let status = match arguments.pid {
-        Some(pid) => process::record(pid, &options).map(|()| None)?,
+    let (status, subject) = match arguments.pid {
+        Some(pid) => {
+            arguments.events.check_process(pid)?;
+            process::record(pid, &options)?;
+            (None, Subject::Process(pid))
+        }
         None => {
+            let words = &arguments.command_line;
+            let program = locate(words.first().map_or("".as_ref(), OsString::as_os_str))?;
+            arguments.events.check_program(&program, &program)?;
             make(&directory)?;
-            Some(run(&arguments.command_line, &options)?)
+            (Some(run(&program, words, &options)?), Subject::Program(program))
         }
     };
     // A program that ends does not remove it, even if it is empty.
     let _ = dyntrace_folders::remove_empty(&options.snapshots_directory());
-    match finish(&directory, arguments.json) {
+    match finish(&directory, &subject, arguments.json) {
         // The status of a failed command has priority.
         Ok(_) if status.is_some_and(|status| !status.success()) => Ok(like(status)),
         Err(failure) if status.is_some_and(|status| !status.success()) => {
@@ -61,8 +70,8 @@ fn make(directory: &Path) -> anyhow::Result<()> {
 }
 
 /// Finishes the trace and prints the summary on standard error, since standard output is the command's.
-fn finish(directory: &Path, json: bool) -> Result<ExitCode, Failure> {
-    end(directory)?;
+fn finish(directory: &Path, subject: &Subject, json: bool) -> Result<ExitCode, Failure> {
+    end(directory, subject)?;
     let summary = Summary::of(directory)?;
     let status = summary.say_losses();
     let line = if json { summary.json() } else { summary.line("recording") };

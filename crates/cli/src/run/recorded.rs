@@ -8,16 +8,16 @@ use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{self, Receiver};
 
 use anyhow::{Context as _, anyhow};
-use dyntrace_reader::{Event, Follower};
+use dyntrace_reader::{Event, Follower, Trace};
 
 use crate::command::Running;
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
-use crate::losses;
 use crate::render::{Rendering, Settings};
 use crate::signals::{self, Notice};
 use crate::temporary::Temporary;
 use crate::view::{Live, PAUSE};
+use crate::{losses, recording};
 
 use super::output::Sink;
 use super::tag::Tag;
@@ -49,7 +49,7 @@ pub fn run(
         to: sink,
     };
     let (status, unprinted) = follow(&mut live, &folder, running, &notices)?;
-    outcome(status, unprinted, &live.from, &folder)
+    outcome(status, unprinted, &live.from, &folder, &target.program)
 }
 
 /// `wish`: for the variable `DYNTRACE` of the command.
@@ -101,17 +101,25 @@ fn is_unread(error: &anyhow::Error) -> bool {
 }
 
 /// The exit status: the command's own unless that is 0 and the trace is not whole.
-fn outcome(status: ExitStatus, unprinted: Option<anyhow::Error>, from: &Follower, folder: &Path) -> Outcome {
+fn outcome(
+    status: ExitStatus,
+    unprinted: Option<anyhow::Error>,
+    from: &Follower,
+    folder: &Path,
+    program: &Path,
+) -> Outcome {
     let losses = from.losses();
     losses::say(&losses);
+    let has_recorded = folder.exists() && !matches!(Trace::open(folder), Err(dyntrace_reader::Error::NoTrace { .. }));
+    let nothing = || recording::nothing(folder.parent().unwrap_or(folder), program).error;
     if !status.success() {
-        if !folder.exists() {
-            say!("dyntrace: {NOTHING}");
+        if !has_recorded {
+            say!("dyntrace: {:#}", nothing());
         }
         return Ok(exit::like(status));
     }
-    if !folder.exists() {
-        return Err(Failure::new(exit::TRACER_FAILED, anyhow!(NOTHING)));
+    if !has_recorded {
+        return Err(Failure::new(exit::TRACER_FAILED, nothing()));
     }
     match unprinted {
         // It was told when it happened.
@@ -120,5 +128,3 @@ fn outcome(status: ExitStatus, unprinted: Option<anyhow::Error>, from: &Follower
         _ => Ok(losses::status(&losses)),
     }
 }
-
-const NOTHING: &str = "the command recorded nothing: it is not built with a dyntrace that has the recorder, or has more rights than its caller";

@@ -79,7 +79,7 @@ pub struct Arguments {
     token: Option<i32>,
     /// Only events of matching probes: efile_drv-return, efile_drv*, shop:*; can be repeated
     #[arg(long, value_name = "GLOB")]
-    probe: Vec<String>,
+    pub probe: Vec<String>,
     /// Only events that report a failure
     #[arg(long)]
     failed: bool,

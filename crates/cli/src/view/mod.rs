@@ -8,6 +8,7 @@ mod event;
 mod format;
 mod json;
 mod live;
+mod named;
 pub mod names;
 mod places;
 mod requests;
@@ -32,6 +33,7 @@ pub use format::Format;
 pub use live::{Live, PAUSE};
 pub use tag::OfTag;
 
+use named::Named;
 use requests::Slowest;
 use slow::Slow;
 
@@ -45,10 +47,18 @@ pub fn view(arguments: &Arguments) -> Outcome {
     if let Some(count) = arguments.slowest {
         return slowest(&trace, arguments, count);
     }
+    let named = Named::new(&arguments.probe);
+    if !arguments.follow {
+        named.check(&trace)?;
+    }
     let mut to = io::stdout().lock();
     let mut out = Vec::with_capacity(2 * AT_ONCE);
     let mut format = arguments.format(&trace, &mut out);
-    let is_wanted = arguments.filter(trace.events().peek().map(|first| first.time));
+    let mut is_selected = arguments.filter(trace.events().peek().map(|first| first.time));
+    let is_wanted = |event: &Event<'_>| {
+        named.see(event.class);
+        is_selected(event)
+    };
     let losses = if arguments.follow {
         to.write_all(&out).map_err(anyhow::Error::new)?;
         Live { from: Follower::new(&arguments.traces), format, is_wanted, to }.until_end()?
@@ -60,6 +70,7 @@ pub fn view(arguments: &Arguments) -> Outcome {
         .map_err(anyhow::Error::new)?;
         trace.losses()
     };
+    named.say_unseen();
     losses::say(&losses);
     Ok(losses::status(&losses))
 }

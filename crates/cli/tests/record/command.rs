@@ -4,6 +4,7 @@ use std::env;
 use std::fs;
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use nix::sys::signal::Signal;
@@ -75,6 +76,62 @@ fn only_what_is_asked_for() {
 }
 
 #[test]
+fn names_that_no_probe_has_are_told() {
+    let place = Place::new();
+    const TYPO: [&str; 4] = ["-o", "trace", "--probes", "efil_drv*"];
+    place.record(&TYPO, "fire 50").says(65, "has no probe that matches efil_drv*. did you mean efile_drv-");
+    assert!(!place.path("trace").exists(), "the command was not started");
+    let mut firing = place.controlled();
+    place.run(&[&["record", "-p", &firing.pid()], &TYPO[..]].concat()).says(65, "did you mean efile_drv-");
+    place.run(&["filter", "-p", &firing.pid(), "--probes", "efil_drv*"]).says(65, "did you mean efile_drv-");
+    firing.fire();
+    // One that another program or a later library may have.
+    let ran = place.record(&["-o", "some", "--probes", "user_trace*,efil_drv*"], "fire 50");
+    ran.says(0, "has no probe that matches efil_drv*");
+    assert_eq!(place.events("some").len(), 150);
+    // A program that starts others.
+    place.run(&["record", "--probes", "efil_drv*", "--", "sh", "-c", "exit 7"]).says(7, "nothing was recorded: /");
+    let none = place.record(&["-o", "none", "--probes", "efile*"], "fire 50");
+    none.says(0, "none has no event: the program fired no probe that was recorded");
+}
+
+/// A file system of that many bytes, unmounted when this is dropped.
+struct Small(PathBuf);
+
+impl Small {
+    fn mount(path: PathBuf, bytes: u32) -> Option<Small> {
+        fs::create_dir(&path).unwrap();
+        let size = format!("size={bytes}");
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "none"]).arg(&path).output();
+        mounted.is_ok_and(|output| output.status.success()).then_some(Small(path))
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_is_the_only_error() {
+    let place = Place::new();
+    let Some(_full) = Small::mount(place.path("full"), 100 << 10) else {
+        missing::skip("mount", "it takes root, and CAP_SYS_ADMIN in a container");
+        return;
+    };
+    let ran = place.record(&["-o", "full/trace"], "fire 10");
+    ran.says(1, "nothing was recorded: cannot write to ");
+    assert!(ran.err.contains("No space left on device") && !ran.err.contains("no recorder"), "{ran:?}");
+    let own = env::current_exe().unwrap();
+    let mut run = place.dyntrace(&["run", "--tracer", "recorder", "user-probe", "--"]);
+    run.arg(own).args(["--exact", "role", "--nocapture"]).env("ROLE", "fire 10").env("TMPDIR", place.path("full"));
+    let ran = Ran::of(run.output().unwrap());
+    ran.says(70, "No space left on device");
+    assert!(!ran.err.contains("no recorder"), "{ran:?}");
+}
+
+#[test]
 fn programs_that_the_command_starts() {
     let place = Place::new();
     let own = env::current_exe().unwrap();
@@ -91,9 +148,7 @@ fn the_exit_status_is_the_commands() {
     place.record(&[], "die").says(128 + 9, "done: trace-2");
     place.run(&["record", "--", "no-such-command"]).says(127, "no such command in PATH");
     place.run(&["record", "--", "/"]).says(126, "it is a directory");
-    place
-        .run(&["record", "--", "/bin/true"])
-        .says(65, "nothing was recorded: no program that was run has dyntrace's recorder");
+    place.run(&["record", "--", "/bin/true"]).says(65, "nothing was recorded: /bin/true has no recorder of dyntrace's");
     place.run(&["record", "--", "sh", "-c", "exit 5"]).says(5, "nothing was recorded");
     assert!(!place.path("trace-4").exists(), "what was made for nothing is removed");
 }

@@ -38,7 +38,9 @@ pub const OLD_BPFTRACE: &str = "bpftrace-0.17";
 
 /// The right to trace with `tool`; `None`, after a note, if that is not possible.
 pub fn turn(tool: &str, needs_root: bool) -> Option<Turn> {
-    let why = if needs_root && !nix::unistd::geteuid().is_root() {
+    let why = if folder().is_none() {
+        "DYNTRACE_TRACERS names no folder: ci/ring3 sets it"
+    } else if needs_root && !nix::unistd::geteuid().is_root() {
         "not root"
     } else if !is_here(tool) || tool == "stap" && !is_here("qemu-system-x86_64") {
         "not found, or not all that it needs: ci/tracers gets it"
@@ -53,16 +55,18 @@ pub fn workspace() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// The folder with the tracers of `ci/tracers`. `DYNTRACE_TRACERS` names another one, or `none` to skip every test of a tracer.
+/// The folder of `ci/tracers`, which `ci/ring3` names. Without it no test runs a tracer, whatever the machine has.
+fn folder() -> Option<PathBuf> {
+    env::var_os("DYNTRACE_TRACERS").map(PathBuf::from)
+}
+
+/// The commands of `ci/tracers`.
 pub fn tracers() -> PathBuf {
-    env::var_os("DYNTRACE_TRACERS").map_or_else(|| workspace().join("target/tracers"), PathBuf::from).join("bin")
+    folder().expect("a test that has its turn").join("bin")
 }
 
 /// Debian 12's bpftrace reads six arguments and its `dtrace` is no tracer, so only those of `ci/tracers` are used.
 fn is_here(tool: &str) -> bool {
-    if env::var_os("DYNTRACE_TRACERS").is_some_and(|folder| folder == "none") {
-        return false;
-    }
     if tool == OLD_BPFTRACE {
         let said = command_for(tool, "bpftrace").arg("--version").output();
         return said.is_ok_and(|said| said.stdout.starts_with(b"bpftrace v0.17"));
@@ -73,7 +77,7 @@ fn is_here(tool: &str) -> bool {
 
 fn search_path() -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
-    std::iter::once(tracers()).chain(env::split_paths(&path)).collect()
+    folder().map(|folder| folder.join("bin")).into_iter().chain(env::split_paths(&path)).collect()
 }
 
 /// A command that finds the tracers of `ci/tracers` first.

@@ -1,7 +1,8 @@
 //! Ring 3: real tracers on real runs. Their output is compared with the program's own count.
 //!
-//! A test whose tool is missing prints a note and passes; `DYNTRACE_REQUIRE` lists the tools that must not be missing
-//! (`ci/ring3` sets it). DTrace and the bpftrace that reads eleven arguments are those of `ci/tracers`.
+//! They run where `DYNTRACE_TRACERS` names the folder of `ci/tracers`, as in `ci/ring3`; `cargo test` alone skips them. There, a test whose
+//! tool is missing prints a note and passes; `DYNTRACE_REQUIRE` lists the tools that must not be missing. DTrace and the bpftrace that
+//! reads eleven arguments are those of `ci/tracers`.
 
 mod answers;
 mod beside;

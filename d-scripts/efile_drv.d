@@ -55,6 +55,12 @@ inline int64_t a5 = has_five ? uregs[5] : arg5;
 inline int64_t a6 = has_five ? uregs[6] : arg6;
 inline int64_t a7 = has_five ? uregs[7] : arg7;
 
+/*
+ * The eleventh argument: on Intel's processors the fifth word of the stack, where the program leaves it. (uregs[17] is the
+ * stack pointer on illumos, FreeBSD and macOS. A typed args[10] does not compile for several processes.)
+ */
+inline uint64_t a10 = has_five ? uregs[10] : *(uint64_t *)copyin(uregs[17] + 32, 8);
+
 BEGIN
 {
 	/* op map: made from efile::Command by tests/scripts.rs */
@@ -104,8 +110,7 @@ dyntrace$target:::efile_drv-entry
 	    arg4 == 0 ? "" : copyinstr(arg4),
 	    !has_all ? "?" : a5 == 0 ? "" : copyinstr(a5),
 	    has_all ? lltostr(a6) : "?", has_all ? lltostr(a7) : "?",
-	    ECANCELED == 125 || !has_all ? "?" :
-	    copyinstr(has_five ? uregs[10] : (uintptr_t)args[10]));
+	    ECANCELED == 125 || !has_all ? "?" : copyinstr(a10));
 }
 
 dyntrace$target:::efile_drv-int_entry

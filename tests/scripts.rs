@@ -162,6 +162,25 @@ fn a_script_explains_itself() {
     }
 }
 
+/// DTrace refuses a typed `args[N]` where the provider is a wildcard, even in a branch that is never taken.
+#[test]
+fn a_script_in_d_works_for_one_process_and_for_any() {
+    let probes = read(&path("", "provider.d")).replace("__", "-");
+    for name in NAMES {
+        let text = script(name, LANGUAGES[0]);
+        let (comments, code): (Vec<&str>, Vec<&str>) =
+            text.lines().partition(|line| line.starts_with("/*") || line.starts_with(" *"));
+        assert!(!comments.is_empty());
+        assert!(!code.iter().any(|line| line.contains("args[")), "{name}.d uses the types of arguments");
+        let clauses = code.iter().filter_map(|line| line.strip_prefix("dyntrace$target:::"));
+        let mut names = clauses.map(|probe| probe.trim_end_matches(',')).peekable();
+        assert!(names.peek().is_some(), "{name}.d has no clause");
+        for probe in names {
+            assert!(probes.contains(&format!("probe {probe}(")), "{name}.d: {probe}");
+        }
+    }
+}
+
 #[cfg(feature = "scripts")]
 #[test]
 fn the_embedded_scripts_are_all_of_them() {

@@ -102,6 +102,7 @@ pub mod message {
             let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
             let receiver = receiver_buffer.encode(receiver);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "message__send",
                 (str sender "char *")
@@ -238,6 +239,7 @@ pub mod message {
             let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
             let receiver = receiver_buffer.encode(receiver);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "message__send__remote",
                 (str sender "char *")
@@ -354,6 +356,7 @@ pub mod message {
             let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
             let receiver = receiver_buffer.encode(receiver);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "message__queued",
                 (str receiver "char *")
@@ -468,6 +471,7 @@ pub mod message {
             let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
             let receiver = receiver_buffer.encode(receiver);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "message__receive",
                 (str receiver "char *")
@@ -590,6 +594,7 @@ pub mod dist {
             let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
             let reason = reason_buffer.encode(reason);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "dist__monitor",
                 (str node "char *")
@@ -692,6 +697,7 @@ pub mod dist {
             let mut pid_buffer = ::dyntrace::sdt::Buffer::new();
             let pid = pid_buffer.encode(pid);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "dist__port_busy",
                 (str node "char *")
@@ -786,6 +792,7 @@ pub mod dist {
             let mut remote_node_buffer = ::dyntrace::sdt::Buffer::new();
             let remote_node = remote_node_buffer.encode(remote_node);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "dist__port_not_busy",
                 (str node "char *")
@@ -882,6 +889,7 @@ pub mod dist {
             let mut remote_node_buffer = ::dyntrace::sdt::Buffer::new();
             let remote_node = remote_node_buffer.encode(remote_node);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "dist__output",
                 (str node "char *")
@@ -956,6 +964,7 @@ pub mod aio_pool {
             let mut port_buffer = ::dyntrace::sdt::Buffer::new();
             let port = port_buffer.encode(port);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "aio_pool__add",
                 (str port "char *")
@@ -1026,6 +1035,7 @@ pub mod aio_pool {
             let mut port_buffer = ::dyntrace::sdt::Buffer::new();
             let port = port_buffer.encode(port);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "aio_pool__get",
                 (str port "char *")
@@ -1100,6 +1110,7 @@ pub mod port {
             let mut port_buffer = ::dyntrace::sdt::Buffer::new();
             let port = port_buffer.encode(port);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "port__busy",
                 (str port "char *")
@@ -1168,6 +1179,7 @@ pub mod port {
             let mut port_buffer = ::dyntrace::sdt::Buffer::new();
             let port = port_buffer.encode(port);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "port__not_busy",
                 (str port "char *")
@@ -1316,6 +1328,7 @@ pub mod efile_drv {
             let mut port_buffer = ::dyntrace::sdt::Buffer::new();
             let port = port_buffer.encode(port);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "efile_drv__entry",
                 (i32 thread_id "int")
@@ -1390,6 +1403,7 @@ pub mod efile_drv {
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(thread_id: i32, tag: i32, command: i32) {
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "efile_drv__int_entry",
                 (i32 thread_id "int")
@@ -1455,6 +1469,7 @@ pub mod efile_drv {
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(thread_id: i32, tag: i32, command: i32) {
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "efile_drv__int_return",
                 (i32 thread_id "int")
@@ -1555,6 +1570,7 @@ pub mod efile_drv {
             let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
             let user_tag = user_tag_buffer.encode(user_tag);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "efile_drv__return",
                 (i32 thread_id "int")
@@ -1666,6 +1682,7 @@ pub mod seq_trace {
             let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "seq_trace__operation",
                 (i32 thread_id "int")
@@ -1779,6 +1796,7 @@ pub mod process {
             let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
             let user_tag = user_tag_buffer.encode(user_tag);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "process__spawn",
                 (str proc "char *")
@@ -1855,6 +1873,7 @@ pub mod process {
             let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
             let reason = reason_buffer.encode(reason);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "process__exit",
                 (str proc "char *")
@@ -1928,6 +1947,7 @@ pub mod process {
             let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
             let fun = fun_buffer.encode(fun);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "process__scheduled",
                 (str proc "char *")
@@ -2015,6 +2035,7 @@ pub mod process {
             let mut outcome_buffer = ::dyntrace::sdt::Buffer::new();
             let outcome = outcome_buffer.encode(outcome);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "process__unscheduled",
                 (str proc "char *")
@@ -2091,6 +2112,7 @@ pub mod process {
             let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "process__wake",
                 (str waker "char *")
@@ -2191,6 +2213,7 @@ pub mod process {
             let mut place_buffer = ::dyntrace::sdt::Buffer::new();
             let place = place_buffer.encode(place);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "process__wait",
                 (str proc "char *")
@@ -2312,6 +2335,7 @@ pub mod process {
             let mut place_buffer = ::dyntrace::sdt::Buffer::new();
             let place = place_buffer.encode(place);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "process__resume",
                 (str proc "char *")
@@ -2418,6 +2442,7 @@ pub mod resource {
             let mut place_buffer = ::dyntrace::sdt::Buffer::new();
             let place = place_buffer.encode(place);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "resource__new",
                 (str resource "char *")
@@ -2494,6 +2519,7 @@ pub mod resource {
             let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
             let kind = kind_buffer.encode(kind);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "resource__drop",
                 (str resource "char *")
@@ -2583,6 +2609,7 @@ pub mod blocking {
             let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
             let fun = fun_buffer.encode(fun);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "blocking__add",
                 (str proc "char *")
@@ -2670,6 +2697,7 @@ pub mod blocking {
             let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
             let fun = fun_buffer.encode(fun);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "blocking__get",
                 (str proc "char *")
@@ -2765,6 +2793,7 @@ pub mod blocking {
             let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
             let reason = reason_buffer.encode(reason);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "blocking__done",
                 (str proc "char *")
@@ -2873,6 +2902,7 @@ pub mod system_monitor {
             let mut state_buffer = ::dyntrace::sdt::Buffer::new();
             let state = state_buffer.encode(state);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "system_monitor__long_schedule",
                 (str proc "char *")
@@ -2983,6 +3013,7 @@ pub mod system_monitor {
             let mut place_buffer = ::dyntrace::sdt::Buffer::new();
             let place = place_buffer.encode(place);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "system_monitor__long_wait",
                 (str proc "char *")
@@ -3057,6 +3088,7 @@ pub mod system_monitor {
             let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "system_monitor__long_message_queue",
                 (str proc "char *")
@@ -3128,6 +3160,7 @@ pub mod system_monitor {
             let mut port_buffer = ::dyntrace::sdt::Buffer::new();
             let port = port_buffer.encode(port);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "system_monitor__busy_port",
                 (str port "char *")
@@ -3191,6 +3224,7 @@ pub mod system_monitor {
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(queue_length: u64, limit: u64) {
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "system_monitor__long_blocking_queue",
                 (u64 queue_length "uint64_t")
@@ -3253,6 +3287,7 @@ pub mod system_monitor {
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(tasks: u64, limit: u64) {
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "system_monitor__too_many_tasks",
                 (u64 tasks "uint64_t")
@@ -3324,6 +3359,7 @@ pub mod user_trace {
             let mut message_buffer = ::dyntrace::sdt::Buffer::new();
             let message = message_buffer.encode(message);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "user_trace__s1",
                 (str message "char *")
@@ -3465,6 +3501,7 @@ pub mod user_trace {
             let mut s4_buffer = ::dyntrace::sdt::Buffer::new();
             let s4 = s4_buffer.encode(s4);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "user_trace__i4s4",
                 (str proc "char *")
@@ -3592,6 +3629,7 @@ pub mod function {
             let mut caller_buffer = ::dyntrace::sdt::Buffer::new();
             let caller = caller_buffer.encode(caller);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "function__entry",
                 (str proc "char *")
@@ -3718,6 +3756,7 @@ pub mod function {
             let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
             let kind = kind_buffer.encode(kind);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "function__return",
                 (str proc "char *")
@@ -3824,6 +3863,7 @@ pub mod code {
             let mut file_buffer = ::dyntrace::sdt::Buffer::new();
             let file = file_buffer.encode(file);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "code__load",
                 (str module "char *")
@@ -3940,6 +3980,7 @@ pub mod code {
             let mut old_version_buffer = ::dyntrace::sdt::Buffer::new();
             let old_version = old_version_buffer.encode(old_version);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "code__upgrade",
                 (str module "char *")
@@ -4034,6 +4075,7 @@ pub mod code {
             let mut version_buffer = ::dyntrace::sdt::Buffer::new();
             let version = version_buffer.encode(version);
             ::dyntrace::sdt::site!(
+                ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "code__purge",
                 (str module "char *")

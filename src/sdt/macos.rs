@@ -4,7 +4,7 @@
 //! by a zeroed result) and describes the sites in a section of the program, which the loader passes to DTrace. The names, as `dtrace -h`
 //! generates and the linker parses them: `___dtrace_probe$PROVIDER$PROBE$v1` and `$` with the hexadecimal text of the C type for each
 //! argument, `___dtrace_isenabled$PROVIDER$PROBE$v1`, and, mentioned beside a site, `___dtrace_typedefs$PROVIDER$v2` (no typedefs) and
-//! `___dtrace_stability$PROVIDER$v1$` with five attributes (DTrace's defaults, Private/Private/Unknown, each).
+//! `___dtrace_stability$PROVIDER$v1$` with the provider's attributes (`#pragma D attributes`).
 //!
 //! Never run: this leaf is built and its object files are inspected. One limit is known from the kernel's source: on Apple's processors,
 //! `fasttrap_usdt_getarg` returns 0, so scripts see five arguments, and zeros after them. On Intel processors they see all. The shipped
@@ -62,7 +62,7 @@ macro_rules! __sdt_is_enabled {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_site {
-    ($provider:literal, $probe:literal $(, $(($kind:ident $name:ident $c:literal))*)?) => {
+    ([$attributes:literal] $provider:literal, $probe:literal $(, $(($kind:ident $name:ident $c:literal))*)?) => {
         // SAFETY: the linker replaces the call by a nop. A tracer restores all registers and only reads memory.
         unsafe {
             $crate::__sdt_check!($provider, $probe);
@@ -72,7 +72,7 @@ macro_rules! __sdt_site {
                     $crate::__sdt_call!(concat!(
                         "___dtrace_probe$", $provider, "$", $probe, "$v1" $($(, $crate::__sdt_hex!($kind $c))*)?
                     )),
-                    concat!(".reference ___dtrace_stability$", $provider, "$v1$1_1_0_1_1_0_1_1_0_1_1_0_1_1_0"),
+                    concat!(".reference ___dtrace_stability$", $provider, "$v1$", $attributes),
                 ]
                 []
                 $($(($kind $name $c))*)?

@@ -82,6 +82,32 @@ macro_rules! __sdt_check {
     };
 }
 
+/// The probe's site. In brackets before the names: DTrace's attributes of the provider, five times three numbers.
+#[cfg(any(sdt_leaf = "macos", dof))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_site_with_attributes {
+    ([$attributes:literal] $($site:tt)*) => {
+        $crate::__sdt_site!([$attributes] $($site)*)
+    };
+    ($($site:tt)*) => {
+        $crate::__sdt_site!(["1_1_0_1_1_0_1_1_0_1_1_0_1_1_0"] $($site)*)
+    };
+}
+
+/// The probe's site. Notes have no attributes.
+#[cfg(not(any(sdt_leaf = "macos", dof)))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_site_with_attributes {
+    ([$attributes:literal] $($site:tt)*) => {
+        $crate::__sdt_site!($($site)*)
+    };
+    ($($site:tt)*) => {
+        $crate::__sdt_site!($($site)*)
+    };
+}
+
 pub use register::{deregister, register};
 pub use registration::Registration;
 
@@ -94,7 +120,7 @@ pub use crate::__sdt_if_enabled as if_enabled;
 pub use crate::__sdt_if_traced as if_traced;
 pub use crate::__sdt_record as record;
 pub use crate::__sdt_return_if_discarded as return_if_discarded;
-pub use crate::__sdt_site as site;
+pub use crate::__sdt_site_with_attributes as site;
 pub(crate) use any::if_any_enabled;
 #[cfg(feature = "mailbox")]
 pub(crate) use here::fire_both_here;

@@ -15,7 +15,7 @@ pub fn sites(objects: &[File<'_>]) -> Vec<Site> {
         .filter_map(|symbol| symbol.name().ok())
         .filter(|name| name.starts_with("___dtrace_") && !is_site(name))
         .collect();
-    let expected = ["___dtrace_stability$dyntrace$v1$1_1_0_1_1_0_1_1_0_1_1_0_1_1_0", "___dtrace_typedefs$dyntrace$v2"];
+    let expected = ["___dtrace_stability$dyntrace$v1$5_5_5_1_1_5_1_1_5_5_5_5_5_5_5", "___dtrace_typedefs$dyntrace$v2"];
     assert_eq!(marks, BTreeSet::from(expected));
     objects.iter().flat_map(calls).filter(is_site).map(site).collect()
 }

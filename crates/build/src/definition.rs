@@ -6,11 +6,13 @@
 //! probe      = "probe" name "(" [ "void" | parameter ("," parameter)* ] ")" ";"
 //! parameter  = type [name]
 //! ```
+//!
+//! and the lines `#pragma D attributes NAME/DATA/CLASS provider name PART`, anywhere.
 
 use crate::doc::{self, Doc};
 use crate::error::{Error, Problem};
 use crate::lexer::{self, Located, Token};
-use crate::model::{Argument, MAX_ARGUMENTS, Probe, Provider, Type};
+use crate::model::{Argument, MAX_ARGUMENTS, PRIVATE, Probe, Provider, Type};
 use crate::names;
 use crate::types;
 
@@ -20,7 +22,15 @@ use crate::types;
 ///
 /// [`Error::Definition`] with the first thing that is wrong in `text`.
 pub fn parse(text: &str, file_name: &str) -> Result<Provider, Error> {
-    let read = || Parser { text, tokens: lexer::tokens(text)?, place: 0 }.file();
+    let read = || {
+        let (tokens, pragmas) = lexer::tokens(text)?;
+        let mut provider = Parser { text, tokens, place: 0 }.file()?;
+        for pragma in pragmas {
+            attributes(pragma.text, &mut provider)
+                .ok_or_else(|| (pragma.start, Problem::Attributes { provider: provider.name.clone() }))?;
+        }
+        Ok(provider)
+    };
     read().map_err(|(at, problem)| Error::at(text, at, file_name, problem))
 }
 
@@ -63,7 +73,7 @@ impl<'t> Parser<'t> {
         self.take("}", "`}`")?;
         self.semicolon()?;
         names::check_probes(self.text, names.into_iter())?;
-        Ok(Provider { name: name.text.to_owned(), doc: doc::of(keyword.doc).rest(), probes })
+        Ok(Provider { name: name.text.to_owned(), doc: doc::of(keyword.doc).rest(), attributes: PRIVATE, probes })
     }
 
     /// Reads a probe. If none begins here, the error says that `expected` is missing.
@@ -164,6 +174,30 @@ impl<'t> Parser<'t> {
         let found = self.peek();
         (found.map_or(self.text.len(), |token| token.start), unexpected(expected, found))
     }
+}
+
+/// The stabilities and the classes of dependency, by DTrace's numbers.
+const STABILITIES: [&str; 8] =
+    ["Internal", "Private", "Obsolete", "External", "Unstable", "Evolving", "Stable", "Standard"];
+const CLASSES: [&str; 6] = ["Unknown", "CPU", "Platform", "Group", "ISA", "Common"];
+/// The parts of a provider that have attributes, in DTrace's order.
+const PARTS: [&str; 5] = ["provider", "module", "function", "name", "args"];
+
+/// Reads the attributes from a `#pragma` line; `None` if there is an error in them. Other lines are DTrace's own business.
+fn attributes(pragma: &str, provider: &mut Provider) -> Option<()> {
+    let words: Vec<&str> = pragma.trim_start_matches('#').split_ascii_whitespace().collect();
+    let ["pragma", "D", "attributes", ref words @ ..] = words[..] else { return Some(()) };
+    let &[attributes, "provider", name, part] = words else { return None };
+    let part = PARTS.iter().position(|of| *of == part).filter(|_| name == provider.name)?;
+    let number = |words: &[&str], word: &str| words.iter().position(|of| of.eq_ignore_ascii_case(word));
+    let mut three = attributes.split('/');
+    let mut next = |words: &[&str]| Some(number(words, three.next()?)? as u8);
+    let read = [next(&STABILITIES)?, next(&STABILITIES)?, next(&CLASSES)?];
+    if three.next().is_some() {
+        return None;
+    }
+    provider.attributes[part] = read;
+    Some(())
 }
 
 /// Converts the tokens of a parameter, which comes after `others`, to an argument.

@@ -54,6 +54,14 @@ pub enum Problem {
         "expected `#pragma`, found another `#` line; no preprocessor runs over this file, write out what it would have made"
     )]
     Preprocessor,
+    /// A line of attributes that DTrace would refuse, or of another provider.
+    #[error(
+        "expected `#pragma D attributes NAME/DATA/CLASS provider {provider} PART`, as `Evolving/Evolving/Common`; PART is provider, module, function, name or args"
+    )]
+    Attributes {
+        /// The file's provider.
+        provider: String,
+    },
     /// A token that the grammar does not allow there.
     #[error("expected {expected}, found {found}")]
     Unexpected {

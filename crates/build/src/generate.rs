@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::markdown;
-use crate::model::{Argument, Kind, Probe, Provider};
+use crate::model::{Argument, Kind, PRIVATE, Probe, Provider};
 use crate::names;
 
 /// Generates the text of a Rust file with the probe functions of `provider`, for `include!`.
@@ -213,10 +213,15 @@ impl Code {
             self.line(&format!("let mut {buffer} = ::dyntrace::sdt::Buffer::new();"));
             self.line(&format!("let {parameter} = {buffer}.encode({parameter});"));
         }
+        let attributes = probe.attributes.as_ref().map(|numbers| format!("[\"{numbers}\"] "));
         if arguments.is_empty() {
-            self.line(&format!("::dyntrace::sdt::site!(\"{provider}\", \"{name}\");"));
+            let attributes = attributes.unwrap_or_default();
+            self.line(&format!("::dyntrace::sdt::site!({attributes}\"{provider}\", \"{name}\");"));
         } else {
             self.open("::dyntrace::sdt::site!(");
+            if let Some(attributes) = attributes {
+                self.line(attributes.trim_end());
+            }
             self.line(&format!("\"{provider}\","));
             self.line(&format!("\"{name}\","));
             for (Argument { ty, .. }, parameter) in arguments.iter().zip(&probe.parameters) {
@@ -298,6 +303,8 @@ fn form(argument: &Argument) -> &'static str {
 /// A probe with its names in Rust.
 struct Names<'p> {
     provider: &'p str,
+    /// The provider's attributes, if they differ from the default.
+    attributes: Option<String>,
     probe: &'p Probe,
     function: String,
     /// The name of each argument.
@@ -316,7 +323,9 @@ impl<'p> Names<'p> {
             });
             type_parameters.push(name);
         }
+        let numbers = || provider.attributes.as_flattened().iter().map(u8::to_string).collect::<Vec<_>>().join("_");
         Names {
+            attributes: (provider.attributes != PRIVATE).then(numbers),
             provider: &provider.name,
             probe,
             function: names::path(&probe.name).function,

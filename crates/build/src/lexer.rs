@@ -1,4 +1,4 @@
-//! Cuts a definition into words and signs, and takes comments and `#pragma` lines out of it.
+//! Cuts a definition into words and signs, and takes comments and `#pragma` lines out of it. The lines are kept beside.
 //!
 //! Each token keeps its place in the file, for errors that are found later.
 
@@ -28,8 +28,9 @@ impl Token<'_> {
 /// A problem and the byte it begins at.
 pub(crate) type Located = (usize, Problem);
 
-pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, Located> {
-    let mut tokens = Vec::new();
+/// Returns the tokens, and each `#pragma` line as one token.
+pub(crate) fn tokens(text: &str) -> Result<(Vec<Token<'_>>, Vec<Token<'_>>), Located> {
+    let (mut tokens, mut pragmas) = (Vec::new(), Vec::new());
     let mut doc = "";
     let mut start = 0;
     while let Some(first) = text[start..].chars().next() {
@@ -46,6 +47,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, Located> {
             if !rest[1..].trim_start_matches([' ', '\t']).starts_with("pragma") {
                 return Err((start, Problem::Preprocessor));
             }
+            pragmas.push(Token { text: &rest[..line_length(rest)], start, doc: "" });
             line_length(rest)
         } else if first.is_whitespace() {
             first.len_utf8()
@@ -61,7 +63,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, Located> {
         };
         start += length;
     }
-    Ok(tokens)
+    Ok((tokens, pragmas))
 }
 
 fn is_word_char(c: char) -> bool {
@@ -82,7 +84,7 @@ mod tests {
     use super::*;
 
     fn texts(text: &str) -> Vec<&str> {
-        tokens(text).unwrap().iter().map(|token| token.text).collect()
+        tokens(text).unwrap().0.iter().map(|token| token.text).collect()
     }
 
     #[test]
@@ -94,13 +96,14 @@ mod tests {
 
     #[test]
     fn comments_and_pragmas_go() {
+        assert_eq!(tokens("a // #pragma b\n#pragma c\nd").unwrap().1[0].text, "#pragma c");
         assert_eq!(texts("a/* b; */c // d\n#pragma D x y\n # pragma D z\ne"), ["a", "c", "e"]);
         assert_eq!(texts("#pragma D without end"), [""; 0]);
     }
 
     #[test]
     fn only_the_last_doc_comment_counts_and_only_for_the_next_token() {
-        let tokens = tokens("/** one */ /** two */ /* three */ /**/ /*** four ***/ a b").unwrap();
+        let tokens = tokens("/** one */ /** two */ /* three */ /**/ /*** four ***/ a b").unwrap().0;
         assert_eq!(tokens[0].doc, "/** two */");
         assert_eq!(tokens[1].doc, "");
     }

@@ -26,7 +26,8 @@
 //! };
 //! ```
 //!
-//! A file has one provider with its probes, `#pragma D` lines and comments. Arguments are integers (`int`, `unsigned long`,
+//! A file has one provider with its probes, `#pragma D` lines and comments. Lines `#pragma D attributes` say how stable names and
+//! arguments are; DTrace shows that on systems where programs describe their own probes. Arguments are integers (`int`, `unsigned long`,
 //! `uint32_t` and the like) and strings (`char *`), at most twelve, with or without a name. `/** ... */` before a probe is its
 //! documentation. In Rust the part of the name before the first `__` is a module and the rest the function, here
 //! `order::paid`.

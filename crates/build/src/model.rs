@@ -7,9 +7,15 @@ pub struct Provider {
     pub name: String,
     /// Its doc comment, without the comment signs; empty if there is none.
     pub doc: String,
+    /// What it promises to scripts, by `#pragma D attributes`, in DTrace's numbers: stability of names, stability of data, and class of
+    /// dependency; of provider, module, function, name and arguments. [`PRIVATE`] without such a line.
+    pub attributes: [[u8; 3]; 5],
     /// Its probes, in the order of the file.
     pub probes: Vec<Probe>,
 }
+
+/// DTrace's attributes of a provider that promises nothing: Private/Private/Unknown for each part.
+pub const PRIVATE: [[u8; 3]; 5] = [[1, 1, 0]; 5];
 
 /// A probe: a named point of a program with typed arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -77,7 +77,7 @@ mod tests {
     use crate::lexer;
 
     fn of(text: &str) -> Result<Kind, Problem> {
-        kind(&lexer::tokens(text).unwrap())
+        kind(&lexer::tokens(text).unwrap().0)
     }
 
     #[test]

@@ -14,6 +14,8 @@ fn shop() -> Provider {
 fn the_model_has_names_types_and_comments() {
     let shop = shop();
     assert_eq!((shop.name.as_str(), shop.doc.as_str()), ("shop", ""));
+    let [others @ .., name, arguments] = shop.attributes;
+    assert_eq!((others, name, arguments), ([[1, 1, 0]; 3], [5, 5, 5], [1, 1, 0]));
     let names: Vec<String> = shop.probes.iter().map(|probe| probe.tool_name()).collect();
     assert_eq!(names, ["order-paid", "order-return", "tick"]);
 

@@ -79,6 +79,26 @@ fn lines() {
 }
 
 #[test]
+fn attributes() {
+    let said = |line: &str| said(&format!("provider p {{ probe a(); }};\n{line}"));
+    for line in [
+        "#pragma D attributes",
+        "#pragma D attributes Evolving/Evolving provider p name",
+        "#pragma D attributes Evolving/Evolving/Common/Common provider p name",
+        "#pragma D attributes Evolving/Evoling/Common provider p name",
+        "#pragma D attributes Evolving/Evolving/Common provider q name",
+        "#pragma D attributes Evolving/Evolving/Common provider p arguments",
+        "# pragma D attributes Evolving/Evolving/Common probe p name",
+    ] {
+        assert_eq!(
+            said(line),
+            "p.d:2:1: expected `#pragma D attributes NAME/DATA/CLASS provider p PART`, as `Evolving/Evolving/Common`; PART is provider, module, function, name or args",
+            "{line}"
+        );
+    }
+}
+
+#[test]
 fn parameters() {
     for (parameters, expected) in [
         (

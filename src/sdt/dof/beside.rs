@@ -41,7 +41,7 @@ macro_rules! __sdt_dof_is_wanted {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_site {
-    ($provider:literal, $probe:literal $(, $(($kind:ident $name:ident $c:literal))*)?) => {
+    ([$attributes:literal] $provider:literal, $probe:literal $(, $(($kind:ident $name:ident $c:literal))*)?) => {
         $crate::__sdt_dof_site!(
             [
                 concat!(
@@ -57,7 +57,7 @@ macro_rules! __sdt_site {
                     )),
                 ),
             ]
-            $provider, $probe $(, $(($kind $name $c))*)?
+            [$attributes] $provider, $probe $(, $(($kind $name $c))*)?
         )
     };
 }

@@ -59,7 +59,7 @@ macro_rules! __sdt_dof_is_enabled {
 macro_rules! __sdt_dof_is_enabled_in_memory {
     ($provider:literal, $probe:literal) => {{
         let mut enabled = 0u32;
-        $crate::__sdt_dof_static!($provider, $probe, None);
+        $crate::__sdt_dof_static!($provider, $probe, None, "");
         // SAFETY: a nop, and its record in the section that `section` reads, of the expected layout. DTrace writes 1 to the variable while
         // the probe is enabled.
         unsafe {
@@ -81,7 +81,7 @@ macro_rules! __sdt_dof_is_enabled_in_memory {
 macro_rules! __sdt_dof_is_enabled_in_register {
     ($provider:literal, $probe:literal) => {{
         let enabled: u32;
-        $crate::__sdt_dof_static!($provider, $probe, None);
+        $crate::__sdt_dof_static!($provider, $probe, None, "");
         // SAFETY: one instruction that zeroes the register, and its record in the section that `section` reads, of the expected layout.
         // DTrace sets the register to 1 while the probe is enabled.
         unsafe {
@@ -101,8 +101,8 @@ macro_rules! __sdt_dof_is_enabled_in_register {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_dof_site {
-    ([$($lines:expr,)*] $provider:literal, $probe:literal $(, $(($kind:ident $name:ident $c:literal))*)?) => {{
-        $crate::__sdt_dof_static!($provider, $probe, Some(&[$($($c),*)?]));
+    ([$($lines:expr,)*] [$attributes:literal] $provider:literal, $probe:literal $(, $(($kind:ident $name:ident $c:literal))*)?) => {{
+        $crate::__sdt_dof_static!($provider, $probe, Some(&[$($($c),*)?]), $attributes);
         // SAFETY: a nop, and its record in the section that `section` reads, of the expected layout. A tracer restores all registers and
         // only reads memory.
         unsafe {
@@ -117,12 +117,13 @@ macro_rules! __sdt_dof_site {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_dof_static {
-    ($provider:literal, $probe:literal, $arguments:expr) => {
+    ($provider:literal, $probe:literal, $arguments:expr, $attributes:literal) => {
         static SITE: $crate::sdt::dof::section::Probe = $crate::sdt::dof::section::Probe {
             provider: $provider,
             name: $probe,
             function: module_path!(),
             arguments: $arguments,
+            attributes: $attributes,
         };
     };
 }

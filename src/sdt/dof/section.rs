@@ -16,6 +16,8 @@ pub struct Probe {
     pub function: &'static str,
     /// The C types of the arguments; `None` at an is-enabled site.
     pub arguments: Option<&'static [&'static str]>,
+    /// DTrace's attributes of the provider: five times three numbers, with `_` between them. Empty at an is-enabled site.
+    pub attributes: &'static str,
 }
 
 /// A record: the address of the site's instruction, and its description.

@@ -15,7 +15,7 @@ fn fire(i1: i64) -> bool {
     crate::__sdt_dof_is_enabled!("dof_test", "two__words__name", enabled);
     let (text, small) = (c"x".as_ptr(), -1i32);
     crate::__sdt_dof_site!(
-        ["990: nop",] "dof_test", "two__words__name",
+        ["990: nop",] ["5_5_5_1_1_5_1_1_5_6_4_2_5_5_5"] "dof_test", "two__words__name",
         (i32 small "int") (str text "char *") (i64 i1 "int64_t") (i64 i1 "int64_t") (i64 i1 "int64_t") (i64 i1 "int64_t")
         (i64 i1 "int64_t") (i64 i1 "int64_t") (i64 i1 "int64_t") (i64 i1 "int64_t") (str text "char *")
     );
@@ -27,7 +27,7 @@ fn fire(i1: i64) -> bool {
 #[inline(never)]
 fn elsewhere() -> bool {
     let enabled = crate::__sdt_dof_is_enabled_in_register!("dof_test", "two__words__name");
-    crate::__sdt_dof_site!(["990: nop",] "dof_other", "plain");
+    crate::__sdt_dof_site!(["990: nop",] ["1_1_0_1_1_0_1_1_0_1_1_0_1_1_0"] "dof_other", "plain");
     enabled != 0
 }
 
@@ -87,6 +87,25 @@ fn the_dof_says_what_the_sites_say() {
     assert_eq!(section.providers["dof_other"].probes["plain"].arguments, Vec::<String>::new());
 }
 
+/// As `dof_sec` and `dof_provider` of `sys/dtrace.h` have them: provider, module, function, name and arguments.
+#[test]
+fn a_provider_has_the_attributes_of_its_sites() {
+    let bytes = object::build(section::sites()).expect("sites of this file");
+    let word = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+    let sections = bytes[64..].chunks(32).take(word(28) as usize);
+    let providers = sections.filter(|section| section[..4] == 15u32.to_ne_bytes()).map(|section| {
+        let offset = u64::from_ne_bytes(section[16..24].try_into().expect("eight bytes")) as usize;
+        std::array::from_fn(|part| word(offset + 20 + 4 * part))
+    });
+    let of_file: Vec<[u32; 5]> = providers.collect();
+    // Of `dof_other` and `dof_test`, and of this library's own probes.
+    assert!(of_file.contains(&[0x01010000; 5]), "{of_file:x?}");
+    assert!(of_file.contains(&[0x05050500, 0x01010500, 0x01010500, 0x06040200, 0x05050500]), "{of_file:x?}");
+    if cfg!(dof) {
+        assert!(of_file.contains(&[0x05050500, 0x01010500, 0x01010500, 0x05050500, 0x05050500]), "{of_file:x?}");
+    }
+}
+
 #[test]
 fn the_dof_has_room_in_the_program() {
     // SAFETY: only its length is looked at.
@@ -101,14 +120,21 @@ fn the_dof_has_room_in_the_program() {
 /// A site of a provider of its own, with names that are too long.
 fn longest(number: usize, types: &'static [&'static str]) -> Site {
     let long: &'static str = format!("{number}{}", "x".repeat(200)).leak();
-    let probe = Box::leak(Box::new(Probe { provider: long, name: long, function: long, arguments: Some(types) }));
+    let probe = Box::leak(Box::new(Probe {
+        provider: long,
+        name: long,
+        function: long,
+        arguments: Some(types),
+        attributes: "",
+    }));
     Site { address: (1 << 40) + number, probe }
 }
 
 #[test]
 fn what_never_fires_is_left_out() {
     let mut site = longest(0, &[]);
-    site.probe = Box::leak(Box::new(Probe { provider: "dof_test", name: "never", function: "f", arguments: None }));
+    let never = Probe { provider: "dof_test", name: "never", function: "f", arguments: None, attributes: "" };
+    site.probe = Box::leak(Box::new(never));
     assert_eq!(object::build(&[site]), None);
     assert_eq!(object::build(&[]), None);
     let both = object::build(&[site, longest(1, &[])]).expect("a site that fires");

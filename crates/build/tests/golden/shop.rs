@@ -65,6 +65,7 @@ pub mod order {
             let mut name_buffer = ::dyntrace::sdt::Buffer::new();
             let name = name_buffer.encode(name);
             ::dyntrace::sdt::site!(
+                ["1_1_0_1_1_0_1_1_0_5_5_5_1_1_0"]
                 "shop",
                 "order__paid",
                 (str name "const char *")
@@ -124,6 +125,7 @@ pub mod order {
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(r#type: i32, arg1: u32, balance: i64) {
             ::dyntrace::sdt::site!(
+                ["1_1_0_1_1_0_1_1_0_5_5_5_1_1_0"]
                 "shop",
                 "order__return",
                 (i32 r#type "int")
@@ -180,6 +182,6 @@ pub mod tick {
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
     pub(crate) fn trace() {
-        ::dyntrace::sdt::site!("shop", "tick");
+        ::dyntrace::sdt::site!(["1_1_0_1_1_0_1_1_0_5_5_5_1_1_0"] "shop", "tick");
     }
 }

@@ -1,5 +1,6 @@
 //! The events of one file, in the order they were written.
 
+use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -285,7 +286,7 @@ impl<'t> Stream<'t> {
         match self.packet.map_or(0, |packet| packet.content_end) {
             end if end > length => {
                 let cut = length.saturating_sub(self.offset());
-                self.found.damage(self.offset(), cut, "the file is cut within an event");
+                self.found.damage(self.offset(), cut, self.missing("the file is cut within an event"));
                 self.finish();
             }
             end if end > self.rest_end => self.miss(end),
@@ -300,16 +301,22 @@ impl<'t> Stream<'t> {
         let now = self.file.map_again(self.process);
         if now.is_ok_and(|map| map.length() == self.file.map.length() && map.written() < end) {
             let offset = self.offset();
-            self.found.damage(offset, end - offset, "the end of this packet's content is missing");
+            self.found.damage(offset, end - offset, self.missing("the end of this packet's content is missing"));
         }
         self.finish();
     }
 
+    /// The reason, and the thread of the packet, of which events are missing.
+    fn missing(&self, reason: impl Display) -> String {
+        let thread = self.packet.map(|packet| format!("; events of thread {} may be missing", packet.tid));
+        format!("{reason}{}", thread.unwrap_or_default())
+    }
+
     /// Skips the rest of the packet.
     #[cold]
-    fn skip_rest(&mut self, reason: impl Into<String>) {
+    fn skip_rest(&mut self, reason: impl Display) {
         let offset = self.offset();
-        self.found.damage(offset, self.rest.len() as u64, reason);
+        self.found.damage(offset, self.rest.len() as u64, self.missing(reason));
         self.rest = &[];
     }
 
@@ -339,7 +346,9 @@ impl<'t> Stream<'t> {
                         self.enter(again, self.rest_end);
                         return true;
                     }
-                    Some(reason) => self.found.damage(again.offset, again.end - again.offset, reason),
+                    Some(reason) => {
+                        self.found.damage(again.offset, again.end - again.offset, self.missing(reason));
+                    }
                 }
             } else if again.content_end > self.rest_end && next.packet.is_none() {
                 self.miss(again.content_end);

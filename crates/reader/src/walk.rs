@@ -3,6 +3,8 @@
 //! A packet with a checksum is whole if the checksum is right, it is in its ring's file, and its sequence number is higher than
 //! that of the packet before. Without a checksum, its header must be as the recorder writes it. After damage, the next packet is
 //! searched at each page, as the size of a damaged packet may be wrong.
+//!
+//! A file is that of one thread after another. The packets around a gap name the threads whose events may be in it.
 
 use std::path::Path;
 
@@ -81,16 +83,22 @@ impl<'t> PacketChecker<'t> {
             (None, None) => unentered.map(|(offset, packet)| Gap {
                 offset,
                 bytes: end - offset,
-                reason: format!("packet {} follows packets that nothing was written into", packet.sequence),
+                reason: format!(
+                    "packet {} follows packets that nothing was written into{}",
+                    packet.sequence,
+                    around(last, Some(packet).as_ref())
+                ),
             }),
             (Some((offset, mut reason)), missing) => {
                 if let Some((from, to)) = missing {
                     reason += &format!(" (packet {to} follows packet {from})");
                 }
+                reason += &around(last, packet.as_ref());
                 Some(Gap { offset, bytes: end.saturating_sub(offset), reason })
             }
             (None, Some((from, to))) => {
-                let reason = format!("packet {to} follows packet {from}: the packets between are missing");
+                let threads = around(last, packet.as_ref());
+                let reason = format!("packet {to} follows packet {from}: the packets between are missing{threads}");
                 Some(Gap { offset: end, bytes: 0, reason })
             }
         };
@@ -148,6 +156,18 @@ impl<'t> PacketChecker<'t> {
         }
         packet.is_wrong_for_open(self.is_circular).map(str::to_owned)
     }
+}
+
+/// Tells of which threads events may be missing between two packets.
+fn around(last: Option<&Packet>, next: Option<&Packet>) -> String {
+    let threads = match (last.map(|last| last.tid), next.map(|next| next.tid)) {
+        (Some(last), Some(next)) if last == next => format!("thread {last}"),
+        (Some(last), Some(next)) => format!("threads {last} and {next}, and of threads between them,"),
+        (Some(last), None) => format!("thread {last}, and of threads after it,"),
+        (None, Some(next)) => format!("thread {next}, and of threads before it,"),
+        (None, None) => "unknown threads".to_owned(),
+    };
+    format!("; events of {threads} may be missing")
 }
 
 /// Guesses the ring number of a file: the number in its name if one of the first two packets has it or neither has a number,

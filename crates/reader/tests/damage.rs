@@ -95,29 +95,37 @@ fn each_kind_of_damage_has_its_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     let writer = small(folder.path());
     let whole = fs::read(writer.folder.join("ring-1")).expect("a ring");
-    // Offset in the second packet, new bytes, reason, reported offset, remaining events of the file.
+    // Two packets of thread 7, one of thread 8. Offset in the second packet, new bytes, reason, reported offset, remaining events of the
+    // file, thread.
     let second = 512;
-    for (at, bytes, reason, offset, left) in [
-        (0, &[1][..], "magic", second, 4),
-        (4, &[9][..], "uuid", second, 4),
-        (20, &[9, 0, 0, 0][..], "stream", second, 4),
-        (32, &[0; 8][..], "cannot hold", second, 4),
-        (24, &[0; 8][..], "cannot hold", second, 4),
-        (32, &[0xff; 8][..], "cannot hold", second, 4),
-        (32, &(1_u64 << 40).to_ne_bytes()[..], "cut", whole.len(), 8),
-        (48, &[9][..], "missing", second, 9),
-        (HEADER, &[0xff, 0xff][..], "no event 65535", second + HEADER, 5),
-        (HEADER + 2, &[0; 8][..], "time goes back", second + HEADER, 9),
+    let (later, own, none) = ("of thread 7, and of threads after it, may", "of thread 7 may", "; no event is missing");
+    for (at, bytes, reason, offset, left, threads) in [
+        (0, &[1][..], "magic", second, 4, later),
+        (4, &[9][..], "uuid", second, 4, later),
+        (20, &[9, 0, 0, 0][..], "stream", second, 4, later),
+        (32, &[0; 8][..], "cannot hold", second, 4, later),
+        (24, &[0; 8][..], "cannot hold", second, 4, later),
+        (32, &[0xff; 8][..], "cannot hold", second, 4, later),
+        (32, &(1_u64 << 40).to_ne_bytes()[..], "cut", whole.len(), 8, "the packet before"),
+        (48, &[9][..], "missing", second, 9, own),
+        (HEADER, &[0xff, 0xff][..], "no event 65535", second + HEADER, 5, own),
+        (HEADER + 2, &[0; 8][..], "time goes back", second + HEADER, 9, none),
     ] {
         let mut damaged = whole.clone();
         damaged[second + at..][..bytes.len()].copy_from_slice(bytes);
         writer.write("ring-1", &damaged);
         let (times, losses) = read(folder.path()).expect("a trace");
         let found = &losses.damaged[0];
-        assert!(found.reason.contains(reason), "{reason}: {losses:?}");
+        assert!(found.reason.contains(reason) && found.reason.contains(threads), "{reason}: {losses:?}");
         assert_eq!((found.offset, times.len() - 3), (offset as u64, left), "{reason}: {losses:?}");
         assert!(found.file.ends_with("ring-1"));
     }
+    // The sequence number of the third packet.
+    let mut damaged = whole;
+    damaged[2 * second + 48] = 9;
+    writer.write("ring-1", &damaged);
+    let reason = &read(folder.path()).expect("a trace").1.damaged[0].reason;
+    assert!(reason.ends_with("; events of threads 7 and 8, and of threads between them, may be missing"), "{reason}");
 }
 
 #[test]

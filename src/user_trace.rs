@@ -17,6 +17,9 @@ pub use arguments::Arguments;
 /// their value, and a `u64` or `usize` above `i64::MAX` keeps its bits, so that a tracer that prints it as unsigned is right. A
 /// string is anything that is [`Into<Text>`](crate::sdt::Text). Missing integers are 0, missing strings are null pointers.
 ///
+/// The user tag is that of the process's operations, [`get_tag_data`](crate::get_tag_data): also one that another process has spread to
+/// it, so that `--tag` selects an annotation with the operations beside it. (Erlang's `dyntrace:p` has the process's own tag only.)
+///
 /// The arguments are evaluated only while a tracer is attached. Nothing is allocated.
 ///
 /// ```

@@ -7,7 +7,7 @@ use dyntrace::mailbox::{self, Mailbox, Options, Size, channel};
 use dyntrace::process;
 use dyntrace::recorder::{Options as Recording, Session};
 use dyntrace::seq_trace::{self, Flags};
-use dyntrace::{put_tag, spread_tag};
+use dyntrace::{put_tag, spread_tag, take_tag};
 use dyntrace_reader::{Trace, Value};
 
 use crate::runtime;
@@ -44,6 +44,26 @@ fn seen<F: Future<Output = Vec<process::Pid>>>(probes: &[&str], body: F) -> Vec<
         }
     }
     lines
+}
+
+/// Erlang's `dyntrace:p` has the process's own tag only; file operations have this one there, too.
+#[test]
+fn an_annotation_has_the_tag_that_came_with_a_message() {
+    let lines = seen(&["user_trace"], async {
+        let (sender, mut mailbox) = mailbox::unbounded_channel();
+        let receiver = dyntrace::spawn(async move {
+            mailbox.recv().await.unwrap();
+            dyntrace::p!("annotation");
+            process::current()
+        });
+        put_tag("request").unwrap();
+        spread_tag(true);
+        sender.send(()).unwrap();
+        spread_tag(false);
+        take_tag();
+        vec![receiver.await.unwrap()]
+    });
+    assert_eq!(lines, ["user_trace-i4s4 A request 0 0 0 0 annotation   "]);
 }
 
 /// Four words.

@@ -61,6 +61,10 @@ fn explain(pid: u32, file: &str, error: io::Error) -> anyhow::Error {
         "there is no Linux /proc; name the program's file instead of a process".to_owned()
     } else {
         match error.kind() {
+            #[cfg(target_os = "linux")]
+            io::ErrorKind::NotFound if dyntrace_tasks::permission::exists(pid) => {
+                format!("/proc hides process {pid} from this user (mount option hidepid); {}", dyntrace_tasks::permission::way())
+            }
             io::ErrorKind::NotFound => format!("there is no process {pid}"),
             #[cfg(target_os = "linux")]
             io::ErrorKind::PermissionDenied => dyntrace_tasks::permission::way(),

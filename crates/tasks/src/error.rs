@@ -14,6 +14,12 @@ pub enum Error {
         /// The id asked for.
         pid: u32,
     },
+    /// The process exists, but /proc does not show it to this user.
+    #[error("cannot open process {pid}: /proc hides it from this user (mount option hidepid); {}", way())]
+    Hidden {
+        /// The id asked for.
+        pid: u32,
+    },
     /// The kernel refuses to show the process.
     #[error("cannot read {what} of process {pid}: {source}; {}", way())]
     NotPermitted {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::geteuid;
+use rustix::process::{Pid, geteuid, test_kill_process};
 
 use super::directory::{Directory, variable};
 use super::error::ControlError;
@@ -258,6 +258,7 @@ impl Process {
     fn find(pid: u32) -> Result<Process, ControlError> {
         let proc = PathBuf::from(format!("/proc/{pid}"));
         let missing = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound if exists(pid) => ControlError::Hidden(pid),
             io::ErrorKind::NotFound => ControlError::NoProcess(pid),
             _ => ControlError::system(format!("look at process {pid}"))(error),
         };
@@ -327,6 +328,12 @@ fn own_number(status: &str) -> Option<u32> {
 
 fn effective_user(status: &str) -> Option<u32> {
     status.lines().find_map(|line| line.strip_prefix("Uid:"))?.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Whether there is a process of this number, also one that /proc hides.
+fn exists(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| !matches!(test_kill_process(pid), Err(Errno::SRCH)))
 }
 
 #[cfg(test)]

@@ -40,6 +40,9 @@ pub enum ControlError {
     /// There is no such process.
     #[error("there is no process {0}")]
     NoProcess(u32),
+    /// The process exists, but /proc does not show it to this user.
+    #[error("/proc hides process {0} from this user (mount option hidepid): run as root or as the user of the process")]
+    Hidden(u32),
     /// Another process serves the process's control socket.
     #[error("the control socket of process {pid} is served by process {by} of user {uid}: do not trust it")]
     Impostor {

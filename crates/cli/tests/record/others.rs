@@ -181,6 +181,31 @@ fn a_process_of_another_user() {
     assert_eq!(contents(&victim), before, "{ran:?}");
 }
 
+/// With the mount option hidepid, /proc does not show processes of other users.
+#[test]
+fn a_process_that_proc_hides() {
+    if !nix::unistd::geteuid().is_root() {
+        return missing::skip("root", "only root may mount /proc so that it hides processes");
+    }
+    let place = Place::new();
+    let dyntrace = place.path("dyntrace");
+    fs::set_permissions(place.0.path(), Permissions::from_mode(0o755)).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_dyntrace"), &dyntrace).unwrap();
+    let hidden = |command: &str, pid: &str| {
+        let script = "mount -t proc -o hidepid=2 proc /proc && exec setpriv --reuid 65534 --clear-groups \"$@\"";
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--mount", "sh", "-c", script, "sh"]).arg(&dyntrace).args([command, "-p", pid]);
+        Ran::of(unshare.current_dir("/").output().unwrap())
+    };
+    if hidden("list", "1").err.contains("mount:") {
+        return missing::skip("mounts", "this root may not mount /proc");
+    }
+    for command in ["list", "ps", "status"] {
+        hidden(command, "1").says(1, "hides");
+    }
+    hidden("status", "4194305").says(65, "there is no process 4194305");
+}
+
 fn is_without_setuid(path: &Path) -> bool {
     nix::sys::statvfs::statvfs(path).unwrap().flags().contains(nix::sys::statvfs::FsFlags::ST_NOSUID)
 }

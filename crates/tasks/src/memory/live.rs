@@ -9,6 +9,7 @@ use super::gaps::Gaps;
 use super::maps::{self, Mapping};
 use super::{Memory, Piece, Unreadable};
 use crate::error::Error;
+use crate::permission::exists;
 
 /// Runs in one system call: the kernel's limit (UIO_MAXIOV).
 const PIECES: usize = 1024;
@@ -32,7 +33,8 @@ impl Process {
     ///
     /// If there is none.
     pub fn open(pid: u32) -> Result<Process, Error> {
-        let started = status(pid).ok_or(Error::NoProcess { pid })?.started;
+        let missing = || if exists(pid) { Error::Hidden { pid } } else { Error::NoProcess { pid } };
+        let started = status(pid).ok_or_else(missing)?.started;
         Ok(Process { pid, started, gaps: RwLock::default() })
     }
 

@@ -1,6 +1,6 @@
 //! Copies one file. It appears in the store whole.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -102,7 +102,7 @@ impl Carrier {
 
     /// Copies a small file unless the store has an equal one.
     async fn compare(&self, item: &Item, location: &Path, kind: Kind, is_stored: bool) -> Result<Copied, Trouble> {
-        let content = Bytes::from(fs::read(&item.path)?);
+        let content = item.read()?;
         // Each conversion begins the table for those that have none. It must not replace one with rows.
         let is_empty = kind == Kind::Single && is_without_rows(&content);
         if is_stored {
@@ -134,7 +134,7 @@ impl Carrier {
 
     /// Copies a file of any size.
     async fn send(&self, item: &Item, location: &Path) -> Result<Copied, Trouble> {
-        let mut file = File::open(&item.path)?;
+        let mut file = item.open()?;
         let size = file.metadata()?.len();
         if size <= self.part {
             self.objects.put(location, read(&mut file, size)?.into()).await?;

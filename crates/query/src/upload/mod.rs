@@ -24,13 +24,13 @@ mod failing;
 #[cfg(test)]
 mod tests;
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use clap::Parser;
+use dyntrace_folders::{Reading, make_folder};
 
 use crate::exit::{self, Failure};
 use crate::store::{Place, Store};
@@ -45,7 +45,7 @@ Examples:
   dyntrace upload fleet file:///mnt/traces/fleet --json
   AWS_ENDPOINT_URL=http://minio:9000 AWS_ALLOW_HTTP=true dyntrace upload fleet s3://traces/fleet
 
-Copies what the store lacks. The command can be killed at any time, and started again; several can run at once. It deletes nothing, neither \
+Copies what the store lacks. Symbolic links, pipes and devices are left out and told. The command can be killed at any time, and started again; several can run at once. It deletes nothing, neither \
 in the folder nor in the store.
 
 Environment, as other programs for S3 have it: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_REGION; AWS_ENDPOINT_URL \
@@ -107,8 +107,8 @@ fn check(Arguments { folder, url, .. }: &Arguments) -> Result<(), Failure> {
     }
     let shown = escape::path(folder);
     let fail = |error: anyhow::Error| Failure::new(exit::NO_TRACE, error);
-    fs::read_dir(folder).with_context(|| format!("cannot read the data set {shown}")).map_err(fail)?;
-    if columns::tables().any(|table| folder.join(table).is_dir()) {
+    let data_set = Reading::open(folder).with_context(|| format!("cannot read the data set {shown}")).map_err(fail)?;
+    if columns::tables().any(|table| data_set.has_folder(table)) {
         return Ok(());
     }
     Err(fail(anyhow!(
@@ -120,7 +120,7 @@ fn check(Arguments { folder, url, .. }: &Arguments) -> Result<(), Failure> {
 /// Opens the target. A folder is created.
 fn open(target: &Place) -> Result<Store, Failure> {
     if let Place::Folder(folder) = target {
-        fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", escape::path(folder)))?;
+        make_folder(folder, 0o777).with_context(|| format!("cannot create the folder {}", escape::path(folder)))?;
     }
     target.open()
 }

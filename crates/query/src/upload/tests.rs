@@ -248,6 +248,33 @@ async fn a_name_that_no_store_takes_is_left_out() {
     assert_eq!(upload.summary.uploaded.files, 9);
 }
 
+#[tokio::test]
+async fn links_and_pipes_are_left_out() {
+    let (set, secret) = (data_set(), tempfile::tempdir().unwrap());
+    let hour = set.path().join("events/host=a%20b/date=2026-11-26/hour=02");
+    fs::write(secret.path().join("key.parquet"), "secret").unwrap();
+    let link = |to: &FilePath, at: &str| std::os::unix::fs::symlink(to, set.path().join(at)).unwrap();
+    link(&secret.path().join("key.parquet"), "events/key.parquet");
+    link(secret.path(), "events/folder");
+    link(secret.path(), "waits");
+    link(&secret.path().join("key.parquet"), &format!("_sources/{SOURCE}/000009.plan"));
+    assert!(std::process::Command::new("mkfifo").arg(hour.join("pipe.parquet")).status().unwrap().success());
+    let objects = Arc::new(InMemory::new());
+    let mut upload = uploader(set.path(), objects.clone());
+    let left_out = upload.turn().await.unwrap();
+    for name in ["events/key.parquet", "events/folder", "/waits", "000009.plan", "pipe.parquet"] {
+        let told = left_out.iter().filter(|reason| reason.contains(name)).collect::<Vec<_>>();
+        assert!(told.len() == 1 && told[0].ends_with("not a regular file"), "{name}: {left_out:?}");
+    }
+    assert_eq!((left_out.len(), content(&*objects).await.len()), (5, 9));
+    // A file that becomes a link after the look at the folder.
+    let local = super::inventory::Inventory::read(set.path()).unwrap();
+    let file = &local.rows[0];
+    fs::remove_file(&file.path).unwrap();
+    std::os::unix::fs::symlink(secret.path().join("key.parquet"), &file.path).unwrap();
+    assert!(file.open().is_err());
+}
+
 #[test]
 fn times_have_units() {
     let seconds = |text| super::duration(text).map(|time| time.as_secs_f64());

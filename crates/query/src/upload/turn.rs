@@ -148,7 +148,7 @@ impl Uploader {
         if self.is_known(list) {
             return Ok(None);
         }
-        let read = std::fs::read(&list.path).map_err(anyhow::Error::from);
+        let read = list.read().map_err(anyhow::Error::from);
         let files = match read.and_then(|text| Ok(serde_json::from_slice::<List>(&text)?)) {
             Ok(List { files }) => files,
             Err(error) => return Ok(Some(format!("it is no list of files: {error}"))),

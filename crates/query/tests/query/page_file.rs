@@ -36,7 +36,7 @@ fn a_page_is_written_whole_or_not_at_all() {
 #[test]
 fn a_page_takes_no_folders_place() {
     let (set, place) = (hostile(), tempfile::tempdir().unwrap());
-    assert_refused(set.path(), place.path(), "is a directory");
+    assert_refused(set.path(), place.path(), "Is a directory");
     assert_refused(set.path(), &place.path().join("none/page.html"), "os error 2");
     assert!(fs::read_dir(place.path()).unwrap().next().is_none());
 }

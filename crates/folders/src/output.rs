@@ -1,7 +1,7 @@
 //! Files for output, in places that a user names: in folders of any owner.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -178,8 +178,13 @@ impl Drop for Output {
 ///
 /// # Errors
 ///
-/// The system's, and a [`Distrust`].
+/// The system's, and a [`Distrust`], also for a link whose target does not exist.
 pub fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
+    if let Ok(target) = fs::read_link(path)
+        && fs::metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    {
+        return Err(Distrust::Nowhere(target).into());
+    }
     walk(path, Way::Making(Mode::from_raw_mode(mode as RawMode))).map(drop)
 }
 

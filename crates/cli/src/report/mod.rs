@@ -33,7 +33,8 @@ slowest went: waits for a thread, the jobs, and the time between operations. Tag
 requests if there are more than a hundred, or at least ten, half of which last less than a quarter of
 the recording.
 
-The page gets the access rights that all files of the trace have. An existing file is replaced.
+The page gets the access rights that all files of the trace have. An existing file is replaced, and
+the page gets no rights that it lacks. Symbolic links of other users are not followed.
 
 Exit status:
    0  the page was written

@@ -188,7 +188,7 @@ fn signals_end_it_when_all_that_was_recorded_has_rows() {
     }
 }
 
-/// A round may take long. Here it reads a plan that nobody writes.
+/// A plan that another user has replaced by a pipe is told, and not waited for.
 #[test]
 fn a_second_signal_ends_it_within_a_round() {
     let place = Place::new();
@@ -199,13 +199,18 @@ fn a_second_signal_ends_it_within_a_round() {
     let plans = place.output.join("_sources").join(uuid);
     fs::create_dir_all(&plans).unwrap();
     mkfifo(&plans.join("000000.plan"), Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
-    let mut follower = place.follow(&[&place.trace, &place.folder.path().join("other")], "1h");
+    let mut follower = place.follow(&[&place.trace], "1h");
     place.wait_for(20);
-    follower.signal(Signal::SIGINT);
-    thread::sleep(Duration::from_millis(100));
-    assert!(follower.0.try_wait().unwrap().is_none(), "the first signal must not end a round");
-    follower.signal(Signal::SIGTERM);
-    assert_eq!(follower.0.wait().unwrap().signal(), Some(Signal::SIGTERM as i32));
+    // Both signals are there when it goes on.
+    for signal in [Signal::SIGSTOP, Signal::SIGINT, Signal::SIGTERM, Signal::SIGCONT] {
+        follower.signal(signal);
+    }
+    let ended = follower.0.wait().unwrap().signal();
+    assert!([Some(Signal::SIGINT as i32), Some(Signal::SIGTERM as i32)].contains(&ended), "{ended:?}");
+    let mut refused = place.follow(&[&place.folder.path().join("other")], "1h");
+    assert_eq!(refused.0.wait().unwrap().code(), Some(66));
+    let told = std::io::read_to_string(refused.0.stderr.take().unwrap()).unwrap();
+    assert!(told.contains("000000.plan") && told.contains("not a regular file"), "{told}");
 }
 
 #[test]

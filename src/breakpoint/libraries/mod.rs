@@ -181,7 +181,7 @@ fn set_at(sites: &Arc<[SiteRef]>, patterns: &[SessionPattern]) {
             let function = site.function();
             if entries.len() < BpData::ENTRIES
                 && set.pattern.selects(function.path(), function.arguments.len())
-                && let Ok(counter) = set.name(function)
+                && let Ok(counter) = set.count(function)
             {
                 entries.push(BpEntry::new(Arc::clone(session), Arc::clone(set), counter));
                 selected.push(number);

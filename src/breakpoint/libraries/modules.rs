@@ -35,6 +35,11 @@ pub(crate) unsafe fn arrive(Sites(later): &Sites, replaced: Option<&Sites>) {
     unsafe { libraries::arrive(Arc::clone(later), inherited) }
 }
 
+/// Notes that the version is old.
+pub(crate) fn retire(Sites(later): &Sites) {
+    later.library.retire();
+}
+
 /// Like [`leave`], blocking the thread.
 ///
 /// # Safety

@@ -58,7 +58,8 @@ fn since_1970(time: SystemTime) -> u128 {
     time.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()
 }
 
-fn with(record: Record, name: &str, value: Option<impl Display>) -> Record {
+/// Adds a field that may be missing.
+pub(super) fn with(record: Record, name: &str, value: Option<impl Display>) -> Record {
     match value {
         Some(value) => record.with(name, value),
         None => record,
@@ -88,8 +89,26 @@ pub(super) fn counts(counts: &[Count], at: SystemTime) -> Vec<Vec<Record>> {
     messages
 }
 
-pub(super) fn lost(dropped: u64, limited: u64) -> Record {
-    Record::default().with("told", "lost").with("dropped", dropped).with("limited", limited)
+/// What a session has left out so far.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Lost {
+    dropped: u64,
+    limited: u64,
+    unended: u64,
+}
+
+impl Lost {
+    pub(super) fn of(info: &Info) -> Lost {
+        Lost { dropped: info.dropped, limited: info.limited, unended: info.unended }
+    }
+
+    pub(super) fn record(self) -> Record {
+        self.with(Record::default().with("told", "lost"))
+    }
+
+    fn with(self, record: Record) -> Record {
+        record.with("dropped", self.dropped).with("limited", self.limited).with("unended", self.unended)
+    }
 }
 
 /// Makes the last record. `unheard` is the number of events that could not be sent to the client.
@@ -98,9 +117,9 @@ pub(super) fn end(info: &Info, unheard: u64) -> Record {
         .with("told", "end")
         .with("patterns", info.patterns.len())
         .with("functions", info.patterns.iter().map(|pattern| pattern.functions).sum::<usize>())
-        .with("events", info.delivered.saturating_sub(unheard))
-        .with("dropped", info.dropped + unheard)
-        .with("limited", info.limited);
+        .with("events", info.delivered.saturating_sub(unheard));
+    let lost = Lost::of(info);
+    let end = Lost { dropped: lost.dropped + unheard, ..lost }.with(end);
     let Some(held_up) = &info.held_up else { return end };
     end.with("held_up", held_up.time.as_nanos())
         .with("held_up_since", since_1970(held_up.since))
@@ -120,6 +139,7 @@ mod tests {
         };
         let count = |number| Count {
             function: function(number),
+            is_current: true,
             calls: number.into(),
             time: Duration::from_nanos(7),
             own_time: Duration::from_nanos(5),

@@ -1,15 +1,15 @@
 //! Traces for other processes, over the recorder's [control socket](mod@crate::recorder::control). `dyntrace trace -p PID` uses them.
 //!
 //! The record of the request `trace RECORD` is a [`TraceRequest`], which begins a trace, or an [`Order`] to a running one. The answer to a
-//! trace request has a record for each pattern: `session`, `id`, `functions`, `later`, `pattern`. From then on the process sends messages
+//! trace request has a record for each pattern: `session`, `id`, `functions`, `old_functions` if it is not 0, `later`, `pattern`. From then on the process sends messages
 //! of one or more records. The field `told` of the first record is the kind of the message:
 //!
 //! | `told` | fields |
 //! |---|---|
 //! | `call`, `return`, `error`, `return_to`, `panic`, `cancelled` | `time` (nanoseconds since 1970), `process`, `thread`, `thread_name`, `tag`, `function`, `file`, `line`, `text`, `cut`, `caller` or else `inside` and `returns_to` (see [`Address`](crate::trace::Address)), `frame` for each address of the [`Stack`](crate::trace::Stack), `took` and `polled` (nanoseconds); fields that do not apply are left out |
 //! | `counts` | `more`: whether a further message belongs to these counts; `at` (nanoseconds since 1970). The other records: `function`, `calls`, `time` and `own` (nanoseconds), `bytes` and `own_bytes` with the action `memory` |
-//! | `lost` | `dropped`, `limited`: events so far that were dropped because the client reads slowly, or because there were too many in a second |
-//! | `end` | `patterns`, `functions`, `events`, `dropped`, `limited`; if threads have delayed a setting, `held_up` (nanoseconds), `held_up_since` (nanoseconds since 1970) and `held_up_by`. The last message |
+//! | `lost` | `dropped`, `limited`: events so far that were dropped because the client reads slowly, or because there were too many in a second; `unended`: calls without an end, since too many around them waited for theirs |
+//! | `end` | `patterns`, `functions`, `events`, `dropped`, `limited`, `unended`; if threads have delayed a setting, `held_up` (nanoseconds), `held_up_since` (nanoseconds since 1970) and `held_up_by`. The last message |
 //!
 //! The trace ends when it reaches a limit, and when the client closes its side of the connection. A client that reads slowly loses events,
 //! and delays no thread of the program.

@@ -17,7 +17,7 @@ use crate::recorder::control::clients::{ClientLimit, parts};
 use crate::recorder::control::protocol::Record;
 use crate::thread_progress::os::without_signals;
 
-use super::messages;
+use super::messages::{self, Lost};
 use super::order::{Action, Order};
 use super::outlet::Outlet;
 use super::request::TraceRequest;
@@ -130,10 +130,11 @@ impl Trace {
     }
 
     fn pattern(&self, pattern: &PatternInfo) -> Record {
-        Record::default()
+        let functions = Record::default()
             .with("session", self.running.name())
             .with("id", pattern.id)
-            .with("functions", pattern.functions)
+            .with("functions", pattern.functions);
+        messages::with(functions, "old_functions", Some(pattern.old_functions).filter(|old| *old > 0))
             .with("later", u8::from(pattern.is_default))
             .with("pattern", &pattern.pattern)
     }
@@ -182,7 +183,7 @@ impl Trace {
         let period = self.interval.unwrap_or(PERIOD).max(SHORTEST);
         let after = |time: Instant| time.checked_add(period);
         let mut next = after(Instant::now());
-        let mut lost = (0, 0);
+        let mut lost = Lost::default();
         let until = |next: Instant| next.saturating_duration_since(Instant::now()).clamp(SHORTEST, LOOK);
         while outlet.stays(next.map_or(LOOK, until)) {
             while let Ok(Asked { action, answer }) = self.orders.try_recv() {
@@ -202,9 +203,9 @@ impl Trace {
                 for counts in self.counts() {
                     turn.send(Ok(counts));
                 }
-                if lost != (info.dropped, info.limited) {
-                    lost = (info.dropped, info.limited);
-                    turn.send(Ok(vec![messages::lost(info.dropped, info.limited)]));
+                if lost != Lost::of(&info) {
+                    lost = Lost::of(&info);
+                    turn.send(Ok(vec![lost.record()]));
                 }
             }
         }

@@ -6,7 +6,7 @@ use crate::breakpoint::measure::counters::{Counter, Counts};
 use crate::breakpoint::pattern_id::PatternId;
 use crate::breakpoint::site::Function;
 use crate::breakpoint::state::held_up::HeldUp;
-use crate::breakpoint::state::set_pattern::SetPattern;
+use crate::breakpoint::state::set_pattern::{Functions, SetPattern, address};
 use crate::clock;
 use crate::process::Processes;
 
@@ -24,6 +24,9 @@ pub struct Info {
     pub dropped: u64,
     /// Events that were dropped because there were too many in a second.
     pub limited: u64,
+    /// Calls whose end was neither told nor measured: too many calls around them, whose ends were waited for, ran on their thread. Such a
+    /// call has a frame on the stack. At most 512 of them are nested on a thread, and as many in each function that is only timed.
+    pub unended: u64,
     /// Whether it has ended: by its limits, by a panic of its tracer, by a fork, or by [`close`](crate::trace::Session::close).
     pub is_over: bool,
     /// The threads that have delayed a change of its patterns for longest, or that delay any change of this process now. `None` if each
@@ -39,9 +42,12 @@ pub struct PatternInfo {
     pub id: PatternId,
     /// Its text.
     pub pattern: String,
-    /// How many functions it names.
+    /// How many functions it names now, without those of libraries that were unloaded.
     pub functions: usize,
-    /// Whether it is for libraries that are loaded later, too: then `functions` counts all that it has ever named.
+    /// How many functions it names in old versions of [modules](crate::code), which run until their calls have ended; also in versions that
+    /// were purged, but stay mapped.
+    pub old_functions: usize,
+    /// Whether it is for libraries that are loaded later, too.
     pub is_default: bool,
     /// Whether it is a [meta pattern](crate::trace::Session::set_meta).
     pub is_meta: bool,
@@ -49,8 +55,9 @@ pub struct PatternInfo {
 
 impl PatternInfo {
     pub(crate) fn of(set: &SetPattern) -> PatternInfo {
-        let (pattern, functions) = (set.pattern.to_string(), set.functions());
-        PatternInfo { id: set.id, pattern, functions, is_default: set.is_default, is_meta: false }
+        let Functions { current: functions, old: old_functions } = set.functions();
+        let (id, pattern) = (set.id, set.pattern.to_string());
+        PatternInfo { id, pattern, functions, old_functions, is_default: set.is_default, is_meta: false }
     }
 }
 
@@ -58,8 +65,11 @@ impl PatternInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Count {
-    /// The function.
+    /// The function. Versions of a module that have it at other lines of its source have counts of their own.
     pub function: &'static Function,
+    /// Whether the pattern names it now. False for functions that only old versions of modules, libraries that were unloaded, or earlier
+    /// patterns with its number have.
+    pub is_current: bool,
     /// Calls that have begun.
     pub calls: u64,
     /// Time from the call to the end, summed over the calls that have ended; zero without the action `time`.
@@ -91,11 +101,13 @@ impl Memory {
 
 /// Returns the counts of a pattern, by function.
 pub(crate) fn counted(set: &SetPattern, read: impl Fn(&Counter) -> Counts) -> Vec<Count> {
+    let current = set.current();
     let counted = set.counters().into_iter().map(|(function, counter)| {
+        let is_current = current.contains(&address(function));
         let counts = read(&counter);
         let [time, own_time] = [counts.time, counts.own].map(clock::duration);
         let memory = counts.memory.map(|bytes| Memory { bytes: bytes.all, own_bytes: bytes.own });
-        Count { function, calls: counts.calls, time, own_time, memory }
+        Count { function, is_current, calls: counts.calls, time, own_time, memory }
     });
     counted.collect()
 }

@@ -238,8 +238,8 @@ impl Session {
         let set = Arc::new(session.find(id)?.with(pattern.parse()?));
         let new = Arc::clone(&set);
         let putting = Completed::new(async move { put(&session, &new, false).await });
-        let functions = putting.await.ok_or(Error::InView)??;
-        Ok(PatternInfo { functions, is_meta, ..PatternInfo::of(&set) })
+        putting.await.ok_or(Error::InView)??;
+        Ok(PatternInfo { is_meta, ..PatternInfo::of(&set) })
     }
 
     /// Removes a pattern. Returns its counts: every call until then, and none twice. Functions that no other pattern names run as if they
@@ -328,6 +328,7 @@ impl Session {
             delivered: self.core().delivered(),
             dropped: state.dropped.load(Ordering::Relaxed),
             limited: state.limited.load(Ordering::Relaxed),
+            unended: state.unended.load(Ordering::Relaxed),
             is_over: state.is_over(),
             held_up: self.held_up(),
         }

@@ -44,9 +44,9 @@ impl SessionOwner {
         let set = Arc::new(set);
         let mut unset = Unset { session: &self.core, set: &set, is_set: false };
         match patterns::put(&self.core, &set, true).await {
-            Ok(functions) => {
+            Ok(()) => {
                 unset.is_set = true;
-                Ok(PatternInfo { functions, ..PatternInfo::of(&set) })
+                Ok(PatternInfo::of(&set))
             }
             Err(error) => {
                 match patterns::take_back(&self.core, &set) {
@@ -94,7 +94,7 @@ impl Drop for SessionOwner {
     fn drop(&mut self) {
         self.core.state.end();
         self.core.state.drop_events();
-        if self.core.sets().iter().any(|set| !set.sites().is_empty()) {
+        if self.core.has_breakpoints() {
             let session = Arc::clone(&self.core);
             let _ = thread_progress::complete(async move { patterns::remove_all(&session).await });
         }

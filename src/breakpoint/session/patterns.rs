@@ -20,9 +20,9 @@ use crate::breakpoint::state::set_pattern::SetPattern;
 use crate::clock;
 use crate::thread_progress;
 
-/// Puts the pattern into force at all sites that it selects, and removes the pattern that had its number before. Returns the number of
-/// functions that it names. The number of a pattern that `is_new` was never used before.
-pub(crate) async fn put(session: &Arc<SessionCore>, set: &Arc<SetPattern>, is_new: bool) -> Result<usize, Error> {
+/// Puts the pattern into force at all sites that it selects, and removes the pattern that had its number before. The number of a pattern
+/// that `is_new` was never used before.
+pub(crate) async fn put(session: &Arc<SessionCore>, set: &Arc<SetPattern>, is_new: bool) -> Result<(), Error> {
     if set.measures_memory() && !alloc::counts() {
         return Err(Error::NotCounting);
     }
@@ -30,17 +30,17 @@ pub(crate) async fn put(session: &Arc<SessionCore>, set: &Arc<SetPattern>, is_ne
     loop {
         let index = libraries::index();
         let sites = more(&index, set, &mut known).await;
-        let functions = known.iter().map(|sites| sites.len()).sum();
-        if functions == 0 && !set.is_default {
+        let is_nowhere = known.iter().all(|sites| sites.len() == 0);
+        if is_nowhere && !set.is_default {
             return Err(no_function(&index, &set.pattern));
         }
         put_at(session, set, is_new, sites).await?;
-        if functions == 0 && session.state.is_over() {
+        if is_nowhere && session.state.is_over() {
             return Err(Error::Over);
         }
         // Again, if sites have arrived meanwhile or a module's version was replaced: the pattern is not set there yet.
         if libraries::settle(session, set, &index) {
-            return Ok(functions);
+            return Ok(());
         }
     }
 }
@@ -54,7 +54,7 @@ async fn put_at(
     if thread_progress::is_pinned() {
         return Err(Error::InView);
     }
-    set.name_all(&sites).await?;
+    set.count_all(&sites).await?;
     let (replaced, concerns_others) = session.insert(set, is_new)?;
     let mut parts = vec![(Arc::clone(&sites), adding(session, set))];
     if concerns_others {
@@ -120,7 +120,8 @@ pub(crate) async fn remove_all(session: &Arc<SessionCore>) {
         // The drop of the session does it in the background.
         return;
     }
-    session.sets().iter().for_each(|set| set.sites().clear());
+    // The lists of sites stay, since they say how many functions the patterns name.
+    session.note_removed();
     // Frees the word of process flags for other sessions now: the session's thread may keep the session alive for a while.
     session.filter().flags = None;
 }

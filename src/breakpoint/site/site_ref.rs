@@ -14,6 +14,8 @@ use crate::thread_progress::pin;
 /// A library that was loaded after the program.
 pub(crate) struct Library {
     is_gone: AtomicBool,
+    /// Whether it is an old version of a module.
+    is_old: AtomicBool,
 }
 
 /// A site and its function; the function's description outlives the site.
@@ -32,13 +34,19 @@ unsafe impl Sync for SiteRef {}
 
 impl Library {
     pub(crate) fn new() -> Library {
-        Library { is_gone: AtomicBool::new(false) }
+        Library { is_gone: AtomicBool::new(false), is_old: AtomicBool::new(false) }
     }
 
     /// The first of the steps: threads that pin later find no site of it.
     pub(crate) fn mark(&self) {
         // Relaxed: the wait for thread progress is a barrier for threads that pin later.
         self.is_gone.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that a newer version has replaced it, or that it was deleted.
+    pub(crate) fn retire(&self) {
+        // Relaxed: only counts of functions read it.
+        self.is_old.store(true, Ordering::Relaxed);
     }
 
     fn is_gone(&self) -> bool {
@@ -67,6 +75,11 @@ impl SiteRef {
     /// Whether it may be unloaded.
     pub(crate) fn is_of_library(&self) -> bool {
         self.library.is_some()
+    }
+
+    /// Whether it is of an old version of a module.
+    pub(crate) fn is_old(&self) -> bool {
+        self.library.as_ref().is_some_and(|library| library.is_old.load(Ordering::Relaxed))
     }
 
     pub(crate) fn is_gone(&self) -> bool {

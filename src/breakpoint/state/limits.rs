@@ -46,6 +46,8 @@ pub(crate) struct SessionState {
     pub(crate) dropped: AtomicU64,
     /// Dropped because there were too many in a second.
     pub(crate) limited: AtomicU64,
+    /// Calls without their ends: too many were nested.
+    pub(crate) unended: AtomicU64,
     /// The tracer's thread notifies it after each event.
     pub(crate) all_delivered: Notify,
 }
@@ -64,6 +66,7 @@ impl SessionState {
             delivered: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
             limited: AtomicU64::new(0),
+            unended: AtomicU64::new(0),
             all_delivered: Notify::new(),
         }
     }
@@ -88,6 +91,11 @@ impl SessionState {
 
     pub(crate) fn drops_events(&self) -> bool {
         self.drops_events.load(Ordering::Relaxed)
+    }
+
+    /// Notes a call whose end is neither told nor measured.
+    pub(crate) fn note_unended(&self) {
+        self.unended.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn admits(&self) -> bool {

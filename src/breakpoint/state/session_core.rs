@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 use std::mem;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -30,6 +30,8 @@ pub(crate) struct SessionCore {
     sets: Mutex<Vec<Arc<SetPattern>>>,
     /// Read when entries are staged, so that the later of two changes sees the latest value.
     filter: Mutex<ProcessFilter>,
+    /// Whether its breakpoints were removed when it was over.
+    is_removed: AtomicBool,
     /// The longest delay of its settings.
     held_up: Mutex<Option<HeldUp>>,
     /// The number of events that have fired probes. `None` if events go to the tracer.
@@ -44,6 +46,7 @@ impl SessionCore {
             state: Arc::new(SessionState::new(limits)),
             sets: Mutex::default(),
             filter: Mutex::default(),
+            is_removed: AtomicBool::new(false),
             held_up: Mutex::default(),
             fired: (to == Destination::Probes).then(Tally::new),
             events,
@@ -109,6 +112,17 @@ impl SessionCore {
     /// Locks the process filter. No code panics under this lock.
     pub(crate) fn filter(&self) -> MutexGuard<'_, ProcessFilter> {
         self.filter.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that its breakpoints were removed. It is over, and so gets no new ones.
+    pub(crate) fn note_removed(&self) {
+        // Relaxed: only its owner's drop reads it, to leave out a removal.
+        self.is_removed.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether it may have breakpoints.
+    pub(crate) fn has_breakpoints(&self) -> bool {
+        !self.is_removed.load(Ordering::Relaxed) && self.sets().iter().any(|set| !set.sites().is_empty())
     }
 
     /// Locks the longest delay of its settings. No code panics under this lock.

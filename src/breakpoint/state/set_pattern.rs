@@ -26,16 +26,22 @@ pub(crate) struct SetPattern {
     pub(crate) prepared: OnceLock<Prepared>,
     /// The sites where it may have breakpoints; some more than once.
     sites: Mutex<Vec<Arc<Sites>>>,
-    /// The sites of its first setting, if it does not count: a shared list, where names of thousands would cost.
-    first: OnceLock<Arc<Sites>>,
-    named: Mutex<Named>,
+    counters: Mutex<Counters>,
     /// Functions that only earlier patterns with its number counted: their counts stay.
     former: Vec<(&'static Function, Arc<Counter>)>,
 }
 
-/// Further functions that it names, and their counters if it counts. Keyed by address: comparing thousands of whole names takes long, and
-/// each function has one address.
-type Named = HashMap<usize, (&'static Function, Option<Arc<Counter>>)>;
+/// The counters of the functions that it names or has named. Keyed by address: comparing thousands of whole names takes long, and each
+/// function has one address.
+type Counters = HashMap<usize, (&'static Function, Arc<Counter>)>;
+
+/// The number of functions that a pattern names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Functions {
+    pub(crate) current: usize,
+    /// In old versions of modules.
+    pub(crate) old: usize,
+}
 
 impl SetPattern {
     pub(crate) fn new(pattern: Pattern, is_default: bool) -> SetPattern {
@@ -50,8 +56,7 @@ impl SetPattern {
             is_superseded: AtomicBool::new(false),
             prepared: OnceLock::new(),
             sites: Mutex::default(),
-            first: OnceLock::new(),
-            named: Mutex::default(),
+            counters: Mutex::default(),
             former: Vec::new(),
         }
     }
@@ -63,8 +68,7 @@ impl SetPattern {
             |function: &Function| set.counts() && set.pattern.selects(function.path(), function.arguments.len());
         let (counted, former): (Vec<_>, Vec<_>) =
             self.counters().into_iter().partition(|(function, _)| is_counted(function));
-        let named = |(function, counter)| (ptr::from_ref::<Function>(function).addr(), (function, Some(counter)));
-        set.named().extend(counted.into_iter().map(named));
+        set.own_counters().extend(counted.into_iter().map(|counted| (address(counted.0), counted)));
         set.former = former;
         set
     }
@@ -90,36 +94,38 @@ impl SetPattern {
         self.sites.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds the functions of these sites.
-    pub(crate) async fn name_all(&self, sites: &Arc<Sites>) -> Result<(), Error> {
-        if !self.counts() && self.first.set(Arc::clone(sites)).is_ok() {
+    /// Makes counters for the functions of these sites, if the pattern counts.
+    pub(crate) async fn count_all(&self, sites: &Sites) -> Result<(), Error> {
+        if !self.counts() {
             return Ok(());
         }
         for (number, site) in sites.iter().enumerate() {
-            self.name(site.function())?;
+            self.count(site.function())?;
             give_way(number).await;
         }
         Ok(())
     }
 
-    /// Returns the counter of a function that was [added](SetPattern::name), if the pattern counts.
+    /// Returns the counter that [`count`](SetPattern::count) made.
     pub(crate) fn counter(&self, function: &'static Function) -> Option<Arc<Counter>> {
-        self.named().get(&ptr::from_ref(function).addr())?.1.clone()
+        Some(Arc::clone(&self.own_counters().get(&address(function))?.1))
     }
 
-    /// Adds a function. Returns its counter if the pattern counts: for a function that comes back, the old one.
-    pub(crate) fn name(&self, function: &'static Function) -> Result<Option<Arc<Counter>>, Error> {
-        let mut named = self.named();
-        let address = ptr::from_ref(function).addr();
-        let counter = match named.get(&address) {
-            Some((_, counter)) => counter.clone(),
-            None => self.counts().then(|| Counter::new().map(Arc::new)).transpose()?,
+    /// Makes the counter of a function if the pattern counts. For a function that comes back, it is the old one.
+    pub(crate) fn count(&self, function: &'static Function) -> Result<Option<Arc<Counter>>, Error> {
+        if !self.counts() {
+            return Ok(None);
+        }
+        let mut counters = self.own_counters();
+        let counter = match counters.get(&address(function)) {
+            Some((_, counter)) => Arc::clone(counter),
+            None => Arc::new(Counter::new()?),
         };
-        if let Some(counter) = counter.as_ref().filter(|_| self.measures_memory()) {
+        if self.measures_memory() {
             counter.measure_memory()?;
         }
-        named.insert(address, (function, counter.clone()));
-        Ok(counter)
+        counters.insert(address(function), (function, Arc::clone(&counter)));
+        Ok(Some(counter))
     }
 
     /// Returns whether it has a counter for each function.
@@ -136,31 +142,44 @@ impl SetPattern {
         self.pattern.match_spec().actions().memory
     }
 
-    /// Returns the number of functions that it names, or has named.
-    pub(crate) fn functions(&self) -> usize {
-        let named = self.named();
-        match self.first.get() {
-            Some(first) if named.is_empty() => first.len(),
-            first => {
-                let first = first.into_iter().flat_map(|first| first.iter());
-                let first: HashSet<_> = first.map(|site| ptr::from_ref(site.function()).addr()).collect();
-                first.len() + named.keys().filter(|address| !first.contains(address)).count()
+    /// Returns the number of functions that it names now.
+    pub(crate) fn functions(&self) -> Functions {
+        // Each function of the program has one site, which is in one list.
+        let mut of_program = 0;
+        let mut of_libraries = [HashSet::new(), HashSet::new()];
+        for site in self.sites().iter().flat_map(|sites| sites.iter()) {
+            if !site.is_of_library() {
+                of_program += 1;
+            } else if !site.is_gone() {
+                of_libraries[usize::from(site.is_old())].insert(address(site.function()));
             }
         }
+        let [current, old] = of_libraries.map(|functions| functions.len());
+        Functions { current: of_program + current, old }
+    }
+
+    /// Returns the functions that it names now, by address, without those of old versions.
+    pub(crate) fn current(&self) -> HashSet<usize> {
+        let sites = self.sites();
+        let current = sites.iter().flat_map(|sites| sites.iter()).filter(|site| !site.is_gone() && !site.is_old());
+        current.map(|site| address(site.function())).collect()
     }
 
     /// Returns the counters by function, also those of earlier patterns with its number.
     pub(crate) fn counters(&self) -> Vec<(&'static Function, Arc<Counter>)> {
-        let named = self.named();
-        let mut counters: Vec<_> =
-            named.values().filter_map(|(function, counter)| Some((*function, counter.clone()?))).collect();
+        let mut counters: Vec<_> = self.own_counters().values().cloned().collect();
         counters.extend(self.former.iter().cloned());
         counters.sort_by_key(|(function, _)| *function);
         counters
     }
 
     /// No code panics under this lock.
-    fn named(&self) -> MutexGuard<'_, Named> {
-        self.named.lock().unwrap_or_else(PoisonError::into_inner)
+    fn own_counters(&self) -> MutexGuard<'_, Counters> {
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns the identity of a function.
+pub(crate) fn address(function: &'static Function) -> usize {
+    ptr::from_ref(function).addr()
 }

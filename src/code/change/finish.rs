@@ -50,6 +50,7 @@ pub(crate) async fn sequence(
     let changes = tables.with_permission(&permission, |set| changes(set, &versions));
     tables.with_permission(&permission, |set| versions.iter().for_each(|version| registration::stage(set, version))); // 4
     if put_in_force(tables, &permission, changes, &abandoned).await {
+        replaced.iter().flatten().for_each(|old| registration::retire(old));
         for (version, replaced) in versions.iter().zip(&replaced) {
             history::finished(&version.image, replaced.as_ref().map(|old| &*old.image)); // 7
         }

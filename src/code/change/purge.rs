@@ -119,6 +119,7 @@ pub(crate) async fn deletion(tables: &'static Tables, module: String, abandoned:
     let after = ModuleVersions { current: None, old: Some(Arc::clone(&current)) };
     changes.push(Change::Module(Arc::clone(&current.image.module), after));
     if put_in_force(tables, &permission, changes, &abandoned).await {
+        registration::retire(&current);
         history::deleted(&current.image);
     }
     Ok(())

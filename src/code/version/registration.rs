@@ -22,6 +22,11 @@ pub(crate) fn stage(set: &TableSet, version: &Version) {
     unsafe { modules::arrive(&version.sites, before.as_ref().map(|before| &before.sites)) }
 }
 
+/// Notes after a commit that a version is old.
+pub(crate) fn retire(version: &Version) {
+    modules::retire(&version.sites);
+}
+
 /// Unregisters a version.
 ///
 /// # Safety

@@ -35,10 +35,9 @@ pub fn trace(arguments: &Arguments) -> Outcome {
     let set = connection.request_within(&Request::Trace(wish.record()), control::PATIENCE).map_err(refusal)?;
     // From here on there is something to end.
     end_by_signal(connection.ender().map_err(control::refusal)?)?;
-    let functions: u64 = set.iter().filter_map(|pattern| pattern.number("functions")).sum();
     let later = if arguments.later { ", and what is loaded later," } else { "" };
     let session = set.first().and_then(|pattern| pattern.get("session")).map(escape::name).unwrap_or_default();
-    say!("{}{later} traced in session {session}; an interrupt ends it", count(functions, "function"));
+    say!("{}{later} traced in session {session}; an interrupt ends it", functions(&set));
     let mut output = Output::new(io::stdout().lock(), height_of_terminal, arguments.json, arguments.pid);
     output.intervals = arguments.interval.is_some();
     let mut events: u64 = 0;
@@ -94,10 +93,12 @@ fn summarize(pid: u32, end: Option<&Record>, events: u64) -> ExitCode {
 
 fn losses(record: &Record) -> String {
     let dropped = format!("{} dropped", record.number("dropped").unwrap_or_default());
-    match record.number("limited").unwrap_or_default() {
-        0 => dropped,
-        limited => format!("{dropped}, {limited} left out by --limit"),
-    }
+    let others =
+        [("limited", "left out by --limit"), ("unended", "nested too deeply to have an end")].map(|(field, why)| {
+            let number = record.number(field).unwrap_or_default();
+            if number > 0 { format!(", {number} {why}") } else { String::new() }
+        });
+    dropped + &others.concat()
 }
 
 /// The thread that held up the change of trace settings, for which only this command waits.
@@ -106,6 +107,15 @@ fn waits(end: &Record, zone: &TimeZone) -> String {
     let by = end.get("held_up_by").filter(|by| !by.is_empty()).map_or_else(|| "the system".to_owned(), escape::name);
     let since = event::time_of_day(end.number("held_up_since").unwrap_or_default(), zone);
     format!("held up for {} ms by {by}, since {since}", time / 1_000_000)
+}
+
+/// The number of functions that these patterns name.
+fn functions(patterns: &[Record]) -> String {
+    let sum = |field| patterns.iter().filter_map(|pattern| pattern.number(field)).sum::<u64>();
+    match sum("old_functions") {
+        0 => count(sum("functions"), "function"),
+        old => format!("{}, and {old} in old versions", count(sum("functions"), "function")),
+    }
 }
 
 fn count(number: u64, what: &str) -> String {

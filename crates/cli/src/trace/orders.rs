@@ -8,7 +8,7 @@ use dyntrace::trace::remote::{self, Which};
 use serde_json::json;
 
 use super::arguments::{Actions, Arguments};
-use super::{count, refusal};
+use super::{functions, refusal};
 use crate::exit::{Failure, Outcome};
 use crate::record::process::{PATIENCE, ask, connect};
 use crate::{columns, escape, stdout};
@@ -104,6 +104,7 @@ fn object(pattern: &Record) -> serde_json::Value {
         "session": pattern.get("session"),
         "id": pattern.number("id"),
         "functions": pattern.number("functions"),
+        "old_functions": pattern.number("old_functions").unwrap_or_default(),
         "later": pattern.number("later") == Some(1),
         "pattern": pattern.get("pattern"),
     })
@@ -115,15 +116,21 @@ fn text(pattern: &Record, name: &str) -> String {
 
 fn lines(patterns: &[Record], done: &str) -> String {
     let line = |pattern: &Record| {
-        let functions = count(pattern.number("functions").unwrap_or_default(), "function");
+        let functions = functions(std::slice::from_ref(pattern));
         let [session, id, pattern] = ["session", "id", "pattern"].map(|name| text(pattern, name));
         format!("{done} {id} in session {session}: {pattern} ({functions})\n")
     };
     patterns.iter().map(line).collect()
 }
 
+/// Functions of old versions of modules have a column if there are any.
 fn table(patterns: &[Record]) -> String {
-    columns::of_records(["session", "id", "functions", "pattern"], patterns.iter(), |column| column > 0)
+    let numbers = |column: usize| column > 0;
+    if patterns.iter().all(|pattern| pattern.get("old_functions").is_none()) {
+        return columns::of_records(["session", "id", "functions", "pattern"], patterns.iter(), numbers);
+    }
+    let names = ["session", "id", "functions", "old_functions", "pattern"];
+    columns::of_records(names, patterns.iter(), numbers)
 }
 
 #[cfg(test)]
@@ -134,15 +141,24 @@ mod tests {
     fn patterns_are_shown() {
         let pattern = |id: u32, functions: u32, text: &str| {
             let pattern = Record::default().with("session", "night").with("id", id).with("functions", functions);
+            let pattern = if id == 9 { pattern } else { pattern.with("old_functions", functions - 1) };
             pattern.with("later", u8::from(id == 9)).with("pattern", text)
         };
         let patterns = [pattern(9, 1, "shop::*"), pattern(10, 250, "a::b(x) if x == \"\u{7}\"")];
         assert_eq!(
             table(&patterns),
-            "SESSION  ID  FUNCTIONS  PATTERN\nnight     9          1  shop::*\nnight    10        250  a::b(x) if x == \"\\x07\"\n"
+            "SESSION  ID  FUNCTIONS  OLD_FUNCTIONS  PATTERN\n\
+             night     9          1                 shop::*\n\
+             night    10        250            249  a::b(x) if x == \"\\x07\"\n"
         );
         assert_eq!(lines(&patterns[..1], "set"), "set 9 in session night: shop::* (1 function)\n");
-        let expected = json!({"session": "night", "id": 9, "functions": 1, "later": true, "pattern": "shop::*"});
+        let old = "(250 functions, and 249 in old versions)\n";
+        assert!(lines(&patterns[1..], "set").ends_with(old), "{}", lines(&patterns[1..], "set"));
+        let (functions, old_functions) = (1, 0);
+        let expected = json!({
+            "session": "night", "id": 9, "functions": functions, "old_functions": old_functions, "later": true,
+            "pattern": "shop::*",
+        });
         assert_eq!(object(&patterns[0]), expected);
     }
 }

@@ -40,7 +40,7 @@ its operations; where these overlap, the sums exceed the time that the request t
 Exit status:
    0  the trace is complete
    1  the events cannot be written
-   2  wrong use
+   2  wrong use, or a name after --probe that no probe has
    3  events of the trace were lost
    4  the trace is damaged
   66  there is no such trace, or it cannot be read";

@@ -212,6 +212,15 @@ fn a_deadlock_that_cannot_be_seen_is_not_denied() {
             assert!(!told.contains("no task waits") && !told.contains("no deadlock"), "{command}: {told}");
         }
         assert_eq!(dyntrace("why -p PID 3", pid).status.code(), Some(5));
+        let threads = dyntrace("threads -p PID", pid);
+        let (status, told) = (threads.status.code(), String::from_utf8(threads.stdout).unwrap());
+        // Symbols tell the roles of threads.
+        let nameless = "unknown: 3 of 3 threads have no names of functions that tell their roles";
+        assert_eq!(
+            (status == Some(5), told.contains(nameless)),
+            [(false, false), (true, true)][usize::from(option == "--strip-all")],
+            "{told}"
+        );
         for command in ["ps --json", "why --json"] {
             let output = dyntrace(&format!("{command} -p PID"), pid);
             let listing: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -84,7 +84,8 @@ impl Server {
             if error.contains("ptrace_scope") {
                 return Printed::Refused(error);
             }
-            assert!(output.status.success(), "dyntrace {command}: {error}");
+            // Part of the tasks may be unknown.
+            assert!(matches!(output.status.code(), Some(0 | 5)), "dyntrace {command}: {error}");
             printed = String::from_utf8(output.stdout).unwrap();
             if right(&printed) {
                 return Printed::Text(printed);
@@ -238,10 +239,11 @@ fn why_names_the_file_and_the_thread_that_wait_for_the_disk() {
     march.write_all(b"31 days\n").unwrap();
     drop(march);
     assert!(answer(asked).ends_with("\r\n31 days\n"));
-    let none = "no task waits for a lock, for another task's end or for a file operation\n";
-    let Printed::Text(_) = server.dyntrace("why -p PID", |printed| printed.starts_with(none)) else {
-        panic!("it was permitted before")
+    let is_none = |printed: &str| {
+        let rest = " waits for a lock, for another task's end or for a file operation\n";
+        printed.starts_with("no task") && printed.contains(rest)
     };
+    let Printed::Text(_) = server.dyntrace("why -p PID", is_none) else { panic!("it was permitted before") };
 }
 
 #[test]

@@ -198,7 +198,7 @@ fn refuses_other_files_and_survives_short_ones() {
                 let listing = listing(&program);
                 notes += usize::from(listing.notes.iter().any(|note| note.contains("cut short")));
                 let why = Coverage::of(&listing).unknown().unwrap_or_default();
-                assert!(why.contains(" bytes of the core file are missing"), "{why}");
+                assert!(why.contains(" bytes are missing"), "{why}");
             }
             Err(error) => unknown += usize::from(matches!(error, Error::CoreLacksMemory { .. })),
         }

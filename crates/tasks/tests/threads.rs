@@ -47,6 +47,7 @@ fn has_line(frame: &Frame, text: &str) -> bool {
 fn whole(program: &Program) -> Threads {
     for _ in 0..100 {
         let threads = threads(program.pid()).unwrap();
+        assert!(threads.threads.iter().all(|thread| thread.at.is_some() == thread.held.is_some()));
         let task = printed(program, &threads, "spins").task;
         assert!(task.is_none() || task == Some(program.printed("spins")[1]), "{task:?}");
         if task.is_some() && threads.threads.iter().all(|thread| thread.ending == Ending::Complete) {

@@ -31,6 +31,7 @@ Exit status:
    1  the process does not answer or refuses
    2  wrong use
    3  events were left out: more than 100 of a kind at once
+   5  polls or waits had no event, and not all tasks are seen: a line says how many
   65  there is no such process, or it does not allow control";
 
 #[derive(clap::Args)]
@@ -105,7 +106,14 @@ impl Arguments {
 
     /// Whether polls are monitored.
     pub fn has_polls(&self) -> bool {
-        self.limits().contains(Kind::LongSchedule.name())
+        self.kinds_of_tasks().any(|kind| kind == Kind::LongSchedule)
+    }
+
+    /// The kinds of events that only tasks in the table have.
+    pub fn kinds_of_tasks(&self) -> impl Iterator<Item = Kind> {
+        let limits = self.limits();
+        let kinds = [Kind::LongSchedule, Kind::LongWait].into_iter();
+        kinds.filter(move |kind| limits.split(',').any(|limit| limit.starts_with(&format!("{kind}:"))))
     }
 }
 

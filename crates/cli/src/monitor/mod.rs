@@ -3,6 +3,7 @@
 mod arguments;
 mod output;
 mod stack;
+mod unseen;
 
 use std::process::ExitCode;
 
@@ -27,33 +28,40 @@ pub fn monitor(arguments: &Arguments) -> Outcome {
     let request = Request::Monitor(Record::default().with("limits", &limits));
     let zone = TimeZone::system();
     // Debug information is read before events come.
-    let end = Stacks::open(arguments).with(|stacks| -> Result<Option<Record>, Failure> {
-        connection.request_within(&request, PATIENCE).map_err(wrong)?;
-        // From here on there is something to end.
-        end_by_signal(connection.ender().map_err(refusal)?)?;
-        if let Some(time) = arguments.length() {
-            end_after(connection.ender().map_err(refusal)?, time)?;
-        }
-        say!("monitors process {} by {limits}; an interrupt ends it", arguments.pid);
-        loop {
-            let records = match connection.hear() {
-                Ok(records) => records,
-                Err(ControlError::System { error, .. }) if is_end(&error) => return Ok(None),
-                Err(error) => return Err(refusal(error)),
-            };
-            let Some(event) = records.first() else { continue };
-            if event.get("told") == Some("end") {
-                return Ok(Some(event.clone()));
+    let (end, unseen) =
+        Stacks::open(arguments).with(|stacks| -> Result<(Option<Record>, Option<String>), Failure> {
+            connection.request_within(&request, PATIENCE).map_err(wrong)?;
+            // From here on there is something to end.
+            end_by_signal(connection.ender().map_err(refusal)?)?;
+            if let Some(time) = arguments.length() {
+                end_after(connection.ender().map_err(refusal)?, time)?;
             }
-            let stack = stacks.of(event);
-            let text = match arguments.json {
-                true => escape::json(output::object(event, stack.as_ref())) + "\n",
-                false => output::lines(event, stack.as_ref(), arguments.all, &zone),
-            };
-            stdout::write(&text)?;
-        }
-    })?;
-    Ok(summarize(arguments.pid, end.as_ref()))
+            say!("monitors process {} by {limits}; an interrupt ends it", arguments.pid);
+            loop {
+                let records = match connection.hear() {
+                    Ok(records) => records,
+                    Err(ControlError::System { error, .. }) if is_end(&error) => return Ok((None, None)),
+                    Err(error) => return Err(refusal(error)),
+                };
+                let Some(event) = records.first() else { continue };
+                if event.get("told") == Some("end") {
+                    let is_silent = arguments.kinds_of_tasks().all(|kind| events(event, kind) == 0);
+                    let asked = is_silent && arguments.kinds_of_tasks().next().is_some();
+                    let unseen = asked.then(|| unseen::tasks(arguments.pid, stacks.program())).flatten();
+                    return Ok((Some(event.clone()), unseen));
+                }
+                let stack = stacks.of(event);
+                let text = match arguments.json {
+                    true => escape::json(output::object(event, stack.as_ref())) + "\n",
+                    false => output::lines(event, stack.as_ref(), arguments.all, &zone),
+                };
+                stdout::write(&text)?;
+            }
+        })?;
+    if let Some(unseen) = unseen.as_ref().filter(|_| arguments.json) {
+        stdout::write(&(escape::json(output::unknown(unseen)) + "\n"))?;
+    }
+    Ok(summarize(arguments.pid, end.as_ref(), unseen.as_deref()))
 }
 
 /// The failure if the process refuses.
@@ -72,14 +80,22 @@ fn end_after(ender: Ender, time: std::time::Duration) -> anyhow::Result<()> {
     std::thread::Builder::new().spawn(wait).map(drop).context("cannot start the thread that ends the monitor")
 }
 
-fn summarize(pid: u32, end: Option<&Record>) -> ExitCode {
+fn summarize(pid: u32, end: Option<&Record>, unseen: Option<&str>) -> ExitCode {
     let Some(end) = end else {
         say!("process {pid} has ended");
         return ExitCode::SUCCESS;
     };
-    say!("{}", output::summary(end));
+    let of = if unseen.is_some() { " among the tasks in the table" } else { "" };
+    say!("{}{of}", output::summary(end));
     let left_out = end.number("left_out").unwrap_or_default();
-    if left_out > 0 { exit::LOSSY.into() } else { ExitCode::SUCCESS }
+    match unseen {
+        _ if left_out > 0 => exit::LOSSY.into(),
+        None => ExitCode::SUCCESS,
+        Some(unseen) => {
+            say!("unknown: {unseen}");
+            exit::UNKNOWN.into()
+        }
+    }
 }
 
 /// The events of a kind, of the last message.

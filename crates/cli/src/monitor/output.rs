@@ -60,6 +60,11 @@ pub fn object(event: &Record, stack: Option<&Stack>) -> Value {
     object.into()
 }
 
+/// The last object, of a monitor that has not seen all tasks.
+pub fn unknown(unseen: &str) -> Value {
+    json!({ "unknown": unseen })
+}
+
 /// The counts of the last message, in words.
 pub fn summary(end: &Record) -> String {
     let counts = Kind::ALL.into_iter().map(|kind| (kind, events(end, kind))).filter(|(_, events)| *events > 0);
@@ -106,6 +111,7 @@ mod tests {
             cpu_time: None,
             frames: vec![frame, nameless],
             ending: Ending::Complete,
+            at: None,
             held: None,
         };
         Stack { thread, after: std::time::Duration::from_micros(1250) }
@@ -125,6 +131,7 @@ mod tests {
     fn the_page_has_the_fields() {
         let mut fields = Fields::new(&[]);
         fields.add(&object(&event(), Some(&stack())));
+        fields.add(&unknown("x"));
         fields.are_those_below("dyntrace monitor --json");
         assert_eq!(object(&Record::default().with("kind", "busy_port"), None), json!({"event": "busy_port"}));
     }

@@ -10,7 +10,7 @@ use dyntrace_tasks::threads::Thread;
 use super::arguments::Arguments;
 use crate::escape;
 
-/// A stack, and how long after the event it was read.
+/// A stack, and how long after the event it stood so.
 pub struct Stack {
     pub thread: Thread,
     pub after: Duration,
@@ -40,6 +40,11 @@ impl Stacks {
 }
 
 impl Reader<'_> {
+    /// The program, if it was opened.
+    pub fn program(&self) -> Option<&Program> {
+        self.0.as_ref().map(|(program, _)| *program)
+    }
+
     /// The stack of the event's thread; `None` if the event has no thread, or that cannot be held.
     pub fn of(&self, event: &Record) -> Option<Stack> {
         let (program, information) = self.0.as_ref()?;
@@ -51,8 +56,8 @@ impl Reader<'_> {
                 return None;
             }
         };
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let after = now.saturating_sub(Duration::from_nanos(event.number("time").unwrap_or_default()));
+        let at = thread.at.unwrap_or_else(SystemTime::now).duration_since(UNIX_EPOCH).unwrap_or_default();
+        let after = at.saturating_sub(Duration::from_nanos(event.number("time").unwrap_or_default()));
         Some(Stack { thread, after })
     }
 }

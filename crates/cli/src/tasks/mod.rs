@@ -17,7 +17,7 @@ mod read;
 mod sample;
 mod streamed;
 mod stuck;
-mod table;
+pub mod table;
 pub mod threads;
 mod tree;
 mod why;

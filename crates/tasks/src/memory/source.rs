@@ -97,16 +97,6 @@ impl Source {
         }
         notes
     }
-
-    /// Returns the memory that a core file lacks, in words.
-    #[must_use]
-    pub fn unread(&self) -> Vec<String> {
-        let missing = match self {
-            Source::Process(_) => 0,
-            Source::Core(core) => core.missing(),
-        };
-        (missing > 0).then(|| format!("{missing} bytes of the core file are missing")).into_iter().collect()
-    }
 }
 
 impl Memory for Source {

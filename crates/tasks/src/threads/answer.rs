@@ -1,5 +1,7 @@
 //! The answer: threads, and the functions that they are in. Plain data, as `--json` prints it.
 
+use std::time::SystemTime;
+
 use serde::Serialize;
 
 use crate::listing::Place;
@@ -40,7 +42,10 @@ pub struct Thread {
     pub frames: Vec<Frame>,
     /// Why there are no further frames.
     pub ending: Ending,
-    /// Nanoseconds from the moment when the reader saw the thread stand until it ran on. `None` if it was not held.
+    /// When the reader saw the thread stand. `None` if it was not held.
+    #[serde(skip)]
+    pub at: Option<SystemTime>,
+    /// Nanoseconds from that moment until it ran on.
     pub held: Option<u64>,
 }
 
@@ -116,4 +121,37 @@ pub enum Ending {
     Refused,
     /// It has ended, and the process has not: only a main thread can.
     Ended,
+}
+
+impl Thread {
+    /// Whether symbols are missing that would tell its role. Libraries have few symbols, and need none.
+    fn is_nameless(&self) -> bool {
+        let is_own =
+            |frame: &&Frame| !frame.image.is_empty() && !frame.image.contains(".so") && !frame.image.starts_with('[');
+        let mut own = self.frames.iter().filter(is_own).peekable();
+        match self.role {
+            Role::Runtime => self.ending != Ending::Ended,
+            Role::Other => own.peek().is_some() && own.all(|frame| frame.function.is_none()),
+            Role::Worker | Role::Blocking | Role::BlockOn => false,
+        }
+    }
+}
+
+impl Threads {
+    /// Returns how many threads were not seen, in words. `None` if the functions of all were read, and what they do for the runtime.
+    #[must_use]
+    pub fn unknown(&self) -> Option<String> {
+        let all = self.threads.len();
+        let is_held = |thread: &Thread| !matches!(thread.ending, Ending::NotStopped | Ending::Traced | Ending::Refused);
+        let count = |is: &dyn Fn(&&Thread) -> bool| self.threads.iter().filter(is).count();
+        let unheld = count(&|thread| !is_held(thread));
+        let nameless = count(&|thread| is_held(thread) && thread.is_nameless());
+        let told = [
+            (unheld, "could not be held"),
+            (nameless, "have no names of functions that tell their roles: symbols are missing"),
+        ];
+        let told = told.into_iter().filter(|(count, _)| *count > 0);
+        let told: Vec<String> = told.map(|(count, is)| format!("{count} of {all} threads {is}")).collect();
+        (!told.is_empty()).then(|| told.join("; "))
+    }
 }

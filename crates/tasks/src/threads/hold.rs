@@ -3,7 +3,7 @@
 use std::io;
 use std::marker::PhantomData;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use libc::{c_int, c_void, iovec, pid_t};
 
@@ -31,10 +31,13 @@ pub(super) struct Held {
     own_thread: PhantomData<*const ()>,
 }
 
-/// Holds thread `tid` while `read` runs. Returns also the time from the moment when the reader saw it stand until it ran on.
+/// Holds thread `tid` while `read` runs. Returns also the moment when the reader saw it stand, and the time from then until it ran on.
 ///
 /// A thread of the reader's does it and ends then: at its end the kernel lets go of a thread that did not stop in time.
-pub(super) fn hold<T: Send>(tid: u32, read: impl FnOnce(&Held) -> T + Send) -> Result<(T, Duration), NotHeld> {
+pub(super) fn hold<T: Send>(
+    tid: u32,
+    read: impl FnOnce(&Held) -> T + Send,
+) -> Result<(T, SystemTime, Duration), NotHeld> {
     let tid = pid_t::try_from(tid).map_err(|_| NotHeld::Ended)?;
     let hold = || {
         keep_the_cpu();
@@ -42,10 +45,10 @@ pub(super) fn hold<T: Send>(tid: u32, read: impl FnOnce(&Held) -> T + Send) -> R
         let begun = Instant::now();
         request(libc::PTRACE_INTERRUPT, tid, 0)?;
         let held = Held { tid, signal: stopped(tid, begun)?, own_thread: PhantomData };
-        let stood = Instant::now();
+        let (at, stood) = (SystemTime::now(), Instant::now());
         let answer = read(&held);
         drop(held);
-        Ok((answer, stood.elapsed()))
+        Ok((answer, at, stood.elapsed()))
     };
     thread::scope(|scope| {
         let holder = thread::Builder::new().spawn_scoped(scope, hold).map_err(NotHeld::Refused)?;

@@ -1,6 +1,7 @@
 //! From a program to its threads.
 
 use std::collections::HashMap;
+use std::io;
 use std::ops::Range;
 
 use super::answer::{Activity, Ending, Frame, Role, SystemCall, Thread, Threads};
@@ -12,6 +13,7 @@ use super::unwind::{Call, Unwinder};
 use super::{polled, roles};
 use crate::error::Error;
 use crate::kernel::{self, Told, numbers};
+use crate::memory::live::Process;
 use crate::program::Program;
 use crate::reading::DebugInformation;
 use crate::scan::ByAddress;
@@ -43,14 +45,16 @@ impl Program {
     fn threads_of(&self, information: &DebugInformation<'_>, only: Option<u32>) -> Result<Threads, Error> {
         let Some(process) = self.memory().process() else { return Err(Error::ThreadsOfCore) };
         let maps = self.mappings()?;
+        let by_address = ByAddress::new(self.vtables());
+        let ranges: Vec<Range<u64>> = maps.iter().filter(|map| map.is_heap()).map(|map| map.range.clone()).collect();
+        let heaps = Heaps { vtables: self.vtables(), by_address: &by_address, ranges: &ranges };
+        // The stack of an only thread is wanted as it is now: modules are read afterwards.
+        let mut ahead = only.map(|tid| copied(process, tid, &heaps));
         let kernels = modules::kernels(process, &maps);
         let images = self.images().iter().enumerate().filter_map(|(index, image)| Module::of(index, image));
         let of_kernel = kernels.as_ref().and_then(|(mapping, bytes)| Module::of_kernel(mapping, bytes));
         let mut modules: Vec<Module<'_>> = images.chain(of_kernel).collect();
         modules.sort_by_key(|module| module.code.start);
-        let by_address = ByAddress::new(self.vtables());
-        let ranges: Vec<Range<u64>> = maps.iter().filter(|map| map.is_heap()).map(|map| map.range.clone()).collect();
-        let heaps = Heaps { vtables: self.vtables(), by_address: &by_address, ranges: &ranges };
         let mut stacks = Stacks {
             program: self,
             information,
@@ -64,26 +68,13 @@ impl Program {
         let mut refused = None;
         let tids = kernel::threads(process).into_iter().filter(|tid| only.is_none_or(|only| *tid == only));
         for tid in tids.take(MOST) {
-            let Some(told) = kernel::ask(process, tid) else { continue };
-            let copy = match told {
-                Told { state: 'Z' | 'X', .. } => Err(Ending::Ended),
-                Told { tracer: 1.., .. } => Err(Ending::Traced),
-                // It would not stop, and be held as soon as its system call ends.
-                Told { state: 'D', .. } => Err(Ending::NotStopped),
-                _ => match Copy::of(process, tid, &heaps) {
-                    Ok(Some(copy)) => Ok(copy),
-                    Ok(None) => Err(Ending::Cut),
-                    Err(NotHeld::Ended) => continue,
-                    Err(NotHeld::NotStopped) => Err(Ending::NotStopped),
-                    Err(NotHeld::Refused(error)) => {
-                        refused = Some(error);
-                        Err(Ending::Refused)
-                    }
-                },
-            };
+            let Some((told, copy)) = ahead.take().unwrap_or_else(|| copied(process, tid, &heaps)) else { continue };
             threads.push(match copy {
                 Ok(copy) => stacks.thread(tid, told, &copy),
-                Err(ending) => without_stack(tid, told, ending),
+                Err((ending, error)) => {
+                    refused = error.or(refused);
+                    without_stack(tid, told, ending)
+                }
             });
         }
         process.check()?;
@@ -94,6 +85,24 @@ impl Program {
             _ => Ok(Threads { threads, notes: information.notes().to_vec() }),
         }
     }
+}
+
+/// Copies a thread's stack; or returns why there is no copy, with the kernel's refusal. `None` if the thread has ended.
+fn copied(process: &Process, tid: u32, heaps: &Heaps<'_>) -> Option<(Told, Result<Copy, (Ending, Option<io::Error>)>)> {
+    let told = kernel::ask(process, tid)?;
+    let copy = match told {
+        Told { state: 'Z' | 'X', .. } => Err((Ending::Ended, None)),
+        Told { tracer: 1.., .. } => Err((Ending::Traced, None)),
+        // It would not stop, and be held as soon as its system call ends.
+        Told { state: 'D', .. } => Err((Ending::NotStopped, None)),
+        _ => match Copy::of(process, tid, heaps) {
+            Ok(copy) => copy.ok_or((Ending::Cut, None)),
+            Err(NotHeld::Ended) => return None,
+            Err(NotHeld::NotStopped) => Err((Ending::NotStopped, None)),
+            Err(NotHeld::Refused(error)) => Err((Ending::Refused, Some(error))),
+        },
+    };
+    Some((told, copy))
 }
 
 /// Makes threads of copies.
@@ -121,8 +130,8 @@ impl Stacks<'_, '_> {
             _ => roles::activity(role, &frames),
         };
         let system_call = copy.registers.call.map(|(number, first)| system_call(number, first));
-        let held = Some(copy.held);
-        Thread { role, activity, task, job, system_call, frames, ending, held, ..without_stack(tid, told, ending) }
+        let (at, held) = (Some(copy.at), Some(copy.held));
+        Thread { role, activity, task, job, system_call, frames, ending, at, held, ..without_stack(tid, told, ending) }
     }
 
     fn frames(&mut self, call: &Call) -> Vec<Frame> {
@@ -167,6 +176,7 @@ fn without_stack(tid: u32, told: Told, ending: Ending) -> Thread {
         cpu_time: told.cpu_time,
         frames: Vec::new(),
         ending,
+        at: None,
         held: None,
     }
 }

@@ -1,6 +1,7 @@
 //! The copy of a thread that is made while it is held.
 
 use std::ops::Range;
+use std::time::SystemTime;
 
 use super::hold::{Held, NotHeld, hold};
 use super::polled::{Cell, cells};
@@ -79,6 +80,8 @@ pub(super) struct Copy {
     bytes: Vec<u8>,
     /// The cells of running tasks whose addresses stand in the registers or on the stack.
     pub cells: Vec<Cell>,
+    /// When it was read.
+    pub at: SystemTime,
     /// Nanoseconds that the thread was held.
     pub held: u64,
 }
@@ -95,7 +98,7 @@ impl Copy {
     /// Returns a copy of an empty stack, for tests.
     #[cfg(test)]
     pub(super) fn sample(registers: Registers) -> Copy {
-        Copy { registers, address: 0, bytes: Vec::new(), cells: Vec::new(), held: 0 }
+        Copy { registers, address: 0, bytes: Vec::new(), cells: Vec::new(), at: SystemTime::UNIX_EPOCH, held: 0 }
     }
 
     /// Holds a thread and copies its stack.
@@ -111,9 +114,9 @@ impl Copy {
             let cells = cells(process, heaps, &registers, address, &bytes);
             Some((registers, address, cells))
         };
-        let (read, time) = hold(tid, read)?;
+        let (read, at, time) = hold(tid, read)?;
         let held = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        Ok(read.map(|(registers, address, cells)| Copy { registers, address, bytes, cells, held }))
+        Ok(read.map(|(registers, address, cells)| Copy { registers, address, bytes, cells, at, held }))
     }
 
     /// Returns the word at an address of the process. `None` outside of the copy.

@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::look::{VERSION, print};
 use super::read::failure;
 use crate::escape;
-use crate::exit::Outcome;
+use crate::exit::{Outcome, UNKNOWN};
 
 pub const HELP: &str = "\
 Examples:
@@ -34,6 +34,7 @@ Exit status:
    0  the threads were read
    1  the program cannot be read
    2  wrong use
+   5  threads could not be held, or it is not known what they do: a line says how many
   65  there is no such process, or it is no tokio program";
 
 #[derive(clap::Args)]
@@ -43,7 +44,7 @@ pub struct Arguments {
     pid: u32,
     /// Print JSON
     ///
-    /// An object: version (1), threads, notes. A thread has tid, name, role (worker, blocking, block_on, runtime, other), activity (idle,
+    /// An object: version (1), threads, unknown (how many are not known, in words), notes. A thread has tid, name, role (worker, blocking, block_on, runtime, other), activity (idle,
     /// polls, runs, or null), task and job (ids), state (the kernel's letter), system_call (number, name, descriptor), kernel_function,
     /// cpu_time and held (nanoseconds), frames and ending (complete, or why there are no more frames). A frame has address, image,
     /// function, place (file and line) and inlined.
@@ -62,6 +63,7 @@ struct Json<'t> {
     version: u32,
     #[serde(flatten)]
     threads: &'t Threads,
+    unknown: Option<String>,
 }
 
 pub fn threads(arguments: &Arguments) -> Outcome {
@@ -70,13 +72,13 @@ pub fn threads(arguments: &Arguments) -> Outcome {
     let information = DebugInformation::of(&program);
     let threads = program.threads(&information).map_err(failure)?;
     let text = if arguments.json {
-        let object = Json { version: VERSION, threads: &threads };
+        let object = Json { version: VERSION, threads: &threads, unknown: threads.unknown() };
         escape::json(serde_json::to_string_pretty(&object).context("cannot make JSON")?) + "\n"
     } else {
         text::text(&threads, arguments.all)
     };
     print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(if threads.unknown().is_some() { UNKNOWN.into() } else { ExitCode::SUCCESS })
 }
 
 #[cfg(test)]
@@ -87,7 +89,10 @@ mod tests {
     #[test]
     fn the_page_has_the_fields() {
         let mut fields = Fields::new(&[]);
-        fields.add(&serde_json::to_value(Json { version: VERSION, threads: &sample::threads() }).unwrap());
+        let threads = sample::threads();
+        for unknown in [None, threads.unknown()] {
+            fields.add(&serde_json::to_value(Json { version: VERSION, threads: &threads, unknown }).unwrap());
+        }
         fields.are_those_below("dyntrace threads --json");
     }
 }

@@ -31,6 +31,7 @@ fn thread(tid: u32, role: Role, activity: Option<Activity>, frames: Vec<Frame>) 
         cpu_time: Some(4_000_000),
         frames,
         ending: Ending::Complete,
+        at: None,
         held: Some(50_000),
     }
 }

@@ -153,7 +153,7 @@ pub mod __traced {
         Blind, ByDebug, ByInspect, ByShape, Inside, InsideBlind, InsideByDebug, InsideByInspect, Inspect, Layer, Plain,
         Printed, Shape, Shell, Shown, Value, Variant,
     };
-    pub use crate::breakpoint::{Guard, Hit, Mark, Site, body, hit, hit_future, known_caller, promised};
+    pub use crate::breakpoint::{Guard, Hit, Mark, Site, call, hit, hit_future, known_caller, promised};
     #[cfg(all(target_os = "linux", not(miri)))]
     pub use crate::breakpoint::{SITE_MARK, enrol, sites};
 }

@@ -22,6 +22,7 @@ pub(crate) static HOST_CALLS: HostCalls = HostCalls {
         begin: call::begin,
         wanted: call::wanted,
         call: Hit::called,
+        give_up: Hit::give_up,
         returned: Hit::returned,
         cancelled: Hit::cancelled,
         panicked: Hit::panicked_with,

@@ -28,8 +28,9 @@
 //! A function that finds its word set runs [`hit`]. That pins its thread ([`thread_progress`](crate::thread_progress)), reads the word
 //! *again* (the breakpoint of the word that it saw may be freed), and reads `ACTIVE`. If the generation only counts calls, or matches
 //! other processes only ([`Sieve`](crate::process::Sieve)), the hit ends here, without a function call. Else it takes a reference to the
-//! generation and unpins. It inspects arguments and runs the body unpinned, since both are code of users, which may take any time. The
-//! end of the call uses the same reference: exactly the sessions that saw the call see its end. If only the call fires probes, and this
+//! generation and unpins. It inspects arguments and runs the body unpinned, since both are code of users, which may take any time. If no
+//! entry wants the end of the call, the hit is over when the body runs, and has no frame on the stack. Else the end of the call uses the
+//! same reference: exactly the sessions that saw the call see its end. If only the call fires probes, and this
 //! crate itself renders its arguments, the hit takes no reference and stays pinned until they have fired
 //! ([`data_ref`](hit::data_ref)). If the call is only timed, the hit takes no reference either, but counts itself as running in its
 //! counter's slot ([`counters`](measure::counters)).
@@ -67,6 +68,8 @@
 //!
 //! - A panic that leaves a traced function is caught and resumed. A forced unwinding (`pthread_exit` in a traced function) cannot be
 //!   caught, and ends the process.
+//! - At most 512 synchronous calls whose ends are wanted are nested on a thread; if only their time is, 512 of each function. Calls inside
+//!   them have no end ([`Info::unended`](crate::trace::Info::unended)).
 //! - Callers come from the stack. A function that the compiler has left by a tail call has no frame there.
 //! - If a signal handler interrupts the making of an event, traced functions in it run untraced, though they are counted. A thread's first
 //!   count takes a lock and the heap, so it must not be in a handler.
@@ -111,7 +114,7 @@ pub use event::{Event, Kind};
 pub use hit::call::Hit;
 pub use hit::future::hit_future;
 pub use hit::guard::Guard;
-pub use hit::{body, hit, promised};
+pub use hit::{call, hit, promised};
 pub(crate) use host_calls::{HOST_CALLS, HostCalls, enter};
 #[cfg(target_os = "linux")]
 pub(crate) use libraries::modules;

@@ -10,6 +10,7 @@ static ALLOCATOR: Counting = Counting::system();
 mod callers;
 mod calls;
 mod changed;
+mod deep;
 mod flagged;
 mod kinds;
 mod memory;

@@ -3,22 +3,24 @@
 //! ```text
 //! fn price(order: &Order, qty: u32) -> Cents {
 //!     static SITE: Site = ...;
-//!     let body = move |hit| -> Cents {
+//!     let call = move |hit| {
 //!         if let Some(hit) = hit { hit.call(&[order's value, qty's value]) }
-//!         let order = order;
-//!         let qty = qty;
-//!         ...the body as it was written...
+//!         move || -> Cents {
+//!             let order = order;
+//!             let qty = qty;
+//!             ...the body as it was written...
+//!         }
 //!     };
-//!     if SITE is set { return hit(body, |result| result's value, &SITE, mark of where this is) }    // out of line
-//!     body(None)
+//!     if SITE is set { return hit(call, |result| result's value, &SITE, mark of where this is) }    // out of line
+//!     call(None)()
 //! }
 //! ```
 //!
 //! The arguments move into the closure, and only the closure borrows them. So the compiler keeps them in their registers while the site is
-//! unset. Inside they are bound again, in order, and dropped as usual.
+//! unset. It returns the body, a closure that owns all arguments: when the body runs, the call has left nothing on the stack. Inside they
+//! are bound again, in order, and dropped as usual.
 //!
-//! For an asynchronous function the closure returns the future, which owns all arguments. Two kinds of functions have a guard instead of
-//! the closure. A function with `#[track_caller]`, perhaps by `cfg_attr`: its callees would take the closure for their caller. A function
+//! For an asynchronous function the body is a future. Two kinds of functions have a guard instead of the closure. A function with `#[track_caller]`, perhaps by `cfg_attr`: its callees would take the closure for their caller. A function
 //! that returns an `impl Fn`: by the function's type, and not by the closure's, the compiler knows that the returned closure takes
 //! references of every lifetime. An asynchronous function with `#[track_caller]`, which Rust does not have, becomes one that takes its
 //! caller's location and returns the future.
@@ -68,6 +70,7 @@ pub fn instrument(
     };
     // In a constant, `Location::caller` is the place of the constant itself.
     let written_at = quote!(const { ::core::panic::Location::caller() });
+    let owned = owned(&arguments);
     let inside = if signature.asyncness.is_some() {
         // Never run: tells the compiler the future's type before it checks the body.
         let promise = result.as_ref().map(|of| quote!(if false { return ::dyntrace::__traced::promised::<#of>(); }));
@@ -75,16 +78,15 @@ pub fn instrument(
             true => quote!(::dyntrace::__traced::known_caller(__dyntrace_caller, #written_at)),
             false => quote!(::core::option::Option::None),
         };
-        let owned = owned(&arguments);
         let future = quote! {
-            let __dyntrace_body = ::dyntrace::__traced::body(move |#parameter| {
+            let __dyntrace_call = ::dyntrace::__traced::call(move |#parameter| {
                 #call
                 async move { #promise #owned #written }
             });
             if __DYNTRACE_SITE.is_set() {
-                return ::dyntrace::__traced::hit_future(__dyntrace_body, #of_result, &__DYNTRACE_SITE, #caller).await;
+                return ::dyntrace::__traced::hit_future(__dyntrace_call, #of_result, &__DYNTRACE_SITE, #caller).await;
             }
-            __dyntrace_body(::core::option::Option::None).await
+            __dyntrace_call(::core::option::Option::None).await
         };
         if tracks_caller { made_here(signature, &arguments, &future)? } else { future }
     } else if tracks_caller || may_track_caller(attributes) || returns_closure(&signature.output) {
@@ -106,10 +108,13 @@ pub fn instrument(
             None => call,
         };
         let hit =
-            ends(quote!(::dyntrace::__traced::hit(__dyntrace_body, #of_result, &__DYNTRACE_SITE, __dyntrace_mark)));
-        let plain = ends(quote!(__dyntrace_body(::core::option::Option::None)));
+            ends(quote!(::dyntrace::__traced::hit(__dyntrace_call, #of_result, &__DYNTRACE_SITE, __dyntrace_mark)));
+        let plain = ends(quote!(__dyntrace_call(::core::option::Option::None)()));
         quote! {
-            let __dyntrace_body = ::dyntrace::__traced::body(move |#parameter| #arrow { #call #written });
+            let __dyntrace_call = ::dyntrace::__traced::call(move |#parameter| {
+                #call
+                move || #arrow { #owned #written }
+            });
             ::dyntrace::__traced_if_set!(__DYNTRACE_SITE, {
                 let __dyntrace_mark = ::dyntrace::__traced_mark!();
                 return #hit;
@@ -195,8 +200,8 @@ fn made_here(signature: &mut Signature, arguments: &[Argument], future: &TokenSt
     })
 }
 
-/// Has an `async move` block own all arguments whole, as an asynchronous function's future does. Otherwise it would own only the parts that
-/// it names, and the others would be dropped before it is polled.
+/// Has a body, a closure or an `async move` block, own all arguments whole. Otherwise it would own only the parts that it names, and the
+/// others would be dropped before it runs.
 fn owned(arguments: &[Argument]) -> TokenStream {
     let idents = arguments.iter().map(|argument| &argument.ident);
     quote!(let _ = (#(&#idents,)*);)

@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::busy::{Busy, is_busy};
 use super::call_view::{CallView, render, rendered};
 use super::data_ref::{DataRef, Pinned};
+use super::nested;
 use crate::breakpoint::event::Kind;
 use crate::breakpoint::event::caller::Origin;
 use crate::breakpoint::event::occurrence::{self, Occurrence};
@@ -37,6 +38,7 @@ pub(crate) struct HostHits {
     pub(crate) begin: fn(&'static Site, Mark) -> Begun,
     pub(crate) wanted: fn(&'static Site) -> Option<Arc<BpData>>,
     pub(crate) call: fn(&mut Hit, &[Value<'_>]),
+    pub(crate) give_up: fn(&Hit),
     pub(crate) returned: for<'a> fn(&Hit, Option<Duration>, &dyn Fn() -> Value<'a>),
     pub(crate) cancelled: fn(&Hit, Duration),
     pub(crate) panicked: fn(&Hit, Option<Duration>, &str),
@@ -50,21 +52,30 @@ pub(crate) static HOST: OfHost<HostHits> = OfHost::new();
 pub struct Hit {
     data: DataRef,
     function: &'static Function,
+    /// Whether its generation [does](BpData::fires_alone).
+    fires_alone: bool,
     /// A bit for each entry that wants its end.
     wanted: u64,
     /// The actions of those entries together.
     wants: Flags,
-    /// When it began, by the clock's cycles, if an entry wants its end or its time.
-    began: Option<u64>,
-    /// Measures the own time of a synchronous call, if an entry wants it.
-    stretch: Option<Stretch>,
-    /// The own cycles of an asynchronous call's polls so far.
-    polls: Option<u64>,
+    /// When it began, by the clock's cycles, if an entry wants its end.
+    began: u64,
+    timing: Timing,
     /// Measures the memory of the call, if an entry wants it.
     allocating: Allocating,
     origin: Origin,
     /// Where the call is on the stack; for an asynchronous one, during its first poll.
     mark: Mark,
+}
+
+/// The state of a call's measurement of own time.
+enum Timing {
+    /// A synchronous call, if no entry wants its time.
+    Unasked,
+    /// A synchronous call is running.
+    Since(Stretch),
+    /// The own cycles of an asynchronous call's polls so far.
+    InPolls(u64),
 }
 
 /// The needs of a call beyond a count.
@@ -117,9 +128,10 @@ fn begin_asked(site: &'static Site, mark: Mark) -> Begun {
 #[inline(never)]
 fn begin_any(found: Pinned, site: &'static Site, mark: &Mark) -> Begun {
     match found.data().quick {
-        Quick::Timed(slot) => {
-            slot.begin();
-            Begun::Timed(slot)
+        Quick::Timed(slot) if slot.begin(nested::MOST) => Begun::Timed(slot),
+        Quick::Timed(_) => {
+            found.data().note_unended();
+            Begun::Nothing
         }
         _ if !is_worth_a_look(found.data()) => Begun::Nothing,
         _ => begin_hit(found, site, *mark),
@@ -173,8 +185,9 @@ impl Hit {
     #[inline(always)]
     fn new(data: DataRef, site: &'static Site, (origin, mark): (Origin, Mark)) -> Hit {
         let function = site.function();
+        let fires_alone = data.fires_alone;
         let (wanted, wants, allocating) = (0, Flags::NONE, Allocating::Unasked);
-        Hit { data, function, wanted, wants, began: None, stretch: None, polls: None, allocating, origin, mark }
+        Hit { data, function, fires_alone, wanted, wants, began: 0, timing: Timing::Unasked, allocating, origin, mark }
     }
 
     /// Returns `None` if no entry may match the call.
@@ -207,7 +220,7 @@ impl Hit {
         if let Some(host) = HOST.get() {
             return (host.call)(self, arguments);
         }
-        if self.data.fires_alone { self.fire_alone(arguments) } else { self.look(arguments) }
+        if self.fires_alone { self.fire_alone(arguments) } else { self.look(arguments) }
     }
 
     /// [`call`](Hit::call) with one entry that only fires probes. Without the loop over entries: before it the compiler finds the address
@@ -224,7 +237,7 @@ impl Hit {
         }
         if flags.intersects(Flags::ENDS) {
             (self.wanted, self.wants) = (1, flags);
-            self.began = Some(clock::now());
+            self.began = clock::now();
         }
         self.data.end_moment();
     }
@@ -264,8 +277,10 @@ impl Hit {
         self.entries(flagging).for_each(BpEntry::flag);
         if wanted != 0 {
             (self.wanted, self.wants) = (wanted, wants);
-            self.stretch = (wants.contains(Flags::TIME) && self.polls.is_none()).then(Stretch::begin);
-            self.began = Some(clock::now());
+            if wants.contains(Flags::TIME) && matches!(self.timing, Timing::Unasked) {
+                self.timing = Timing::Since(Stretch::begin());
+            }
+            self.began = clock::now();
         }
         self.data.end_moment();
         if wants.contains(Flags::MEMORY) && matches!(self.allocating, Allocating::Unasked) {
@@ -276,7 +291,7 @@ impl Hit {
 
     /// Converts it to an asynchronous call, measured by its polls.
     pub(crate) fn by_polls(self) -> Hit {
-        Hit { polls: Some(0), allocating: Allocating::InPolls(Bytes::default()), ..self }
+        Hit { timing: Timing::InPolls(0), allocating: Allocating::InPolls(Bytes::default()), ..self }
     }
 
     /// Runs a poll of the call and adds up its own time and its memory.
@@ -287,14 +302,34 @@ impl Hit {
         let allocating = self.wants.contains(Flags::MEMORY).then(own_memory::Stretch::begin);
         let timing = self.wants.contains(Flags::TIME).then(|| (Stretch::begin(), clock::now()));
         let result = poll();
-        if let Some((stretch, began)) = timing {
+        if let (Some((stretch, began)), Timing::InPolls(polls)) = (timing, &mut self.timing) {
             let own = stretch.end(clock::now().saturating_sub(began));
-            self.polls = self.polls.map(|polls| polls.saturating_add(own));
+            *polls = polls.saturating_add(own);
         }
         if let (Some(stretch), Allocating::InPolls(bytes)) = (allocating, &mut self.allocating) {
             *bytes = bytes.and(stretch.end());
         }
         result
+    }
+
+    /// Returns whether an entry wants its end.
+    #[inline(always)]
+    pub(crate) fn waits(&self) -> bool {
+        self.wanted != 0
+    }
+
+    /// Ends its measurements without a result: its end will not be seen. Calls inside it count for the one around it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn give_up(&self) {
+        if let Some(host) = HOST.get() {
+            return (host.give_up)(self);
+        }
+        if let Timing::Since(stretch) = self.timing {
+            stretch.end(0);
+        }
+        self.allocating.end();
+        self.entries(self.wanted).for_each(|entry| entry.session.state.note_unended());
     }
 
     pub(crate) fn returned<'a>(&self, polled: Option<Duration>, value: &dyn Fn() -> Value<'a>) {
@@ -332,9 +367,11 @@ impl Hit {
     /// Ends the measurements and adds them up. Returns `None` if no entry wants the end.
     #[inline(always)]
     fn ended(&self) -> Option<Ended> {
-        let began = self.began?;
+        if !self.waits() {
+            return None;
+        }
         let at = clock::now();
-        let cycles = at.saturating_sub(began);
+        let cycles = at.saturating_sub(self.began);
         if self.wants.intersects(Flags::TIME | Flags::MEMORY) {
             self.add_up(cycles);
         }
@@ -345,7 +382,11 @@ impl Hit {
     fn add_up(&self, cycles: u64) {
         if self.wants.contains(Flags::TIME) {
             let timing = self.entries(self.wanted).filter(|entry| entry.flags.contains(Flags::TIME));
-            let own = self.stretch.map_or(self.polls, |stretch| Some(stretch.end(cycles))).unwrap_or_default();
+            let own = match self.timing {
+                Timing::Unasked => 0,
+                Timing::Since(stretch) => stretch.end(cycles),
+                Timing::InPolls(polls) => polls,
+            };
             let counters = timing.filter_map(|entry| entry.counter.as_ref());
             counters.for_each(|counter| counter.slot().add_time(cycles, own));
         }

@@ -6,6 +6,7 @@ mod call_view;
 pub(crate) mod data_ref;
 pub(crate) mod future;
 pub(crate) mod guard;
+mod nested;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -28,16 +29,16 @@ use crate::thread_progress::pin_again;
 #[cold]
 #[inline(never)]
 #[doc(hidden)]
-pub fn hit<R>(
-    body: impl FnOnce(Option<&mut Hit>) -> R,
+pub fn hit<R, B: FnOnce() -> R>(
+    call: impl FnOnce(Option<&mut Hit>) -> B,
     value: impl Fn(&R) -> Value<'_>,
     site: &'static Site,
     mark: Mark,
 ) -> R {
     match glance(site) {
-        Some(Glance::Nothing) => body(None),
-        Some(Glance::Timed(slot)) => timed(body, slot),
-        None => begun(body, value, site, mark),
+        Some(Glance::Nothing) => call(None)(),
+        Some(Glance::Timed(slot)) => timed(call(None), slot),
+        None => begun_or_over(call, value, site, mark),
     }
 }
 
@@ -59,32 +60,56 @@ fn glance(site: &'static Site) -> Option<Glance> {
     // A marked word: its call may open the control socket, which takes function calls.
     let glance = with_active(&pin, site, |data| match data.quick {
         Quick::Counted(slot) => slot.count_again().then_some(Glance::Nothing),
-        Quick::Timed(slot) => slot.begin_again().then_some(Glance::Timed(slot)),
+        Quick::Timed(slot) => slot.begin_again(nested::MOST).then_some(Glance::Timed(slot)),
         Quick::Of(sieve) => (!sieve.may_have_current()).then_some(Glance::Nothing),
     });
     glance.ok()?.unwrap_or(Some(Glance::Nothing))
 }
 
+/// Out of line, as the next: so the hits above need no frame.
 #[inline(never)]
-fn begun<R>(
-    body: impl FnOnce(Option<&mut Hit>) -> R,
+fn begun_or_over<R, B: FnOnce() -> R>(
+    call: impl FnOnce(Option<&mut Hit>) -> B,
     value: impl Fn(&R) -> Value<'_>,
     site: &'static Site,
     mark: Mark,
 ) -> R {
+    match begun(call, value, site, mark) {
+        Ok(result) => result,
+        Err(body) => over(body),
+    }
+}
+
+/// Runs the body, when the hit is over. A last call, so that the compiler can take the frame of the hit from the stack.
+#[inline(never)]
+fn over<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}
+
+/// Makes the event of the call. Runs the body only if something waits for its end, else returns it: it needs no frame of this crate.
+#[inline(never)]
+fn begun<R, B: FnOnce() -> R>(
+    call: impl FnOnce(Option<&mut Hit>) -> B,
+    value: impl Fn(&R) -> Value<'_>,
+    site: &'static Site,
+    mark: Mark,
+) -> Result<R, B> {
     // By reference: moving a hit takes longer than much of its work.
     match &mut begin(site, mark) {
-        Begun::Nothing => body(None),
-        Begun::Timed(slot) => timed(body, *slot),
-        Begun::WholeCall(hit) => looked_at(body, value, hit),
-        Begun::CallOnly(hit) => body(Some(hit)),
+        Begun::Nothing => Err(call(None)),
+        Begun::Timed(slot) => Ok(timed(call(None), *slot)),
+        Begun::CallOnly(hit) => Err(call(Some(hit))),
+        Begun::WholeCall(hit) => {
+            let body = call(Some(hit));
+            if hit.waits() && nested::begin_or(|| hit.give_up()) { Ok(waited_for(body, value, hit)) } else { Err(body) }
+        }
     }
 }
 
 #[inline(never)]
-fn timed<R>(body: impl FnOnce(Option<&mut Hit>) -> R, slot: CounterSlot) -> R {
+fn timed<R>(body: impl FnOnce() -> R, slot: CounterSlot) -> R {
     let _timer = Timer { stretch: Stretch::begin(), began: clock::now(), slot };
-    body(None)
+    body()
 }
 
 /// A call that has begun in the slot.
@@ -101,11 +126,13 @@ impl Drop for Timer {
     }
 }
 
-/// Out of line, so that counted calls need no stack space for it. Rendering is elsewhere, since calls nest deeply.
-#[inline(never)]
-fn looked_at<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> Value<'_>, hit: &mut Hit) -> R {
+/// Rendering is elsewhere, since calls nest deeply.
+#[inline(always)]
+fn waited_for<R>(body: impl FnOnce() -> R, value: impl Fn(&R) -> Value<'_>, hit: &Hit) -> R {
     // Unwind safe: the panic goes on, so no code sees values that the body left half changed.
-    match catch_unwind(AssertUnwindSafe(|| body(Some(&mut *hit)))) {
+    let ended = catch_unwind(AssertUnwindSafe(body));
+    nested::end();
+    match ended {
         Ok(result) => {
             hit.returned(None, &|| value(&result));
             result
@@ -117,11 +144,11 @@ fn looked_at<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> 
     }
 }
 
-/// Has the compiler infer the closure of a body as one that is called once.
+/// Has the compiler infer the closure of a call as one that is called once. It returns the body: a closure, or a future.
 #[doc(hidden)]
 #[inline(always)]
-pub fn body<R, F: FnOnce(Option<&mut Hit>) -> R>(body: F) -> F {
-    body
+pub fn call<B, F: FnOnce(Option<&mut Hit>) -> B>(call: F) -> F {
+    call
 }
 
 /// Never called.

@@ -197,12 +197,19 @@ impl CounterSlot {
         }
     }
 
-    /// Counts a call that [ends](CounterSlot::end) here. The thread is pinned, so that the counter lives.
+    /// Counts a call. Unless `most` of the thread run here already, it [ends](CounterSlot::end) here: then returns true. The thread is
+    /// pinned, so that the counter lives.
     #[inline]
-    pub(crate) fn begin(self) {
-        if !self.begin_again() {
+    pub(crate) fn begin(self, most: u64) -> bool {
+        let Some(table) = OWN.get() else {
             self.add_first(1, 0, 0, 1);
+            return true;
+        };
+        let begins = self.begin_again(most);
+        if !begins {
+            add(&self.of(table).calls, 1);
         }
+        begins
     }
 
     /// Counts a call if this thread has a table. Returns whether it has.
@@ -211,11 +218,18 @@ impl CounterSlot {
         OWN.get().map(|table| add(&self.of(table).calls, 1)).is_some()
     }
 
-    /// [Begins](CounterSlot::begin) if this thread has a table. Returns whether it has.
+    /// [Begins](CounterSlot::begin) if this thread has a table, and fewer than `most` of its calls run here. Else does nothing, and returns
+    /// false.
     #[inline(always)]
-    pub(crate) fn begin_again(self) -> bool {
-        let cells = OWN.get().map(|table| self.of(table));
-        cells.map(|cells| [&cells.calls, &cells.running].map(|number| add(number, 1))).is_some()
+    pub(crate) fn begin_again(self, most: u64) -> bool {
+        let Some(table) = OWN.get() else { return false };
+        let cells = self.of(table);
+        if cells.running.load(Ordering::Relaxed) >= most {
+            return false;
+        }
+        add(&cells.calls, 1);
+        add(&cells.running, 1);
+        true
     }
 
     /// Ends a call that has begun here: adds its time and its own time.

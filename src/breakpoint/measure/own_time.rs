@@ -31,7 +31,7 @@ impl Stretch {
     #[inline(always)]
     pub(crate) fn end(self, cycles: u64) -> u64 {
         // Saturating: the clocks of two processors may differ by a few cycles.
-        cycles.saturating_sub(exchange(self.outer.saturating_add(cycles)))
+        cycles.saturating_sub(exchange(self.outer.wrapping_add(cycles)))
     }
 }
 

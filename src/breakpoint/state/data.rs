@@ -43,6 +43,12 @@ impl Quick {
 }
 
 impl BpData {
+    /// Notes a call whose end its sessions will not see.
+    #[cold]
+    pub(crate) fn note_unended(&self) {
+        self.entries.iter().for_each(|entry| entry.session.state.note_unended());
+    }
+
     /// The most patterns of one function: a hit has a bit for each.
     pub(crate) const ENTRIES: usize = u64::BITS as usize;
 

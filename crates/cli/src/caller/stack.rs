@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn what_is_in_between_is_left_out() {
-        let hit = ("dyntrace::breakpoint::hit::looked_at", "");
+        let hit = ("dyntrace::breakpoint::hit::begun", "");
         let glue = ("std::panicking::try", "/rustc/1/std/panicking.rs:5");
         let (body, order) = (("shop::order", "cart.rs:89"), ("order", "cart.rs:80"));
         let thread = ("std::rt::lang_start", "/rustc/1/std/rt.rs:7");

@@ -87,8 +87,11 @@ impl Program {
     }
 }
 
-/// Copies a thread's stack; or returns why there is no copy, with the kernel's refusal. `None` if the thread has ended.
-fn copied(process: &Process, tid: u32, heaps: &Heaps<'_>) -> Option<(Told, Result<Copy, (Ending, Option<io::Error>)>)> {
+/// The copy of a stack; or why there is none, with the kernel's refusal.
+type Copied = Result<Copy, (Ending, Option<io::Error>)>;
+
+/// Copies a thread's stack. `None` if the thread has ended.
+fn copied(process: &Process, tid: u32, heaps: &Heaps<'_>) -> Option<(Told, Copied)> {
     let told = kernel::ask(process, tid)?;
     let copy = match told {
         Told { state: 'Z' | 'X', .. } => Err((Ending::Ended, None)),

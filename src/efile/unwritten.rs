@@ -132,15 +132,17 @@ pub(super) fn last_before(command: Command) -> Option<u64> {
 
 /// Waits for the writes of a file up to this number.
 pub(super) fn written(inode: Inode, last: u64) -> Written {
-    Written { inode, last, seat: None }
+    Written { inode, last, number: 0, place: 0 }
 }
 
 /// The future of [`written`].
 pub(super) struct Written {
     inode: Inode,
     last: u64,
-    /// The write that it waits for, and its place there.
-    seat: Option<(Key, usize)>,
+    /// The number of the write that it waits for; 0 before it waits.
+    number: u64,
+    /// Its place there.
+    place: usize,
 }
 
 impl Future for Written {
@@ -155,13 +157,12 @@ impl Future for Written {
         let Some((&key, Write { waiting, .. })) = writes.range_mut(first..=last).next() else {
             return Poll::Ready(());
         };
-        let old = match self.seat {
-            Some((of, place)) if of == key => waiting.wakers[place].replace(waker),
-            // The write of an earlier seat has ended.
-            _ => {
-                self.seat = Some((key, waiting.enter(waker)));
-                None
-            }
+        let old = if self.number == key.number {
+            waiting.wakers[self.place].replace(waker)
+        } else {
+            // An earlier write has ended.
+            (self.number, self.place) = (key.number, waiting.enter(waker));
+            None
         };
         drop(writes);
         drop(old);
@@ -171,8 +172,10 @@ impl Future for Written {
 
 impl Drop for Written {
     fn drop(&mut self) {
-        if let Some((key, place)) = self.seat {
-            let old = lock().get_mut(&key).and_then(|write| write.waiting.leave(place));
+        if self.number != 0 {
+            // A forked child finds none.
+            let key = Key::of(self.inode, self.number);
+            let old = lock().get_mut(&key).and_then(|write| write.waiting.leave(self.place));
             drop(old);
         }
     }

@@ -32,7 +32,10 @@ const LOCAL: [u64; 11] = [
 ];
 
 /// Without a lock, which a fork could leave locked in the child.
-static TABLE: [FileSystem; 64] = [const { FileSystem::new() }; 64];
+static TABLE: [FileSystem; 64] = [const { FileSystem::new(0) }; 64];
+
+/// Stands for the file systems of sockets, FIFOs and devices: that of a device's name says nothing about its reads.
+pub(super) static OF_OTHERS: FileSystem = FileSystem::new(OTHER_KIND | REFUSES_READS);
 
 /// A file system that was seen.
 // Relaxed, everywhere: these values publish nothing but themselves; a thread that sees one late asks once more.
@@ -83,9 +86,9 @@ const OPENS_ASK_NOBODY: u8 = 64;
 const READS_ASK: u8 = 128;
 
 impl FileSystem {
-    const fn new() -> FileSystem {
+    const fn new(facts: u8) -> FileSystem {
         let back_offs = [const { BackOff::new() }; Attempted::COUNT];
-        FileSystem { number: AtomicU64::new(0), facts: AtomicU8::new(0), back_offs }
+        FileSystem { number: AtomicU64::new(0), facts: AtomicU8::new(facts), back_offs }
     }
 
     /// Returns the file system of a file, after taking an entry for it; `None` if the table is full.

@@ -28,7 +28,7 @@ use rustix::io::{Errno, ReadWriteFlags};
 
 use super::attempt::{Attempt, MAX_SIZE, Miss};
 use super::back_off::BackOff;
-use super::file_systems::{Attempted, FileSystem, is_regular, known, refuse_reads};
+use super::file_systems::{Attempted, FileSystem, OF_OTHERS, is_regular, known, refuse_reads};
 use super::trial::{Trial, now};
 use crate::efile::inode::Inode;
 
@@ -37,30 +37,25 @@ pub(super) use super::file_systems::detected;
 
 pub(super) const IS_SUPPORTED: bool = true;
 
-/// Where an open file is.
+/// The file system of an open regular file; `None` if the table has no room for it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    /// `None` if the table has no room for it, and for a socket, a FIFO or a device: the file system of its name says nothing about it.
-    system: Option<&'static FileSystem>,
-    is_regular: bool,
-}
+pub(crate) struct Place(Option<&'static FileSystem>);
 
 impl Place {
     /// Does not ask a file server.
     pub(super) fn of(file: &File) -> Place {
-        let stat = known(file).ok().filter(is_regular);
-        Place { is_regular: stat.is_some(), system: stat.as_ref().and_then(FileSystem::of) }
+        Place(known(file).ok().filter(is_regular).map_or(Some(&OF_OTHERS), |stat| FileSystem::of(&stat)))
     }
 
     /// Returns whether no read is attempted.
     pub(super) fn refuses_reads(self) -> bool {
-        !self.is_regular || self.system.is_some_and(FileSystem::refuses_reads)
+        self.0.is_some_and(FileSystem::refuses_reads)
     }
 
     /// Returns the back-off of READ and PREADV. `None` on a file system that is known not to be local.
     pub(super) fn reads(self) -> Option<&'static BackOff> {
         // If its kind is not known: the flag has the system refuse to wait on any.
-        let system = self.system.filter(|system| system.is_local() != Some(false))?;
+        let system = self.0.filter(|system| system.is_local() != Some(false))?;
         Some(system.back_off(Attempted::Read))
     }
 
@@ -69,7 +64,7 @@ impl Place {
         if OFlags::from_bits_retain(flags as _).contains(OFlags::NOATIME) {
             return false;
         }
-        match self.system {
+        match self.0 {
             Some(system) => !system.keeps_atime() && known(file).map_or(true, |stat| system.would_write_atime(&stat)),
             None => true,
         }
@@ -87,7 +82,7 @@ impl Place {
     }
 
     fn local(self, attempted: Attempted) -> Option<&'static BackOff> {
-        let system = self.system.filter(|system| system.is_local() == Some(true))?;
+        let system = self.0.filter(|system| system.is_local() == Some(true))?;
         Some(system.back_off(attempted))
     }
 }
@@ -170,7 +165,7 @@ pub(crate) fn can_open(flags: OFlags) -> bool {
 pub(crate) fn open(path: &Path, flags: OFlags, trial: &mut Trial) -> Attempt<(File, Place)> {
     debug_assert!(can_open(flags));
     let (.., system) = look_up(path, flags & OFlags::NOFOLLOW, Attempted::Open, trial)?;
-    Ok((open_regular(path, flags)?, Place { system: Some(system), is_regular: true }))
+    Ok((open_regular(path, flags)?, Place(Some(system))))
 }
 
 pub(crate) fn read_file(path: &Path, trial: &mut Trial) -> Attempt<Vec<u8>> {

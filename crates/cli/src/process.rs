@@ -63,7 +63,10 @@ fn explain(pid: u32, file: &str, error: io::Error) -> anyhow::Error {
         match error.kind() {
             #[cfg(target_os = "linux")]
             io::ErrorKind::NotFound if dyntrace_tasks::permission::exists(pid) => {
-                format!("/proc hides process {pid} from this user (mount option hidepid); {}", dyntrace_tasks::permission::way())
+                format!(
+                    "/proc hides process {pid} from this user (mount option hidepid); {}",
+                    dyntrace_tasks::permission::way()
+                )
             }
             io::ErrorKind::NotFound => format!("there is no process {pid}"),
             #[cfg(target_os = "linux")]

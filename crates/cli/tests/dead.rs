@@ -279,7 +279,7 @@ fn a_file_that_is_no_table_is_refused() {
     fs::write(&text, "no table ".repeat(1000)).unwrap();
     let missing = folder.path().join("missing");
     for (file, expected) in [
-        (&pipe, "it is no regular file"),
+        (&pipe, "it is not a regular file"),
         (&text, "it is no table of tasks of version 4"),
         (&missing, "No such file or directory"),
     ] {

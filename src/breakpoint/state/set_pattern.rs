@@ -151,7 +151,7 @@ impl SetPattern {
             if !site.is_of_library() {
                 of_program += 1;
             } else if !site.is_gone() {
-                of_libraries[usize::from(site.is_old())].insert(address(site.function()));
+                of_libraries[usize::from(site.is_old())].insert(site.address());
             }
         }
         let [current, old] = of_libraries.map(|functions| functions.len());

@@ -192,7 +192,8 @@ fn a_process_that_proc_hides() {
     fs::set_permissions(place.0.path(), Permissions::from_mode(0o755)).unwrap();
     fs::copy(env!("CARGO_BIN_EXE_dyntrace"), &dyntrace).unwrap();
     let hidden = |command: &str, pid: &str| {
-        let script = "mount -t proc -o hidepid=2 proc /proc && exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$@\"";
+        let script =
+            "mount -t proc -o hidepid=2 proc /proc && exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$@\"";
         let mut unshare = Command::new("unshare");
         unshare.args(["--mount", "sh", "-c", script, "sh"]).arg(&dyntrace).args([command, "-p", pid]);
         Ran::of(unshare.current_dir("/").output().unwrap())

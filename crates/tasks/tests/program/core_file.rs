@@ -20,7 +20,10 @@ pub fn write(pid: u32, path: &Path) {
 pub fn write_without(pid: u32, path: &Path, left_out: impl Fn(&Mapping) -> bool) {
     let process = Pid::from_raw(pid as i32).unwrap();
     kill_process(process, Signal::STOP).unwrap();
-    while !fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().contains(") T ") {
+    // Each thread stops by itself.
+    while !threads(pid).all(|thread| {
+        fs::read_to_string(format!("/proc/{pid}/task/{thread}/stat")).is_ok_and(|stat| stat.contains(") T "))
+    }) {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     stopped(pid, path, left_out);
@@ -126,16 +129,18 @@ fn pointer(pid: u32, thread: u64) -> u64 {
 
 /// Whether it is a stack of the stopped process.
 pub fn is_stack(pid: u32, map: &Mapping) -> bool {
+    threads(pid).any(|thread| map.range.contains(&pointer(pid, thread)))
+}
+
+/// The ids of the threads.
+fn threads(pid: u32) -> impl Iterator<Item = u64> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
-    let mut threads = threads.map(|thread| thread.unwrap().file_name().to_str().unwrap().parse().unwrap());
-    threads.any(|thread| map.range.contains(&pointer(pid, thread)))
+    threads.map(|thread| thread.unwrap().file_name().to_str().unwrap().parse().unwrap())
 }
 
 fn notes(pid: u32, maps: &[Mapping]) -> Vec<u8> {
     let mut notes = Vec::new();
-    for thread in fs::read_dir(format!("/proc/{pid}/task")).unwrap() {
-        let thread = thread.unwrap();
-        let id: u64 = thread.file_name().to_str().unwrap().parse().unwrap();
+    for id in threads(pid) {
         let mut status = vec![0; 42];
         status[4] = id;
         // Of x86-64, then of aarch64.

@@ -7,7 +7,7 @@ pub struct Provider {
     pub name: String,
     /// Its doc comment, without the comment signs; empty if there is none.
     pub doc: String,
-    /// What it promises to scripts, by `#pragma D attributes`, in DTrace's numbers: stability of names, stability of data, and class of
+    /// The promises to scripts, by `#pragma D attributes`, in DTrace's numbers: stability of names, stability of data, and class of
     /// dependency; of provider, module, function, name and arguments. [`PRIVATE`] without such a line.
     pub attributes: [[u8; 3]; 5],
     /// Its probes, in the order of the file.

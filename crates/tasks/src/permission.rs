@@ -9,7 +9,7 @@ use rustix::process::{Pid, geteuid, test_kill_process};
 const CAP_SYS_PTRACE: u32 = 19;
 const CAP_SYS_ADMIN: u32 = 21;
 
-/// What decides on the permission, as far as this process can see.
+/// The facts that decide on the permission, as far as this process can see.
 struct Rights {
     is_root: bool,
     capabilities: u64,

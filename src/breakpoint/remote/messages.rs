@@ -89,7 +89,7 @@ pub(super) fn counts(counts: &[Count], at: SystemTime) -> Vec<Vec<Record>> {
     messages
 }
 
-/// What a session has left out so far.
+/// The events and ends that a session has left out so far.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Lost {
     dropped: u64,

@@ -148,7 +148,7 @@ impl ProcessFilter {
     }
 }
 
-/// What a pattern has changed in the filter of its session.
+/// The changes of a pattern in the filter of its session.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Prepared {
     /// It was the first one that changes flags.

@@ -22,7 +22,7 @@ pub(crate) struct SetPattern {
     /// Whether it was replaced or removed. The session's list has its successor: a reference to that would keep alive every later pattern
     /// with its number as long as one call that began under this one.
     is_superseded: AtomicBool,
-    /// What its first setting has changed in the session's process filter.
+    /// The changes of its first setting in the session's process filter.
     pub(crate) prepared: OnceLock<Prepared>,
     /// The sites where it may have breakpoints; some more than once.
     sites: Mutex<Vec<Arc<Sites>>>,

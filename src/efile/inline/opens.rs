@@ -26,7 +26,7 @@ use rustix::fs::{CWD, Mode, OFlags};
 
 use super::sleeps;
 
-/// What a job found.
+/// The findings of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tried {
     /// Neither the open nor the read slept.

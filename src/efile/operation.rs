@@ -50,7 +50,7 @@ impl Entered {
         } else {
             let id = process::next_operation();
             // Only now: a value that lives across a call must be saved on the stack.
-            (id, user_tag(), Began::UNKNOWN, Decision::ALL)
+            (id, user_tag(), Began::UNKNOWN, Decision::UNSEEN)
         };
         Entered { id, user_tag, began, taken }
     }
@@ -68,7 +68,7 @@ impl Entered {
                 waits::begin(id, request.command);
             }
             seq_trace::tell_operation(id);
-            Decision::begin();
+            Decision::begin(sdt::sessions!(efile_drv::entry));
             began = Began::now();
             (
                 id.thread,
@@ -84,7 +84,7 @@ impl Entered {
                 Text::from(port),
             )
         });
-        let taken = if is_seen { Decision::current() } else { Decision::ALL };
+        let taken = if is_seen { Decision::current() } else { Decision::UNSEEN };
         Entered { id, user_tag, began, taken }
     }
 

@@ -1,13 +1,13 @@
 //! Which sessions record an operation. Their filters decide once, while the operation's entry fires, so that all of its events are
 //! recorded or none.
 //!
-//! 1. Before the entry fires: [`Decision::begin`]. Each session whose filter rejects the entry then [rejects](reject) the operation.
+//! 1. Before the entry fires: [`Decision::begin`], for all sessions that look at entries. Each session with a filter then
+//!    [decides](decide).
 //! 2. After the entry has fired, the operation keeps [`Decision::current`].
-//! 3. Before a later event of the operation fires: [`Decision::apply`]. Sessions with a filter ask whether they [rejected](was_rejected)
-//!    the operation.
+//! 3. Before a later event of the operation fires: [`Decision::apply`]. Sessions with a filter ask whether they [take](is_taken) the
+//!    operation: not if they did not see its entry.
 //!
-//! A session that had no filter at the entry, or was not there, records the later events. The thread that fires does each step; a signal
-//! handler that fires an entry between two steps may decide for both.
+//! The thread that fires does each step; a signal handler that fires an entry between two steps may decide for both.
 
 use std::cell::Cell;
 
@@ -31,15 +31,18 @@ pub(super) fn set_current(bits: u32) {
 }
 
 impl Decision {
-    /// Every session records the operation.
+    /// Every session records the events: they have no entry.
     pub(crate) const ALL: Decision = Decision(u32::MAX);
 
-    /// Begins a decision: the entry of an operation is about to fire.
-    pub(crate) fn begin() {
-        set_current(u32::MAX);
+    /// No session has seen the entry.
+    pub(crate) const UNSEEN: Decision = Decision(0);
+
+    /// Begins a decision: the entry of an operation is about to fire, for these sessions.
+    pub(crate) fn begin(sessions: u32) {
+        set_current(sessions);
     }
 
-    /// The sessions that have not rejected the entry.
+    /// The sessions that take the operation.
     pub(crate) fn current() -> Decision {
         Decision(current())
     }
@@ -50,12 +53,12 @@ impl Decision {
     }
 }
 
-/// Rejects, for this session, the operation whose entry fires.
-pub(super) fn reject(session: usize) {
-    CURRENT.set(CURRENT.get() & !(1 << session));
+/// Decides, for this session, whether it takes the operation whose entry fires.
+pub(super) fn decide(session: usize, takes: bool) {
+    CURRENT.set(CURRENT.get() & !(1 << session) | u32::from(takes) << session);
 }
 
-/// Whether the session rejected the operation whose event fires.
-pub(super) fn was_rejected(session: usize) -> bool {
-    CURRENT.get() & 1 << session == 0
+/// Whether the session takes the operation whose event fires.
+pub(super) fn is_taken(session: usize) -> bool {
+    CURRENT.get() & 1 << session != 0
 }

@@ -11,7 +11,7 @@ use crate::process::{self, Pid};
 /// Conditions that an event has to meet, all of them. A condition does not apply to probes without the argument that it tests.
 ///
 /// The entry of a file operation decides for the whole operation: its `aio_pool-add`, `aio_pool-get`, `efile_drv-int_entry`,
-/// `efile_drv-int_return` and `efile_drv-return` pass only if the entry has passed. `seq_trace-operation` fires before the entry and
+/// `efile_drv-int_return` and `efile_drv-return` pass only if the entry has passed: not those of an operation in flight when the session starts. `seq_trace-operation` fires before the entry and
 /// always passes. Events of other drivers pass each by its own arguments: their code fires entry and end on threads of its choice, and
 /// carries no decision from one to the other.
 ///
@@ -40,15 +40,18 @@ pub struct Filter {
 impl Filter {
     /// Whether the filter must see this probe's events to decide on others.
     pub(crate) fn needs(&self, descriptor: &Descriptor) -> bool {
-        // An entry does not tell whether its operation fails.
-        let of_ends = Filter { failed: self.failed, ..Filter::default() };
-        *self != of_ends && Part::of(descriptor) == Part::Entry
+        self.decides() && Part::of(descriptor) == Part::Entry
+    }
+
+    /// Whether entries decide. Whether its operation fails, an entry does not tell.
+    fn decides(&self) -> bool {
+        *self != Filter { failed: self.failed, ..Filter::default() }
     }
 
     /// Compiles the filter for one probe; `None` if all events of the probe pass. `is_recorded`: whether the session records the probe,
     /// and does not only [need](Filter::needs) it.
     pub(crate) fn compile(&self, descriptor: &Descriptor, is_recorded: bool) -> Option<Predicate> {
-        let part = Part::of(descriptor);
+        let part = if self.decides() { Part::of(descriptor) } else { Part::None };
         let mut conditions = Vec::new();
         let mut process = self.process;
         match part {
@@ -81,8 +84,7 @@ impl Filter {
         // An operation whose entry was within the rate is recorded completely.
         let rate = self.rate.filter(|_| part != Part::Later).map(Rate::new);
         let has_conditions = !conditions.is_empty() || process.is_some() || rate.is_some();
-        let is_later = part == Part::Later && *self != Filter::default();
-        (has_conditions || is_later).then(|| Predicate {
+        (has_conditions || part != Part::None).then(|| Predicate {
             conditions: conditions.into(),
             process,
             rate,
@@ -164,14 +166,14 @@ impl Predicate {
     pub(crate) fn verdict(&self, session: usize, payload: &impl Payload) -> Verdict {
         let is_match = self.process.is_none_or(|process| process == process::current())
             && payload.show(|fields| self.test(fields))
-            && !(self.part == Part::Later && decision::was_rejected(session));
+            && (self.part != Part::Later || decision::is_taken(session));
         let verdict = match &self.rate {
             _ if !is_match => Verdict::Rejected,
             Some(rate) if !rate.allows() => Verdict::AboveRate,
             _ => Verdict::Passes,
         };
-        if self.part == Part::Entry && verdict != Verdict::Passes {
-            decision::reject(session);
+        if self.part == Part::Entry {
+            decision::decide(session, verdict == Verdict::Passes);
         }
         // An entry above the rate counts as the loss of its operation, even if the session does not record entries.
         if verdict == Verdict::Passes && !self.is_recorded { Verdict::Rejected } else { verdict }
@@ -199,6 +201,7 @@ impl Predicate {
 mod tests {
     use std::ptr;
 
+    use super::super::decision::Decision;
     use super::*;
     use crate::recorder::descriptor::{Kind, argument};
     use crate::recorder::payload::Value;
@@ -216,6 +219,10 @@ mod tests {
         ],
         ptr::null,
     );
+    static ENTRY: Descriptor =
+        Descriptor::new("dyntrace", "efile_drv__entry", &[argument("command", Kind::I32)], ptr::null);
+    static ADD: Descriptor =
+        Descriptor::new("dyntrace", "aio_pool__add", &[argument("new_queue_length", Kind::I32)], ptr::null);
     static BUSY: Descriptor = Descriptor::new("dyntrace", "port__busy", &[argument("port", Kind::Text)], ptr::null);
     static OWN: Descriptor = Descriptor::new(
         "shop",
@@ -265,6 +272,24 @@ mod tests {
         let predicate = filter.compile(&OWN, true).unwrap();
         assert!(predicate.test(&[Field::U32(5), Field::U64(0), Field::Text(b"")]));
         assert!(!predicate.test(&[Field::U32(0), Field::U64(0), Field::Text(b"")]));
+    }
+
+    #[test]
+    fn no_event_of_an_operation_passes_whose_entry_was_not_seen() {
+        let filter = Filter { command: Some(12), ..Filter::default() };
+        let [entry, later] = [&ENTRY, &ADD].map(|probe| filter.compile(probe, true).unwrap());
+        // The session, and another at the entry.
+        for (at_entry, passes) in [(0b11, true), (0b10, false)] {
+            Decision::begin(at_entry);
+            if passes {
+                assert_eq!(entry.verdict(0, &(12,)), Verdict::Passes);
+            }
+            let operation = Decision::current();
+            Decision::UNSEEN.apply();
+            assert_eq!(later.verdict(0, &(1,)), Verdict::Rejected);
+            operation.apply();
+            assert_eq!(later.verdict(0, &(1,)) == Verdict::Passes, passes);
+        }
     }
 
     #[test]

@@ -125,7 +125,7 @@ pub(crate) use any::if_any_enabled;
 #[cfg(feature = "mailbox")]
 pub(crate) use here::fire_both_here;
 pub(crate) use here::fire_here;
-pub(crate) use recorded::{is_only_kept, open_control_if_requested, time_if_recorded};
+pub(crate) use recorded::{is_only_kept, open_control_if_requested, sessions, time_if_recorded};
 
 #[cfg(recorder)]
 #[doc(hidden)]

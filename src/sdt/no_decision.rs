@@ -7,7 +7,9 @@ pub struct Decision;
 impl Decision {
     pub(crate) const ALL: Decision = Decision;
 
-    pub(crate) fn begin() {}
+    pub(crate) const UNSEEN: Decision = Decision;
+
+    pub(crate) fn begin(_: u32) {}
 
     pub(crate) fn current() -> Decision {
         Decision

@@ -172,6 +172,14 @@ macro_rules! __sdt_time_if_recorded {
 }
 pub(crate) use __sdt_time_if_recorded as time_if_recorded;
 
+/// The sessions that look at a probe.
+macro_rules! __sdt_sessions {
+    ($module:ident::$probe:ident) => {
+        $module::$probe::__DESCRIPTOR.sessions()
+    };
+}
+pub(crate) use __sdt_sessions as sessions;
+
 /// Whether a probe's word is not zero for the table of tasks alone: nobody looks at the probe.
 macro_rules! __sdt_is_only_kept {
     ($module:ident::$probe:ident) => {

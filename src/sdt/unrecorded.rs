@@ -62,6 +62,14 @@ macro_rules! __sdt_open_control_if_requested {
 }
 pub(crate) use __sdt_open_control_if_requested as open_control_if_requested;
 
+/// None.
+macro_rules! __sdt_sessions {
+    ($module:ident::$probe:ident) => {
+        0
+    };
+}
+pub(crate) use __sdt_sessions as sessions;
+
 /// Never: there is no table.
 macro_rules! __sdt_is_only_kept {
     ($module:ident::$probe:ident) => {

@@ -9,6 +9,7 @@ mod lost;
 #[cfg(target_os = "linux")]
 mod made;
 mod marks;
+mod one_process;
 mod output;
 mod raw;
 mod recorded;

@@ -16,6 +16,7 @@ use crate::tracer::{Kind, Tracer};
 
 use super::dtrace;
 use super::marks::{self, Mark, Marked};
+use super::one_process;
 use super::output::{Reading, Sink};
 use super::raw::{self, Raw};
 use super::rows::{self, Rows};
@@ -33,6 +34,8 @@ pub struct Text<'a> {
     mark: Mark,
     /// The reader of the events that the script prints, if it prints no lines.
     raw: Option<Raw>,
+    /// Whether the tracer sets uprobes in all processes of a file.
+    mixes_processes: bool,
     /// Whether it prints operations that it does not count.
     has_rows: bool,
     /// Variables that the tracer's environment needs.
@@ -66,7 +69,8 @@ impl Text<'_> {
             Script::File { .. } if ends_when_asked => format!("{text}\n{END_WHEN_ASKED}"),
             Script::File { .. } => text.to_owned(),
         };
-        Text { script, kind, text, mark, raw: None, has_rows, environment: &[], ends_when_asked }
+        let mixes_processes = tracer.mixes_processes();
+        Text { script, kind, text, mark, raw: None, mixes_processes, has_rows, environment: &[], ends_when_asked }
     }
 
     /// For the shipped `script` under a bpftrace that is too old for it, on a program with these `sites`, with the events of `tag`.
@@ -81,7 +85,8 @@ impl Text<'_> {
         let raw = Raw::new(rendering, sites, mark.clone(), tag, settings)?;
         let (kind, text) = (Kind::Bpftrace, raw.script.clone());
         let environment = &raw::ENVIRONMENT;
-        Ok(Text { script, kind, text, mark, raw: Some(raw), has_rows: false, environment, ends_when_asked: false })
+        let (mixes_processes, has_rows, ends_when_asked) = (false, false, false);
+        Ok(Text { script, kind, text, mark, raw: Some(raw), mixes_processes, has_rows, environment, ends_when_asked })
     }
 
     /// Returns a function for the thread that reads the tracer's output: it makes the reader that turns output into the user's lines.
@@ -112,11 +117,14 @@ impl Text<'_> {
 
     /// Writes the script for the `followed` process or command to a file.
     pub fn file(&self, followed: &Followed) -> anyhow::Result<ScriptFile> {
-        match (followed.number_for(self.kind), self.script) {
-            (Some(pid), _) => self.temporary(&dtrace::script_for(&self.text, pid, &self.mark)),
-            (None, Script::Shipped(_)) => self.temporary(&self.text),
-            (None, Script::File { .. }) if self.ends_when_asked => self.temporary(&self.text),
-            (None, Script::File { path, .. }) => Ok(ScriptFile::Own(path.clone())),
+        match (followed.number_for(self.kind), followed, self.script) {
+            (Some(pid), ..) => self.temporary(&dtrace::script_for(&self.text, pid, &self.mark)),
+            (None, Followed::Process(pid), _) if self.mixes_processes => {
+                self.temporary(&one_process::limited(&self.text, *pid)?)
+            }
+            (None, _, Script::Shipped(_)) => self.temporary(&self.text),
+            (None, _, Script::File { .. }) if self.ends_when_asked => self.temporary(&self.text),
+            (None, _, Script::File { path, .. }) => Ok(ScriptFile::Own(path.clone())),
         }
     }
 

@@ -99,6 +99,9 @@ pub struct Tracer {
 /// From this version on it is certain that bpftrace knows the probe `self:signal`.
 const SELF_SIGNAL: Version = Version(0, 24, 0);
 
+/// The first bpftrace whose option `-p` limits uprobes to the process.
+const UPROBE_PID: Version = Version(0, 20, 0);
+
 /// The oldest bpftrace that was tested with scripts that read registers.
 const REG: Version = Version(0, 17, 0);
 
@@ -106,6 +109,11 @@ impl Tracer {
     /// Whether it can print a probe's arguments, even if it lacks other features.
     pub fn prints_events(&self) -> bool {
         self.kind == Kind::Bpftrace && self.version >= REG
+    }
+
+    /// Whether it sets uprobes for all processes of a file, also if it is given one process.
+    pub fn mixes_processes(&self) -> bool {
+        self.kind == Kind::Bpftrace && self.version < UPROBE_PID
     }
 
     /// Whether SIGUSR1 can run a clause of its script.

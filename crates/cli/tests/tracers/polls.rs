@@ -1,9 +1,9 @@
 //! `dyntrace polls` counts as the program does.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use nix::sys::signal::{self, Signal};
 use nix::unistd::Pid;
@@ -21,14 +21,40 @@ struct Told {
     tracer: Value,
 }
 
-/// Runs the program under `dyntrace polls`, which begins before the program's work and ends after it.
+/// A process of the program, and its output.
+struct Worker {
+    process: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Worker {
+    /// Starts the program. It is ready to work.
+    fn start(program: &Path) -> Worker {
+        let mut command = Command::new(program);
+        let mut process = command.arg(ROUNDS.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        assert_eq!(lines.next().unwrap().unwrap(), "ready");
+        Worker { process, lines }
+    }
+
+    /// Has it work, and returns what it has counted.
+    fn work(&mut self) -> Vec<String> {
+        self.process.stdin.as_mut().unwrap().write_all(b"go\n").unwrap();
+        self.lines.by_ref().map(Result::unwrap).take_while(|line| line != "done").collect()
+    }
+
+    fn end(mut self) {
+        drop(self.process.stdin.take());
+        self.process.wait().unwrap();
+    }
+}
+
+/// Runs the program under `dyntrace polls`, which begins before the program's work and ends after it. Another process of the program
+/// works meanwhile.
 fn told(tool: &str, program: &Path, options: &[&str]) -> Told {
-    let mut program =
-        Command::new(program).arg(ROUNDS.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(program.stdout.take().unwrap()).lines().map(Result::unwrap);
-    assert_eq!(lines.next().as_deref(), Some("ready"));
+    let [mut other, mut program] = [program, program].map(Worker::start);
     let mut polls = machine::command_for(tool, env!("CARGO_BIN_EXE_dyntrace"));
-    polls.args(["polls", "--json", "--for", "10m", "-p", &program.id().to_string()]).args(options);
+    polls.args(["polls", "--json", "--for", "10m", "-p", &program.process.id().to_string()]).args(options);
     let mut polls = polls.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(polls.stderr.take().unwrap()).lines().map(Result::unwrap);
     let mut before = Vec::new();
@@ -39,14 +65,12 @@ fn told(tool: &str, program: &Path, options: &[&str]) -> Told {
         }
     }
     // A tracer that has failed says so below.
-    let mut input = program.stdin.take().unwrap();
-    let _ = input.write_all(b"go\n");
-    let told: Vec<String> = lines.by_ref().take_while(|line| line != "done").collect();
+    other.work();
+    let told = program.work();
     signal::kill(Pid::from_raw(polls.id().cast_signed()), Signal::SIGTERM).unwrap();
     before.extend(said);
     let output = polls.wait_with_output().unwrap();
-    drop(input);
-    program.wait().unwrap();
+    [other, program].map(Worker::end);
     assert!(output.status.success(), "{}: {before:?}", output.status);
     Told { program: told, tracer: serde_json::from_slice(&output.stdout).unwrap() }
 }

@@ -54,10 +54,17 @@ pub fn status(arguments: &Arguments) -> Outcome {
 /// The processes that answer. Errors of the others are printed.
 fn all() -> Result<Vec<(u32, Vec<Record>)>, Failure> {
     let mut answers = Vec::new();
-    for pid in Connection::processes().map_err(refusal)? {
+    let processes = Connection::processes().map_err(refusal)?;
+    let hidden = processes.iter().filter(|pid| **pid == 0).count();
+    if hidden > 0 {
+        say!(
+            "dyntrace: control sockets of other containers, which this one does not see: {hidden}; run dyntrace outside of them"
+        );
+    }
+    for pid in processes.into_iter().filter(|pid| *pid != 0) {
         match ask(pid) {
             Ok(records) => answers.push((pid, records)),
-            // It has ended, or belongs to another container.
+            // It has ended.
             Err(ControlError::NoProcess(_) | ControlError::NoControl(_)) => {}
             Err(error) => say!("dyntrace: {error}"),
         }

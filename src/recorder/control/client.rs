@@ -61,7 +61,8 @@ impl Connection {
         Ok(Connection { pid, stream, arrived: Vec::new(), is_unusable: false, is_given_up, whole: WHOLE })
     }
 
-    /// The processes of this user that have a control socket, by their numbers.
+    /// The processes of this user that have a control socket, by their numbers: 0 for each one in a pid namespace that is not visible from
+    /// here.
     ///
     /// # Errors
     ///
@@ -69,7 +70,14 @@ impl Connection {
     pub fn processes() -> Result<Vec<u32>, ControlError> {
         let directory = Directory::own()?;
         directory.remove_stale();
-        directory.processes().map_err(ControlError::system("list the control sockets"))
+        let sockets = directory.processes().map_err(ControlError::system("list the control sockets"))?;
+        // A socket is named by the number that its process has in its own pid namespace.
+        let server = |number: &u32| match directory.connect(*number) {
+            Ok(stream) => peer(&stream).ok().map(|peer| peer.pid),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => None,
+            Err(_) => Some(*number),
+        };
+        Ok(sockets.iter().filter_map(server).collect())
     }
 
     /// Sends a request and waits for the answer: until it begins as long as the process takes, then 15 seconds.
@@ -289,6 +297,13 @@ impl Process {
             .ok_or(ControlError::NoControl(self.pid))
     }
 
+    /// Whether `other` has the same number in another pid namespace.
+    fn is_namesake(&self, other: &Process) -> bool {
+        let namespace = |pid: u32| fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
+        let is_elsewhere = namespace(self.pid).zip(namespace(other.pid)).is_some_and(|(own, other)| own != other);
+        self.own_number == other.own_number && is_elsewhere
+    }
+
     /// Connects to the socket in the folder of user `uid` below `root`. Also returns the number of the process that serves it, which is
     /// 0 if its pid namespace is not visible from here.
     fn connect_in(&self, uid: u32, root: &Path) -> Result<(UnixStream, u32), ControlError> {
@@ -315,6 +330,9 @@ impl Process {
         let peer = peer(&stream).map_err(ControlError::system(format!(
             "read the credentials of the process that serves the socket of process {pid}"
         )))?;
+        if peer.uid == uid && peer.pid != pid && Process::find(peer.pid).is_ok_and(|by| self.is_namesake(&by)) {
+            return Err(ControlError::Namesake { pid, by: peer.pid });
+        }
         if peer.uid != uid || (peer.pid != pid && peer.pid != 0) {
             return Err(ControlError::Impostor { pid, by: peer.pid, uid: peer.uid });
         }

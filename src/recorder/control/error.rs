@@ -53,6 +53,17 @@ pub enum ControlError {
         /// That process's user.
         uid: u32,
     },
+    /// The process shares its folder for control sockets with a process of the same number in another pid namespace.
+    #[error(
+        "process {pid} has no control socket: process {by}, of the same number in another container, has it; start one of them with \
+         another XDG_RUNTIME_DIR"
+    )]
+    Namesake {
+        /// The process.
+        pid: u32,
+        /// The process that serves the socket.
+        by: u32,
+    },
     /// The process does not answer.
     #[error("process {0} does not answer: see whether it is stopped")]
     Silent(u32),

@@ -181,6 +181,42 @@ fn a_process_of_another_user() {
     assert_eq!(contents(&victim), before, "{ran:?}");
 }
 
+/// Both have number 1 in their pid namespaces, and share the folder of sockets.
+#[test]
+fn processes_of_containers_by_the_numbers_that_this_one_sees() {
+    let unshare = |command: &Command| {
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--pid", "--fork", "--kill-child"]).arg(command.get_program()).args(command.get_args());
+        unshare.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        unshare
+    };
+    if !unshare(&Command::new("true")).status().is_ok_and(|status| status.success()) {
+        return missing::skip("namespaces", "only root may make a pid namespace");
+    }
+    let place = Place::new();
+    let mut served = program("serve");
+    place.put(served.env("DYNTRACE", "control"));
+    let mut start = || {
+        let mut command = unshare(&served);
+        place.put(&mut command);
+        let firing = Firing::start(&mut command);
+        let children = format!("/proc/{0}/task/{0}/children", firing.child.id());
+        let child = fs::read_to_string(children).unwrap().trim().to_owned();
+        (firing, child)
+    };
+    let ((_first, first), (_second, second)) = (start(), start());
+    let all = place.run(&["status"]);
+    assert_eq!((all.status, all.err.as_str()), (Some(0), ""));
+    assert!(all.out.starts_with(&format!("{first} record")), "{all:?}");
+    assert_eq!(all.out.lines().count(), 1, "{all:?}");
+    place
+        .run(&["status", "-p", &second])
+        .says(65, &format!("process {first}, of the same number in another container"));
+    // From inside of one, the other cannot be named.
+    let inside = Ran::of(unshare(&place.dyntrace(&["status"])).output().unwrap());
+    inside.says(0, "control sockets of other containers, which this one does not see: 1");
+}
+
 /// With the mount option hidepid, /proc does not show processes of other users.
 #[test]
 fn a_process_that_proc_hides() {

@@ -12,6 +12,8 @@ pub struct Lost {
     pub kind: Kind,
     /// Events that the tracer says it lost.
     pub said: u64,
+    /// Entries for which the tracer says that a map of the script has no room.
+    pub unmapped: u64,
     /// The lines, if they arrived to the end.
     pub tally: Tally,
     /// Whether the script prints the count of its lines at the end.
@@ -23,19 +25,35 @@ impl Lost {
     pub fn say(&self) -> bool {
         let kind = self.kind;
         let by_tracer = if self.said == 0 { String::new() } else { format!(" ({kind} counted {})", self.said) };
-        let what = match self.tally.fired {
+        let lines = match self.tally.fired {
             None if self.is_counted => {
-                format!("the end of the trace is lost: {kind} printed no final count{by_tracer}")
+                Some(format!("the end of the trace is lost: {kind} printed no final count{by_tracer}"))
             }
             Some(fired) if fired > self.tally.printed => {
-                format!("{} of {fired} lines lost{by_tracer}", fired - self.tally.printed)
+                Some(format!("{} of {fired} lines lost{by_tracer}", fired - self.tally.printed))
             }
-            _ if self.said > 0 => format!("{kind} lost {} events", self.said),
-            _ => return false,
+            _ => (self.said > 0).then(|| format!("{kind} lost {} events", self.said)),
         };
-        losses::warn(&format!("{what}; for such a load use dyntrace record -o TRACE, then dyntrace view TRACE"));
-        true
+        let unmapped = self.unmapped;
+        let entries =
+            (unmapped > 0).then(|| format!("{kind} had no room for {unmapped} entries: what they count is missing"));
+        let what: Vec<String> = lines.into_iter().chain(entries).collect();
+        if !what.is_empty() {
+            let what = what.join("; ");
+            losses::warn(&format!("{what}; for such a load use dyntrace record -o TRACE, then dyntrace view TRACE"));
+        }
+        !what.is_empty()
     }
+}
+
+/// Whether the line is bpftrace's warning of a full map.
+pub fn is_full_map(line: &str) -> bool {
+    line.contains("WARNING: Map full; can't update element")
+}
+
+/// Whether the line is the last one of a warning of a full map.
+pub fn ends_warning(line: &str) -> bool {
+    line.starts_with("Additional Info - helper: map_update_elem")
 }
 
 /// How many events a tracer says it lost in one line of its standard error.
@@ -78,5 +96,7 @@ mod tests {
         ] {
             assert_eq!(said_in(line), lost, "{line}");
         }
+        let full = "/a.bt:131:2-33: WARNING: Map full; can't update element. Try increasing max_map_keys config";
+        assert!(is_full_map(full) && said_in(full) == 0);
     }
 }

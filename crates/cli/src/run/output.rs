@@ -1,5 +1,6 @@
 //! The tracer's output, passed through at once and made safe for a terminal.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -29,6 +30,7 @@ pub struct Progress(Arc<Shared>);
 struct Shared {
     pieces: AtomicU64,
     lost: AtomicU64,
+    unmapped: AtomicU64,
     will_print_newline: AtomicBool,
 }
 
@@ -42,6 +44,11 @@ impl Progress {
     /// How many events the tracer says it has lost. Complete once both outputs have ended: the channel that says so orders this count.
     pub fn lost(&self) -> u64 {
         self.0.lost.load(Ordering::Relaxed)
+    }
+
+    /// For how many entries the tracer says that a map has no room. Complete when [`lost`](Self::lost) is.
+    pub fn unmapped(&self) -> u64 {
+        self.0.unmapped.load(Ordering::Relaxed)
     }
 
     /// Announces a meaningless newline of the tracer.
@@ -263,7 +270,7 @@ pub fn pass_on(
     });
 }
 
-/// Passes the tracer's standard error on, line by line, in a thread of its own.
+/// Passes the tracer's standard error on, line by line, in a thread of its own. Of the warnings of full maps, each one once.
 pub fn pass_errors_on(from: impl Read + Send + 'static, progress: Progress, events: Sender<Event>) {
     /// Longer lines are passed on in parts.
     const LONGEST_LINE: u64 = 64 * 1024;
@@ -271,12 +278,19 @@ pub fn pass_errors_on(from: impl Read + Send + 'static, progress: Progress, even
         let mut from = BufReader::new(from);
         let mut stream = Stream::default();
         let mut line = Vec::new();
+        let (mut warnings, mut is_repeated) = (HashSet::new(), false);
         while from.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
             progress.add_piece();
-            progress.0.lost.fetch_add(lost::said_in(&String::from_utf8_lossy(&line)), Ordering::Relaxed);
-            if !is_noise(&line) {
+            let text = String::from_utf8_lossy(&line);
+            progress.0.lost.fetch_add(lost::said_in(&text), Ordering::Relaxed);
+            if lost::is_full_map(&text) {
+                progress.0.unmapped.fetch_add(1, Ordering::Relaxed);
+                is_repeated = !warnings.insert(text.clone().into_owned());
+            }
+            if !is_repeated && !is_noise(&text) {
                 say_part(&stream.push(&line));
             }
+            is_repeated &= !lost::ends_warning(&text);
             line.clear();
         }
         say_part(&stream.finish());
@@ -285,8 +299,7 @@ pub fn pass_errors_on(from: impl Read + Send + 'static, progress: Progress, even
 }
 
 /// Lines that bpftrace prints at every start on some machines, and that mean nothing for probes of programs.
-fn is_noise(line: &[u8]) -> bool {
-    let line = String::from_utf8_lossy(line);
+fn is_noise(line: &str) -> bool {
     line.contains("available_filter_functions") || line.contains("couldn't set RLIMIT_MEMLOCK")
 }
 

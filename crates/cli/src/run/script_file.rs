@@ -91,7 +91,12 @@ impl Text<'_> {
 
     /// Returns a function for the thread that reads the tracer's output: it makes the reader that turns output into the user's lines.
     pub fn reading(&self, followed: &Followed) -> anyhow::Result<impl FnOnce(&Sink) -> Reading + Send + use<>> {
-        let events = self.raw.as_ref().map(Raw::reader).transpose()?;
+        // bpftrace gets each command as a process.
+        let pid = match followed {
+            Followed::Process(pid) => *pid,
+            Followed::Command(_) => 0,
+        };
+        let events = self.raw.as_ref().map(|raw| raw.reader(pid)).transpose()?;
         let marked = Marked::new(self.mark.clone(), followed.number_for(self.kind).is_some());
         let rows = self.has_rows.then(Rows::default);
         Ok(move |sink: &Sink| match events {

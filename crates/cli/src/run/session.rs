@@ -421,6 +421,7 @@ impl Run {
         // If SIGUSR1 has ended the tracer, its script had not begun: a running script handles the signal.
         let had_begun = self.tracing.ended.is_none_or(|status| status.signal() != Some(Signal::SIGUSR1 as i32));
         let is_counted = self.tracing.is_counted && had_begun;
-        Lost { kind: self.kind, said: self.tracing.progress.lost(), tally, is_counted }
+        let progress = &self.tracing.progress;
+        Lost { kind: self.kind, said: progress.lost(), unmapped: progress.unmapped(), tally, is_counted }
     }
 }

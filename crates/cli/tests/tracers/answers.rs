@@ -126,7 +126,8 @@ pub fn message_latency(trace: &str, report: &str) {
     assert_eq!(requests, REQUESTS.len() as u64, "{report}");
     let mut receivers = BTreeSet::new();
     for line in lines {
-        let [_process, receiver, ref numbers @ ..] = words(line)[..] else { panic!("{line:?}") };
+        let [process, receiver, ref numbers @ ..] = words(line)[..] else { panic!("{line:?}") };
+        assert!(process.parse::<u32>().is_ok_and(|process| process > 0), "{line:?}");
         assert!(receiver.starts_with("<0.") && receiver.ends_with(".0>"), "{line:?}");
         receivers.insert(receiver);
         let numbers: Vec<u64> = numbers.iter().map(|number| number.parse().expect("a number")).collect();
@@ -141,6 +142,6 @@ pub fn message_latency(trace: &str, report: &str) {
     assert_eq!(receivers.len(), 3, "the stages:\n{trace}");
 }
 
-fn words(line: &str) -> Vec<&str> {
+pub fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }

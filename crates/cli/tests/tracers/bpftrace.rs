@@ -78,6 +78,40 @@ fn who_asks_for_what_of_many() {
     assert_eq!(rows.sum::<u64>() + uncounted, done.values().map(|(ok, failed)| ok + failed).sum::<u64>(), "{said}");
 }
 
+/// What has no room in the maps is counted as lost, and no figure is made of it.
+#[test]
+fn more_in_flight_than_the_maps_hold() {
+    let Some(_turn) = turn("bpftrace", true) else { return };
+    let table = |keys: &str, script: &str, program: &str, arguments: &[&str]| {
+        let mut run = machine::command(env!("CARGO_BIN_EXE_dyntrace"));
+        let folder = tempfile::tempdir().expect("a directory for the trace");
+        let trace = folder.path().join("trace");
+        run.args(["run", "--tracer", "bpftrace", script, "-o"])
+            .arg(&trace)
+            .arg("--")
+            .arg(example(program))
+            .args(arguments);
+        let output = run.env("BPFTRACE_MAX_MAP_KEYS", keys).output().expect("dyntrace starts");
+        let said = String::from_utf8(output.stderr).expect("UTF-8");
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains("bpftrace had no room for ") && said.matches("WARNING: Map full").count() < 20, "{said}");
+        std::fs::read_to_string(&trace).expect("dyntrace writes the trace")
+    };
+    // Columns of times in microseconds: the time since the machine began is longer.
+    let longest = |table: &str, row: &str, column: usize| {
+        let rows = table.lines().filter(|line| line.contains(row));
+        rows.map(|line| answers::words(line)[column].parse::<u64>().expect("a number")).max().expect("a row")
+    };
+    let up = std::fs::read_to_string("/proc/uptime").expect("seconds");
+    let up = up.split('.').next().and_then(|seconds| seconds.parse::<u64>().ok()).expect("a number") * 1_000_000;
+    let files = ["/etc/hostname"; 200];
+    let messages = table("6", "message_latency", "pipeline", &files);
+    assert!(longest(&messages, " <0.", 5) < up, "{messages}");
+    let operations = ["--tasks", "100", "--operations", "1", "--mix", "read"];
+    let phases = table("64", "efile_latency", "file_storm", &operations);
+    assert!(longest(&phases, " in queue ", 4) < up, "{phases}");
+}
+
 #[test]
 fn how_long_messages_wait() {
     let Some(_turn) = turn("bpftrace", true) else { return };

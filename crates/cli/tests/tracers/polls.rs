@@ -70,7 +70,7 @@ fn told(tool: &str, program: &Path, options: &[&str]) -> Told {
     signal::kill(Pid::from_raw(polls.id().cast_signed()), Signal::SIGTERM).unwrap();
     before.extend(said);
     let output = polls.wait_with_output().unwrap();
-    [other, program].map(Worker::end);
+    [other, program].into_iter().for_each(Worker::end);
     assert!(output.status.success(), "{}: {before:?}", output.status);
     Told { program: told, tracer: serde_json::from_slice(&output.stdout).unwrap() }
 }
@@ -130,7 +130,7 @@ fn check(tool: &str) {
     let slow = tracer["slow"].as_array().unwrap();
     assert_eq!(slow.iter().filter(|poll| is(poll["function"].as_str().unwrap(), "blocker")).count(), 3, "{tracer}");
     assert_eq!(tracer["running"], Value::Array(Vec::new()));
-    assert_eq!(tracer["lost"], serde_json::json!({ "percentiles": 0, "wakes": 0, "slow": 0 }));
+    assert_eq!(tracer["lost"], serde_json::json!({ "polls": 0, "waits": 0, "percentiles": 0, "wakes": 0, "slow": 0 }));
 }
 
 #[test]

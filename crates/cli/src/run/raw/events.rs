@@ -222,7 +222,7 @@ mod tests {
         let mark = Mark::new();
         let raw = Raw::new(render::find("efile_drv").unwrap(), sites, mark.clone(), None, Settings::default()).unwrap();
         let file = tempfile::tempfile().unwrap();
-        (raw.reader().unwrap()(&Sink::File(file)), mark)
+        (raw.reader(47).unwrap()(&Sink::File(file)), mark)
     }
 
     /// The records of `efile_drv-int_entry` of this operation, on a processor.

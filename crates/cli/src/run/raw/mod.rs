@@ -77,10 +77,10 @@ impl Raw {
         Ok(Raw { script, events: Described { rendering, probes, mark, tag: tag.cloned(), settings } })
     }
 
-    /// Returns the reader of the events, for a thread of its own.
-    pub fn reader(&self) -> anyhow::Result<impl FnOnce(&Sink) -> Events + Send + use<>> {
+    /// Returns the reader of the events of process `pid`, for a thread of its own.
+    pub fn reader(&self, pid: u32) -> anyhow::Result<impl FnOnce(&Sink) -> Events + Send + use<>> {
         let Described { rendering, probes, mark, tag, settings } = self.events.clone();
-        let source = Source::new(&description(&probes)).context("cannot describe the events")?;
+        let source = Source::new(&description(&probes, pid)).context("cannot describe the events")?;
         Ok(move |sink: &Sink| {
             let of_tag = tag.as_ref().map(Tag::selection);
             Events::new(mark, rendering, probes, of_tag, source, sink.format(rendering, &settings))
@@ -94,7 +94,7 @@ fn is_text(argument: &Argument) -> bool {
 }
 
 /// The classes of the events, as the metadata of a recording has them.
-fn description(probes: &[Probe]) -> String {
+fn description(probes: &[Probe], pid: u32) -> String {
     let field = |argument: &Argument| match argument.ty.kind {
         Kind::I32 => metadata::FieldKind::Signed { bits: 32 },
         Kind::U32 => metadata::FieldKind::Unsigned { bits: 32 },
@@ -119,7 +119,7 @@ fn description(probes: &[Probe]) -> String {
     let text = metadata::Description {
         byte_order: metadata::ByteOrder::NATIVE,
         uuid: [0; 16],
-        environment: vec![("pid", metadata::Value::Number(0)), ("word_size", metadata::Value::Number(64))],
+        environment: vec![("pid", metadata::Value::Number(pid.into())), ("word_size", metadata::Value::Number(64))],
         clock: metadata::Clock { name: "boot", frequency: 1_000_000_000, offset_seconds: 0, offset_cycles: 0 },
         streams: vec![metadata::Stream { id: 0, checksums: true, compact: false, events }],
     };

@@ -111,10 +111,17 @@ dyntrace$target:::efile_drv-int_return
 }
 
 dyntrace$target:::efile_drv-int_return
-/self->step == 1/
+/self->step == 1 && self->since && self->lane/
 {
 	@busy_us[self->lane == 1 ? "fast" : "slow", execname, tid] = sum((timestamp - self->since + 500) / 1000);
+}
+
+dyntrace$target:::efile_drv-int_return
+/self->step == 1/
+{
 	self->step = 0;
+	self->since = 0;
+	self->lane = 0;
 }
 
 END

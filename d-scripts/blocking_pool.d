@@ -78,7 +78,7 @@ dyntrace$target:::blocking-add
 	queued_at[pid, this->proc] = timestamp;
 	@busy_us[this->function, this->place] = sum(0);
 	@length[this->function, this->place] = max(arg2);
-	@queued[this->function, this->place] = sum(1);
+	@queued[this->function, this->place] = sum(queued_at[pid, this->proc] != 0);
 }
 
 dyntrace$target:::blocking-get
@@ -96,7 +96,7 @@ dyntrace$target:::blocking-get
 	this->took = (timestamp - this->since) / 1000;
 	began_at[pid, this->proc] = timestamp;
 	@queued[this->function, this->place] = sum(-1);
-	@running[this->function, this->place] = sum(1);
+	@running[this->function, this->place] = sum(began_at[pid, this->proc] != 0);
 	@taken[this->function, this->place] = count();
 	@queue_us[this->function, this->place] = avg(this->took);
 	@queue_max[this->function, this->place] = max(this->took);

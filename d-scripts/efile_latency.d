@@ -79,15 +79,16 @@ BEGIN
 
 dyntrace$target:::efile_drv-entry
 {
-	step[pid, arg0, arg1] = 1;
+	/* Only an operation whose time has room gets to the next step. */
 	since[pid, arg0, arg1] = timestamp;
+	step[pid, arg0, arg1] = since[pid, arg0, arg1] != 0;
 }
 
 dyntrace$target:::efile_drv-int_entry
 /step[pid, arg0, arg1] == 1 || step[pid, arg0, arg1] == 2/
 {
-	step[pid, arg0, arg1] = 2;
 	started[pid, arg0, arg1] = timestamp;
+	step[pid, arg0, arg1] = started[pid, arg0, arg1] != 0 ? 2 : 0;
 }
 
 dyntrace$target:::efile_drv-int_return

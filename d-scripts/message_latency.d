@@ -50,8 +50,6 @@ dyntrace$target:::message-send
 	this->sender = arg0 == 0 ? "" : copyinstr(arg0);
 	this->receiver = arg1 == 0 ? "" : copyinstr(arg1);
 	self->is_sent = this->sender != this->receiver;
-	since[pid, this->receiver, sent[pid, this->receiver]] = timestamp;
-	sent[pid, this->receiver]++;
 }
 
 dyntrace$target:::message-queued
@@ -60,12 +58,14 @@ dyntrace$target:::message-queued
 	@queue_max[pid, this->receiver] = max(arg2);
 }
 
-/* From another node. */
+/* A message that a process of this node sends, or another node. It has a number if DTrace has room for that. */
+dyntrace$target:::message-send,
 dyntrace$target:::message-queued
-/!self->is_sent/
+/probename == "message-send" || !self->is_sent/
 {
-	since[pid, this->receiver, sent[pid, this->receiver]] = timestamp;
+	this->number = sent[pid, this->receiver];
 	sent[pid, this->receiver]++;
+	since[pid, this->receiver, this->number] = sent[pid, this->receiver] > this->number ? timestamp : 0;
 }
 
 dyntrace$target:::message-queued
@@ -78,18 +78,26 @@ dyntrace$target:::message-receive
 	this->receiver = arg0 == 0 ? "" : copyinstr(arg0);
 	this->oldest = taken[pid, this->receiver];
 	/* If every known message is still in the queue, this one was sent before the script began. */
-	this->is_timed = sent[pid, this->receiver] - this->oldest > arg2;
+	this->is_known = sent[pid, this->receiver] - this->oldest > arg2;
+	this->since = this->is_known ? since[pid, this->receiver, this->oldest] : 0;
+	/* DTrace had no room for others. */
+	this->is_timed = this->since != 0 && this->since <= timestamp;
 	@messages[pid, this->receiver] = count();
 	@timed[pid, this->receiver] = sum(this->is_timed);
 	@queue_max[pid, this->receiver] = max(arg2);
 }
 
 dyntrace$target:::message-receive
-/this->is_timed/
+/this->is_known/
 {
-	this->took = timestamp - since[pid, this->receiver, this->oldest];
 	since[pid, this->receiver, this->oldest] = 0;
 	taken[pid, this->receiver] = this->oldest + 1;
+}
+
+dyntrace$target:::message-receive
+/this->is_timed/
+{
+	this->took = timestamp - this->since;
 	@mean_us[pid, this->receiver] = avg(this->took / 1000);
 	@max_us[pid, this->receiver] = max(this->took / 1000);
 	@below_1us[pid, this->receiver] = sum(this->took < 1000);

@@ -173,6 +173,24 @@ fn a_monitor_ends_after_its_time() {
     assert!(said.contains("too_many_tasks:100000") && said.contains("no event\n"), "{said}");
 }
 
+/// The process keeps its table from the monitor on: its two tasks are older.
+#[test]
+fn what_began_before_the_monitor_is_told() {
+    let program = Program::start();
+    for limit in [["--too-many-tasks", "1"], ["--long-wait", "1h"]] {
+        let mut arguments = limit.to_vec();
+        arguments.extend(["--for", "1ms"]);
+        let (status, said) = program.monitor(&arguments).end();
+        assert_eq!(status, Some(5), "{said}");
+        if said.contains("ptrace_scope") {
+            eprintln!("SKIPPED: {said}");
+            return;
+        }
+        let told = "1 of 2 tasks were spawned before the process kept its table";
+        assert!(said.contains(&format!("note: {told}")) && said.contains(&format!("unknown: {told}")), "{said}");
+    }
+}
+
 /// The time begins when debug information has been read.
 #[test]
 fn a_monitor_that_shows_stacks_has_its_time() {

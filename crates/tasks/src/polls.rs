@@ -5,6 +5,7 @@
 //! 2. Two functions, found by their symbols, wake a task by its waker: also one that is polled, or is awake already.
 //! 3. Where there are no symbols, a vtable's second function is called once for all wakes before a poll. Wakes during a poll do not call it.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -29,6 +30,8 @@ pub struct Polls {
     pub functions: Functions,
     /// Debug information that could not be read.
     pub notes: Vec<String>,
+    /// Tasks whose polls no function shows, in words.
+    pub gaps: Vec<String>,
 }
 
 /// The functions that poll and wake tasks.
@@ -80,8 +83,8 @@ impl Polls {
     /// Finds the functions of a running program.
     #[must_use]
     pub fn of(program: &Program, information: &DebugInformation<'_>) -> Polls {
-        let mut polls =
-            Polls { types: Vec::new(), functions: Functions::default(), notes: information.notes().to_vec() };
+        let (notes, gaps) = (information.notes().to_vec(), program.notes().to_vec());
+        let mut polls = Polls { types: Vec::new(), functions: Functions::default(), notes, gaps };
         let vtables_of = |index| program.vtables().iter().filter(move |vtable| vtable.image == index);
         for (index, image) in program.images().iter().enumerate() {
             let vtables: Vec<_> = vtables_of(index).collect();
@@ -101,6 +104,7 @@ impl Polls {
                 PolledType { vtable: vtable.address, name: reading::name(types.as_ref(), vtable, &polled), function }
             }));
             let of_image = Functions::of(program.memory(), (index, image), &vtables);
+            polls.gaps.extend(gap(image, &vtables, of_image.poll.len()));
             polls.functions.poll.extend(of_image.poll);
             polls.functions.wake.extend(of_image.wake);
             polls.functions.schedule.extend(of_image.schedule);
@@ -142,6 +146,16 @@ impl Functions {
     pub fn all(&self) -> impl Iterator<Item = &Function> {
         self.poll.iter().chain(&self.wake).chain(&self.schedule).chain(self.marks.iter().flatten())
     }
+}
+
+/// Tells how many functions of an image poll tasks and are not in its file, where only `found` are.
+fn gap(image: &Image, vtables: &[&TaskVtable], found: usize) -> Option<String> {
+    let all: BTreeSet<u64> = vtables.iter().map(|vtable| vtable.poll).collect();
+    let missing = all.len().saturating_sub(found);
+    (missing > 0).then(|| {
+        let (all, path) = (all.len(), image.path.display());
+        format!("{missing} of {all} functions that poll tasks are not in the file {path}")
+    })
 }
 
 /// Returns the addresses of both functions that wake a task by its waker; of each version of tokio in the image. None if some have no

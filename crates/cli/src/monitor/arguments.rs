@@ -20,7 +20,8 @@ system_monitor-KIND of the process, too. A poll that lasts comes with the functi
 is in: this command holds the thread for a moment, as dyntrace threads does, when the event has come.
 
 From then on the process keeps its table of tasks, if a limit of tasks, polls or waits is given. Of
-tasks that it spawned before, polls are seen, without names of functions, and waits are not.
+tasks that it spawned before, polls are seen, without names of functions; they are not counted, and
+waits of them are not seen: a line says of how many.
 
 The process opens its control socket when it is asked to, at its next file operation, message, call
 of a traced function or poll of a task of dyntrace::spawn; it has the socket from the start if it
@@ -31,7 +32,8 @@ Exit status:
    1  the process does not answer or refuses
    2  wrong use
    3  events were left out: more than 100 of a kind at once
-   5  polls or waits had no event, and not all tasks are seen: a line says how many
+   5  polls, waits or the number of tasks had no event, and not all tasks are seen: a line says
+      how many
   65  there is no such process, or it does not allow control";
 
 #[derive(clap::Args)]
@@ -56,7 +58,7 @@ pub struct Arguments {
     long_blocking_queue: Option<u64>,
     /// More tasks in the table
     #[arg(long, value_name = "N")]
-    too_many_tasks: Option<u64>,
+    pub too_many_tasks: Option<u64>,
     /// Have the flight recorders of the process take a snapshot at each event
     #[arg(long)]
     snapshot: bool,
@@ -112,7 +114,7 @@ impl Arguments {
     /// The kinds of events that only tasks in the table have.
     pub fn kinds_of_tasks(&self) -> impl Iterator<Item = Kind> {
         let limits = self.limits();
-        let kinds = [Kind::LongSchedule, Kind::LongWait].into_iter();
+        let kinds = [Kind::LongSchedule, Kind::LongWait, Kind::TooManyTasks].into_iter();
         kinds.filter(move |kind| limits.split(',').any(|limit| limit.starts_with(&format!("{kind}:"))))
     }
 }

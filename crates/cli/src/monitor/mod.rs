@@ -11,6 +11,7 @@ use anyhow::Context as _;
 use dyntrace::monitor::Kind;
 use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace::recorder::control::{ControlError, Ender};
+use dyntrace_tasks::program::Program;
 use jiff::tz::TimeZone;
 
 use crate::escape;
@@ -20,6 +21,7 @@ use crate::stdout;
 
 pub use arguments::{Arguments, HELP};
 use stack::Stacks;
+use unseen::Unseen;
 
 /// Prints events until an interrupt, the end of the time, or the end of the process.
 pub fn monitor(arguments: &Arguments) -> Outcome {
@@ -37,6 +39,7 @@ pub fn monitor(arguments: &Arguments) -> Outcome {
                 end_after(connection.ender().map_err(refusal)?, time)?;
             }
             say!("monitors process {} by {limits}; an interrupt ends it", arguments.pid);
+            note(arguments, stacks.program());
             loop {
                 let records = match connection.hear() {
                     Ok(records) => records,
@@ -45,9 +48,9 @@ pub fn monitor(arguments: &Arguments) -> Outcome {
                 };
                 let Some(event) = records.first() else { continue };
                 if event.get("told") == Some("end") {
-                    let is_silent = arguments.kinds_of_tasks().all(|kind| events(event, kind) == 0);
-                    let asked = is_silent && arguments.kinds_of_tasks().next().is_some();
-                    let unseen = asked.then(|| unseen::tasks(arguments.pid, stacks.program())).flatten();
+                    let silent: Vec<Kind> =
+                        arguments.kinds_of_tasks().filter(|kind| events(event, *kind) == 0).collect();
+                    let unseen = told(arguments, stacks.program(), &silent);
                     return Ok((Some(event.clone()), unseen));
                 }
                 let stack = stacks.of(event);
@@ -62,6 +65,20 @@ pub fn monitor(arguments: &Arguments) -> Outcome {
         stdout::write(&(escape::json(output::unknown(unseen)) + "\n"))?;
     }
     Ok(summarize(arguments.pid, end.as_ref(), unseen.as_deref()))
+}
+
+/// Says of which tasks no wait and no number will be told.
+fn note(arguments: &Arguments, program: Option<&Program>) {
+    let kinds: Vec<Kind> = arguments.kinds_of_tasks().filter(|kind| *kind != Kind::LongSchedule).collect();
+    if let Some(unseen) = told(arguments, program, &kinds) {
+        say!("note: {unseen}");
+    }
+}
+
+/// The tasks of which events of these kinds tell nothing, in words.
+fn told(arguments: &Arguments, program: Option<&Program>, kinds: &[Kind]) -> Option<String> {
+    let unseen = (!kinds.is_empty()).then(|| Unseen::of(arguments.pid, program))?;
+    unseen.map_or_else(Some, |unseen| unseen.told(kinds, arguments.too_many_tasks))
 }
 
 /// The failure if the process refuses.

@@ -38,6 +38,10 @@ pub struct Counts {
     pub slow: Vec<Polled>,
     /// How many slow polls there were.
     pub all_slow: u64,
+    /// How many polls were not counted, as the script had no room for them.
+    pub no_poll: u64,
+    /// How many wakes have no wait, as the script had no room for them.
+    pub no_wait: u64,
     /// When the time was over, by the clock of the script.
     pub stop: Option<u64>,
 }
@@ -60,6 +64,8 @@ impl Counts {
                 name if !name.starts_with('@') => {}
                 "@stop" => counts.stop = value.as_u64(),
                 "@slow" => counts.all_slow = value.as_u64().with_context(cannot)?,
+                "@no_poll" => counts.no_poll = value.as_u64().with_context(cannot)?,
+                "@no_wait" => counts.no_wait = value.as_u64().with_context(cannot)?,
                 "@all_wakes" => counts.all_wakes = value.as_u64().with_context(cannot)?,
                 "@task" => tasks = entries(value).with_context(cannot)?,
                 "@poll" => polls = entries(value).with_context(cannot)?,
@@ -157,6 +163,8 @@ mod tests {
 {"type": "map", "data": {"@jobs": {"64": 1}}}
 {"type": "map", "data": {"@longest": {"96": 3000000}}}
 {"type": "map", "data": {"@longest_wait": {"96": 50}}}
+{"type": "map", "data": {"@no_poll": 3}}
+{"type": "map", "data": {"@no_wait": 4}}
 {"type": "map", "data": {"@poll": {"20,1000": [500,96,3,2000], "20,2000": [400,0,0,0], "21,1000": [600,0,0,0]}}}
 {"type": "map", "data": {"@slow": 2}}
 {"type": "map", "data": {"@stop": 9000}}
@@ -181,7 +189,7 @@ mod tests {
         assert_eq!((counts.jobs, counts.all_slow, counts.stop), ([64].into(), 2, Some(9000)));
         assert_eq!(counts.slow, [Polled { kind: 96, id: 7, tid: 4711, time: 3_000_000 }]);
         let inner = Polled { kind: 64, id: 4, tid: 20, time: 500 };
-        assert_eq!(counts.all_wakes, 12);
+        assert_eq!((counts.all_wakes, counts.no_poll, counts.no_wait), (12, 3, 4));
         assert_eq!((counts.times.len(), counts.waits.len()), (1, 1));
         assert_eq!(counts.running, [inner, Polled { kind: 96, id: 3, tid: 20, time: 400 }]);
     }

@@ -9,7 +9,6 @@ mod trace;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -58,7 +57,8 @@ Exit status:
    0  the polls were counted
    1  the program cannot be read
    2  wrong use
-   3  lines of slow polls or wakes were lost, or the percentiles leave out polls
+   3  polls, wakes or lines of slow polls were lost, or the percentiles leave out polls
+   5  no poll was seen, and those of some tasks could not be: a line says which
   65  there is no such process, or it is no tokio program
   69  bpftrace cannot be used: not installed, too old, or no permission
   70  bpftrace failed";
@@ -80,11 +80,12 @@ pub struct Arguments {
     slow: Option<Duration>,
     /// Print JSON
     ///
-    /// An object: version (1), pid, time (all times are in nanoseconds), functions, wakes, running, slow, lost, notes. A function has
+    /// An object: version (1), pid, time (all times are in nanoseconds), functions, wakes, running, slow, lost, unknown (tasks whose
+    /// polls are not counted, or null), notes. A function has
     /// function, job, polls and poll (total, mean, p50, p99, max); woken, the number of polls whose wake was seen, and wait, the times
     /// from these wakes to the polls. Wakes have by (null outside of tasks), woken and count. A poll that had not ended (running) or was
-    /// slow has task, function, job, tid, thread and time. lost has percentiles (polls and waits that they leave out), wakes and
-    /// slow.
+    /// slow has task, function, job, tid, thread and time. lost has polls and waits (not counted),
+    /// percentiles (polls and waits that they leave out), wakes and slow.
     #[arg(long)]
     json: bool,
     /// The file with the program's debug information, if it is not where debuggers look
@@ -132,7 +133,7 @@ pub fn polls(arguments: &Arguments) -> Outcome {
     if !polls.functions.schedule.is_empty() {
         notes.push(NO_WAKERS.to_owned());
     }
-    let summary = summary::summary(&counts, &polls.types, window, name, notes);
+    let summary = summary::summary(&counts, &polls.types, window, name, [polls.gaps, notes]);
     let text = if arguments.json {
         let object = Json { version: VERSION, pid, summary: &summary };
         escape::json(serde_json::to_string_pretty(&object).context("cannot make JSON")?) + "\n"
@@ -140,12 +141,18 @@ pub fn polls(arguments: &Arguments) -> Outcome {
         text::text(&summary)
     };
     print(&text)?;
-    Ok(lost(&summary))
+    Ok(status(&summary).into())
 }
 
-/// Reports losses.
-fn lost(summary: &Summary) -> ExitCode {
-    let summary::Lost { percentiles, wakes, slow } = summary.lost;
+/// Reports losses. Returns the exit status.
+fn status(summary: &Summary) -> u8 {
+    let summary::Lost { polls, waits, percentiles, wakes, slow } = summary.lost;
+    if polls > 0 {
+        losses::warn(&format!("{polls} polls are not counted: bpftrace's map was full"));
+    }
+    if waits > 0 {
+        losses::warn(&format!("{waits} wakes have no wait: bpftrace's map was full"));
+    }
     if percentiles > 0 {
         losses::warn(&format!("the percentiles leave out {percentiles} polls and waits: bpftrace's map was full"));
     }
@@ -155,7 +162,11 @@ fn lost(summary: &Summary) -> ExitCode {
     if slow > 0 {
         losses::warn(&format!("{slow} slow polls are not shown: bpftrace lost their lines; give a longer --slow"));
     }
-    if summary.lost.is_some() { exit::LOSSY.into() } else { ExitCode::SUCCESS }
+    match summary.lost.is_some() {
+        true => exit::LOSSY,
+        false if summary.is_unknown() => exit::UNKNOWN,
+        false => 0,
+    }
 }
 
 #[cfg(test)]
@@ -164,15 +175,30 @@ mod tests {
     use crate::page::Fields;
 
     #[test]
+    fn no_polls_of_a_program_that_is_seen_by_half_are_unknown() {
+        let mut none = summary::tests::sample(&counts::Counts::default());
+        assert_eq!(status(&none), 0);
+        none.unknown = Some("a library".to_owned());
+        assert_eq!(status(&none), exit::UNKNOWN);
+        none.lost.polls = 1;
+        assert_eq!(status(&none), exit::LOSSY);
+        let found = Summary { unknown: none.unknown, ..summary::tests::sample(&summary::tests::counts()) };
+        assert_eq!(status(&found), 0);
+    }
+
+    #[test]
     fn the_page_has_the_fields() {
-        let summary = summary::tests::sample(&summary::tests::counts());
+        let mut summary = summary::tests::sample(&summary::tests::counts());
         let mut fields = Fields::new(&[
             ("functions[].poll", "times"),
             ("functions[].wait", "times"),
             ("running[]", "poll"),
             ("slow[]", "poll"),
         ]);
-        fields.add(&serde_json::to_value(Json { version: VERSION, pid: 7, summary: &summary }).unwrap());
+        for unknown in [None, Some("a library".to_owned())] {
+            summary.unknown = unknown;
+            fields.add(&serde_json::to_value(Json { version: VERSION, pid: 7, summary: &summary }).unwrap());
+        }
         fields.are_those_below("dyntrace polls --json");
     }
 }

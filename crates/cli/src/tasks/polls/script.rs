@@ -9,6 +9,7 @@
 //! | `@waits`, `@longest_wait`, `@wait` | type | the same of the times from wakes to polls |
 //! | `@wakes` | type of the waker, woken type | count |
 //! | `@all_wakes` | | count, also of those for whose types `@wakes` has no room |
+//! | `@no_poll`, `@no_wait` | | count of polls and of wakes for which `@poll`, `@task` or `@woken` has no room |
 //! | `@jobs` | type | whether its tasks are jobs of the blocking pool |
 //! | `@slow` | | count of slow polls, each of which is printed |
 //! | `@stop` | | when the time was over |
@@ -170,7 +171,9 @@ const ENTRY: &str = "\
 	} else {
 		@poll[tid, $sp] = ($now, (uint64)0, (uint64)0, (uint64)0);
 	}
+	if (@poll[tid, $sp].0 == 0) { delete(@woken[arg0]); @no_poll = count(); return; }
 	@task[tid] = ($type, $id, $sp);
+	if (@task[tid].0 == 0) { delete(@poll[tid, $sp]); delete(@woken[arg0]); @no_poll = count(); return; }
 	if (*(uint64 *)(arg0 + 24) == 0) { @jobs[$type] = 1; }
 	$woken = @woken[arg0];
 	if ($woken > 0) {
@@ -189,6 +192,7 @@ const WAKE: &str = "\
 	if (@stop) { return; }
 	CHECK
 	@woken[arg0] = nsecs;
+	if (@woken[arg0] == 0) { @no_wait = count(); }
 	@all_wakes = count();
 	@wakes[@task[tid].0, *(uint64 *)(arg0 + 16)] = count();
 }

@@ -21,7 +21,16 @@ pub struct Summary {
     pub running: Vec<Poll>,
     pub slow: Vec<Poll>,
     pub lost: Lost,
+    /// Tasks whose polls were not counted.
+    pub unknown: Option<String>,
     pub notes: Vec<String>,
+}
+
+impl Summary {
+    /// Whether no poll was seen of a program of which some polls could not be.
+    pub fn is_unknown(&self) -> bool {
+        self.unknown.is_some() && self.functions.is_empty() && self.running.is_empty()
+    }
 }
 
 /// The polls of the tasks that a function makes.
@@ -61,9 +70,13 @@ pub struct Poll {
     pub time: u64,
 }
 
-/// Losses: the tracer had no room. Counts and sums of polls need none.
+/// Losses: the tracer had no room.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Lost {
+    /// Polls that were not counted.
+    pub polls: u64,
+    /// Wakes without a wait.
+    pub waits: u64,
     /// Polls that the percentiles leave out.
     pub percentiles: u64,
     /// Wakes that are in no row.
@@ -113,7 +126,7 @@ pub fn summary(
     types: &[PolledType],
     window: Window,
     thread: impl Fn(u64) -> Option<String>,
-    notes: Vec<String>,
+    [gaps, notes]: [Vec<String>; 2],
 ) -> Summary {
     let names = Names::of(types);
     let poll = |polled: &Polled, time| Poll {
@@ -134,10 +147,13 @@ pub fn summary(
         running: running.map(|polled| poll(polled, window.end.saturating_sub(polled.time))).collect(),
         slow: counts.slow.iter().map(|polled| poll(polled, polled.time)).collect(),
         lost: Lost {
+            polls: counts.no_poll,
+            waits: counts.no_wait,
             percentiles: all.map(Times::without_step).sum(),
             wakes: counts.all_wakes.saturating_sub(counts.wakes.values().sum()),
             slow: counts.all_slow.saturating_sub(counts.slow.len() as u64),
         },
+        unknown: (!gaps.is_empty()).then(|| gaps.join("; ")),
         notes,
     }
 }
@@ -200,6 +216,8 @@ pub mod tests {
             ],
             slow: vec![Polled { kind: 2, id: 7, tid: 20, time: 3_000_000 }],
             all_slow: 1,
+            no_poll: 0,
+            no_wait: 0,
             stop: None,
         }
     }
@@ -219,7 +237,13 @@ pub mod tests {
             kind(9, "BlockingTask<tokio::runtime::scheduler::multi_thread::worker::{impl#0}::launch>", None),
         ];
         let window = Window { ready: 1_000_000, end: 2_001_000_000 };
-        summary(counts, &types, window, |tid| (tid == 20).then(|| "worker\n".to_owned()), vec!["a\x1bnote".to_owned()])
+        summary(
+            counts,
+            &types,
+            window,
+            |tid| (tid == 20).then(|| "worker\n".to_owned()),
+            [Vec::new(), vec!["a\x1bnote".to_owned()]],
+        )
     }
 
     #[test]
@@ -264,9 +288,10 @@ pub mod tests {
     #[test]
     fn losses_are_counted() {
         let mut counts = counts();
+        (counts.no_poll, counts.no_wait) = (8, 9);
         counts.all_slow = 3;
         counts.all_wakes = 18;
         counts.times.get_mut(&1).unwrap().steps.clear();
-        assert_eq!(sample(&counts).lost, Lost { percentiles: 3, wakes: 5, slow: 2 });
+        assert_eq!(sample(&counts).lost, Lost { polls: 8, waits: 9, percentiles: 3, wakes: 5, slow: 2 });
     }
 }

@@ -13,6 +13,7 @@ pub fn text(summary: &Summary) -> String {
     let polls = summary.functions.iter().fold(0_u64, |sum, row| sum.saturating_add(row.polls));
     let time = shown(summary.time);
     let mut blocks = vec![match polls {
+        0 if summary.is_unknown() => format!("not known whether a poll ended in {time}\n"),
         0 => format!("no poll ended in {time}\n"),
         _ => {
             let functions = counted(summary.functions.len(), "function");
@@ -25,6 +26,7 @@ pub fn text(summary: &Summary) -> String {
     }
     blocks.push(summary.slow.iter().map(|poll| format!("slow: {}\n", line(poll))).collect());
     blocks.push(summary.running.iter().map(|poll| format!("not ended: {}\n", line(poll))).collect());
+    blocks.extend(summary.unknown.iter().map(|unknown| format!("unknown: {}\n", escape::name(unknown))));
     blocks.push(summary.notes.iter().map(|note| format!("note: {}\n", escape::name(note))).collect());
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n")
@@ -85,6 +87,12 @@ mod tests {
 
     #[test]
     fn no_polls() {
-        assert_eq!(text(&sample(&Counts::default())), "no poll ended in 2.00 s\n\nnote: a\\x1bnote\n");
+        let mut none = sample(&Counts::default());
+        assert_eq!(text(&none), "no poll ended in 2.00 s\n\nnote: a\\x1bnote\n");
+        none.unknown = Some("1 function".to_owned());
+        let unknown = "not known whether a poll ended in 2.00 s\n\nunknown: 1 function\n\nnote: a\\x1bnote\n";
+        assert_eq!(text(&none), unknown);
+        let found = Summary { unknown: none.unknown, ..sample(&counts()) };
+        assert!(text(&found).contains("15 polls of 3 functions") && text(&found).contains("\nunknown: 1 function\n"));
     }
 }

@@ -343,7 +343,8 @@ Examples:
 Exit status:
    0  programs can be traced here, if only by the recorder; there may be warnings
    1  nothing can trace programs here, a check of the program failed, or it cannot be read
-   2  wrong use";
+   2  wrong use
+   5  no check failed, and one of the program could not be made";
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();

@@ -2,7 +2,7 @@
 
 use dyntrace::recorder::control::{Connection, ControlError};
 
-use super::finding::Finding;
+use super::finding::{Finding, Status};
 use crate::record::attach;
 
 const TOPIC: &str = "control";
@@ -17,6 +17,9 @@ pub fn check(pid: u32) -> Finding {
             }
             Err(failure) => refused(&failure.error),
         },
+        Err(error @ (ControlError::Silent(_) | ControlError::System { .. } | ControlError::Hidden(_))) => {
+            Finding { status: Status::Unknown, ..refused(&error.into()) }
+        }
         Err(error) => refused(&error.into()),
     }
 }

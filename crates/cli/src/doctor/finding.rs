@@ -8,6 +8,8 @@ pub enum Status {
     Ok,
     /// Something will not work, or not well.
     Warn,
+    /// The check could not be made.
+    Unknown,
     /// Tracing will fail, or see no events.
     Fail,
 }
@@ -28,6 +30,10 @@ impl Finding {
 
     pub fn warn(topic: &'static str, text: impl Into<String>, remedy: impl Into<String>) -> Finding {
         Finding { topic, status: Status::Warn, text: text.into(), remedy: Some(remedy.into()) }
+    }
+
+    pub fn unknown(topic: &'static str, text: impl Into<String>, remedy: impl Into<String>) -> Finding {
+        Finding { topic, status: Status::Unknown, text: text.into(), remedy: Some(remedy.into()) }
     }
 
     pub fn fail(topic: &'static str, text: impl Into<String>, remedy: impl Into<String>) -> Finding {

@@ -18,7 +18,10 @@ fn finding(pid: u32, opened: io::Result<()>) -> Finding {
         Ok(()) => Finding::ok(TOPIC, format!("this user may read the memory of process {pid}, as {COMMANDS} do")),
         Err(error) => {
             let text = format!("{COMMANDS} cannot read the memory of process {pid}: {error}");
-            Finding::warn(TOPIC, text, dyntrace_tasks::permission::way())
+            match error.kind() {
+                io::ErrorKind::PermissionDenied => Finding::warn(TOPIC, text, dyntrace_tasks::permission::way()),
+                _ => Finding::unknown(TOPIC, text, "see whether the process still runs"),
+            }
         }
     }
 }
@@ -33,6 +36,7 @@ mod tests {
         assert_eq!(check(std::process::id()).status, Status::Ok);
         let refused = finding(7, Err(io::ErrorKind::PermissionDenied.into()));
         assert_eq!(refused.status, Status::Warn);
+        assert_eq!(finding(7, Err(io::ErrorKind::NotFound.into())).status, Status::Unknown);
         assert_eq!(refused.remedy.unwrap().contains("run as root"), !nix::unistd::geteuid().is_root());
     }
 }

@@ -17,14 +17,13 @@ mod tracers;
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context as _, Result};
 
 use crate::elf::Object;
 use crate::escape;
-use crate::exit::Outcome;
+use crate::exit::{self, Outcome};
 use crate::list::Subject;
 use crate::process;
 use crate::provider::Providers;
@@ -51,8 +50,16 @@ pub fn doctor(subject: Option<&Subject>, providers: &Providers, json: bool) -> O
         findings.iter().try_for_each(|finding| print(&mut out, finding))
     };
     written.map_err(anyhow::Error::new)?;
-    let failed = findings.iter().any(|finding| finding.status == Status::Fail);
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(status(&findings).into())
+}
+
+/// The exit status.
+fn status(findings: &[Finding]) -> u8 {
+    match findings.iter().map(|finding| finding.status).max() {
+        Some(Status::Fail) => 1,
+        Some(Status::Unknown) => exit::UNKNOWN,
+        Some(Status::Ok | Status::Warn) | None => 0,
+    }
 }
 
 fn of_machine(found: &[(Kind, Search)]) -> Vec<Finding> {
@@ -88,6 +95,7 @@ fn print(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
     let (word, colour) = match finding.status {
         Status::Ok => ("ok  ", AnsiColor::Green),
         Status::Warn => ("warn", AnsiColor::Yellow),
+        Status::Unknown => ("?   ", AnsiColor::Yellow),
         Status::Fail => ("FAIL", AnsiColor::Red),
     };
     let style = Style::new().fg_color(Some(colour.into()));
@@ -96,4 +104,18 @@ fn print(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
         writeln!(out, "     -> {}", escape::name(remedy))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_that_could_not_be_made_is_neither_success_nor_failure() {
+        let (ok, warn) = (Finding::ok("a", "b"), Finding::warn("a", "b", "c"));
+        let (unknown, fail) = (Finding::unknown("a", "b", "c"), Finding::fail("a", "b", "c"));
+        assert_eq!(status(&[ok.clone(), warn.clone()]), 0);
+        assert_eq!(status(&[unknown.clone(), ok, warn]), exit::UNKNOWN);
+        assert_eq!(status(&[fail, unknown]), 1);
+    }
 }

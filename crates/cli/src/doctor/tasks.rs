@@ -25,7 +25,7 @@ pub fn check(path: &Path) -> (Vec<Finding>, bool) {
             Finding::ok(TOPIC, "not looked at: dyntrace ps reads 64-bit little-endian programs of Linux")
         }
         Err(error) => {
-            Finding::warn(TOPIC, error.to_string(), "make the file readable, or run dyntrace doctor as its owner")
+            Finding::unknown(TOPIC, error.to_string(), "make the file readable, or run dyntrace doctor as its owner")
         }
     };
     (vec![finding], false)
@@ -108,6 +108,6 @@ mod tests {
         assert_eq!(told(0, 0, 0, 0).0, Status::Ok);
         let checked = |path: &str| check(Path::new(path)).0.iter().map(|finding| finding.status).collect::<Vec<_>>();
         assert_eq!(checked("/bin/true"), [Status::Ok]);
-        assert_eq!(checked("/proc/self/absent"), [Status::Warn]);
+        assert_eq!(checked("/proc/self/absent"), [Status::Unknown]);
     }
 }

@@ -196,7 +196,7 @@ fn processes_of_containers_by_the_numbers_that_this_one_sees() {
     let place = Place::new();
     let mut served = program("serve");
     place.put(served.env("DYNTRACE", "control"));
-    let mut start = || {
+    let start = || {
         let mut command = unshare(&served);
         place.put(&mut command);
         let firing = Firing::start(&mut command);

@@ -17,19 +17,33 @@
 use std::cell::Cell;
 use std::io;
 use std::ptr;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64};
 
 use super::slot::{self, SESSIONS, SLOTS};
 use super::stream_file::{self, StreamFile};
 use super::{closed_in_children, descriptor, limits, probes, sessions, trigger};
-use crate::forks::{self, Anew};
+use crate::forks::{self, Anew, Zeros};
 #[cfg(all(recorded, target_os = "linux"))]
 use crate::task_table;
 use crate::thread_progress;
 
-/// Whether this process serves a control socket. A forked child does not.
-pub(super) static IS_CONTROLLED: Anew<AtomicBool> = Anew::new(AtomicBool::new(false));
+/// The control socket of this process. A forked child has none.
+pub(super) static CONTROL: Anew<Control> =
+    Anew::new(Control { is_opening: AtomicBool::new(false), listener: AtomicI32::new(0), inode: AtomicU64::new(0) });
+
+/// The last control socket that this process has opened. Its file may be gone.
+pub(super) struct Control {
+    /// Whether a thread looks for it or opens it. Only that thread changes the others.
+    pub is_opening: AtomicBool,
+    /// Its descriptor plus 1; 0 without one.
+    pub listener: AtomicI32,
+    /// The inode of its file.
+    pub inode: AtomicU64,
+}
+
+// SAFETY: atomics only, which own nothing.
+unsafe impl Zeros for Control {}
 
 thread_local! {
     /// The files of rings that the forking thread is writing to.
@@ -49,7 +63,7 @@ pub(super) fn begin_anew() -> io::Result<()> {
     thread_progress::os::in_forked_child(before, in_child)?;
     #[cfg(all(recorded, target_os = "linux"))]
     task_table::wipe_in_children();
-    if SLOTS.wipe_in_children() && sessions::wipe_in_children() && IS_CONTROLLED.wipe_in_children() {
+    if SLOTS.wipe_in_children() && sessions::wipe_in_children() && CONTROL.wipe_in_children() {
         stream_file::leave_out_of_children();
     }
     DONE.store(true, Release);
@@ -89,7 +103,7 @@ extern "C" fn in_child() {
     unsafe {
         SLOTS.forget();
         sessions::forget();
-        IS_CONTROLLED.forget();
+        CONTROL.forget();
         #[cfg(all(recorded, target_os = "linux"))]
         task_table::forget();
     }

@@ -22,7 +22,10 @@ pub(super) fn make(directory: &Path) -> Result<ProcessFolder, Error> {
         match holder.create_folder(&free) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => free = format!("{name}-{more}"),
             Err(error) => return Err(Error::new(Step::Folder, holder.path().join(&free), error)),
-            Ok(folder) => return Ok(ProcessFolder { holder, folder }),
+            Ok(folder) => {
+                folder.mark_used();
+                return Ok(ProcessFolder { holder, folder });
+            }
         }
     }
     unreachable!("some number is free")

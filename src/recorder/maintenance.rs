@@ -34,6 +34,8 @@ fn run() {
             return;
         }
         drop(sessions);
+        #[cfg(all(recorded, target_os = "linux"))]
+        super::control::open_if_this_process();
         wake::pause(if busy.contains(&true) { SHORT } else { LONG });
     }
 }

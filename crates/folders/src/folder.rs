@@ -7,7 +7,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, fstat, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FlockOperation, Mode, OFlags, flock, fstat, mkdirat, openat, renameat, statat, unlinkat,
+};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -147,6 +149,12 @@ impl Folder {
     /// No descriptor is left.
     pub fn try_clone(&self) -> io::Result<Folder> {
         Ok(Folder { fd: self.fd.try_clone()?, path: self.path.clone() })
+    }
+
+    /// Locks the folder as long as this handle lives, together with others that do. Programs that remove old files, such as
+    /// systemd-tmpfiles, spare a locked folder and its contents. Does nothing on file systems without locks.
+    pub fn mark_used(&self) {
+        let _ = flock(&self.fd, FlockOperation::NonBlockingLockShared);
     }
 
     /// Creates a folder in this one, for this user only.

@@ -316,12 +316,8 @@ impl Process {
             other => other?,
         };
         let stream = match directory.connect(self.own_number) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ControlError::NoControl(pid)),
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                // The socket of an earlier process with this number, which was killed. Only its own user's process leads to a removal.
-                if uid == self.uid {
-                    directory.remove(self.own_number);
-                }
+            // Refused: the socket of an earlier process with this number, which was killed, or one that does not listen yet.
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
                 return Err(ControlError::NoControl(pid));
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(ControlError::Silent(pid)),

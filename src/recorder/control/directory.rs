@@ -12,6 +12,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 use dyntrace_folders::{Distrust, Folder};
+use rustix::fs::{AtFlags, statat};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
 use rustix::process::{Pid, geteuid, test_kill_process};
@@ -58,20 +59,33 @@ impl Directory {
         folder.map(|folder| Directory { folder }).map_err(refusal("open", path))
     }
 
-    /// Creates a listening socket for process `pid`. Replaces one left by a dead process with this number.
+    /// Creates a listening socket for process `pid`, and returns it with the inode of its file. Replaces one left by a dead process with
+    /// this number.
     ///
-    /// The socket listens before it gets its name. So a socket that refuses a connection has no listener, and can be removed.
-    pub(super) fn listen(&self, pid: u32) -> Result<UnixListener, ControlError> {
-        let (name, new) = (name(pid), format!(".{}", name(pid)));
+    /// It is bound by its path if that is short enough. Programs that remove old files, such as systemd-tmpfiles, spare sockets whose paths
+    /// they find in `/proc/net/unix`. They also spare folders that are locked, as this one is from now on.
+    pub(super) fn listen(&self, pid: u32) -> Result<(UnixListener, u64), ControlError> {
+        let name = name(pid);
         let shown = self.folder.path().join(&name);
         if self.connect(pid).is_ok() {
             return Err(ControlError::Taken(shown));
         }
-        // Left by a process with this number that was killed here.
-        let _ = self.folder.remove_file(&new);
-        let listener = UnixListener::bind(self.by_descriptor(&new));
-        let named = listener.and_then(|listener| self.folder.rename(&new, &name).map(|()| listener));
-        named.map_err(ControlError::system(format!("create the control socket {shown:?}")))
+        self.folder.mark_used();
+        // Left by a process with this number.
+        let _ = self.folder.remove_file(&name);
+        // The path may lead to another folder by now: then this one does not have the socket.
+        let bind = |path: &Path| {
+            let listener = UnixListener::bind(path)?;
+            self.inode(pid).map(|inode| (listener, inode)).ok_or_else(|| Errno::NOENT.into())
+        };
+        bind(&shown)
+            .or_else(|_| bind(&self.by_descriptor(&name)))
+            .map_err(ControlError::system(format!("create the control socket {shown:?}")))
+    }
+
+    /// The inode of the socket of process `pid`; `None` if there is no such file.
+    pub(super) fn inode(&self, pid: u32) -> Option<u64> {
+        statat(&self.folder, name(pid), AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| stat.st_ino)
     }
 
     /// Connects to the socket of process `pid`. Does not block: fails with `WouldBlock` if the process accepts no connection.
@@ -94,13 +108,6 @@ impl Directory {
     /// Removes the sockets of processes that have ended, unless a process in another pid namespace listens. Costs a system call for each
     /// socket, and a connection for each missing process.
     pub(super) fn remove_stale(&self) {
-        for name in self.folder.names().unwrap_or_default() {
-            let pid = name.to_str().and_then(|name| name.strip_prefix('.')?.strip_suffix(".sock")?.parse().ok());
-            if pid.is_some_and(|pid| !is_alive(pid)) {
-                // Its process was killed before the socket had its name.
-                let _ = self.folder.remove_file(name);
-            }
-        }
         for pid in self.processes().unwrap_or_default() {
             if is_alive(pid) {
                 continue;
@@ -111,15 +118,10 @@ impl Directory {
                 Ok(stream) => peer(&stream).is_ok_and(|peer| peer.pid == pid),
             };
             if is_stale {
-                self.remove(pid);
+                // If it cannot be removed, the next process with this number reports an error.
+                let _ = self.folder.remove_file(name(pid));
             }
         }
-    }
-
-    /// Removes the socket of process `pid`, which has no listener any more.
-    pub(super) fn remove(&self, pid: u32) {
-        // If it cannot be removed, the next process with this number reports an error.
-        let _ = self.folder.remove_file(name(pid));
     }
 
     fn by_descriptor(&self, name: &str) -> PathBuf {
@@ -163,7 +165,7 @@ pub(super) fn variable<'a>(environment: &'a [u8], name: &str) -> Option<&'a OsSt
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::fs::{self, File, TryLockError};
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
@@ -239,35 +241,36 @@ mod tests {
         let directory = Directory::create(place.path().join("dyntrace")).unwrap();
         // No process has these numbers: the kernel's largest is 4194304.
         let (dead, elsewhere) = (5_000_001, 5_000_002);
-        end(directory.listen(dead).unwrap());
+        end(directory.listen(dead).unwrap().0);
         let _listens = directory.listen(elsewhere).unwrap();
         let own = std::process::id();
-        end(directory.listen(own).unwrap());
+        end(directory.listen(own).unwrap().0);
         assert_eq!(directory.processes().unwrap().len(), 3);
         directory.remove_stale();
         let mut left = vec![own, elsewhere];
         left.sort_unstable();
         assert_eq!(directory.processes().unwrap(), left);
-        end(directory.listen(own).expect("one left by an earlier process of this number is replaced"));
+        end(directory.listen(own).expect("one left by an earlier process of this number is replaced").0);
         assert!(matches!(directory.listen(elsewhere), Err(ControlError::Taken(_))));
     }
 
-    /// The number of a killed process may belong to another process now.
+    /// By these, systemd-tmpfiles sees that a socket is in use.
     #[test]
-    fn a_socket_has_its_name_only_while_somebody_listens() {
+    fn a_socket_has_its_name_in_the_kernel_and_its_folder_is_locked() {
         let place = tempfile::tempdir().unwrap();
-        let directory = Directory::create(place.path().join("dyntrace")).unwrap();
-        let left = place.path().join("dyntrace/.5000003.sock");
-        fs::write(&left, "").unwrap();
-        let listener = directory.listen(std::process::id()).unwrap();
-        assert_eq!(directory.folder.names().unwrap().len(), 2);
-        directory.remove_stale();
-        assert!(!left.exists());
-        end(listener);
-        let refused = directory.connect(std::process::id()).unwrap_err();
-        assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
-        directory.remove(std::process::id());
-        assert!(directory.folder.names().unwrap().is_empty());
+        let own = std::process::id();
+        // The second path is longer than a socket's may be.
+        for (folder, is_named) in [("dyntrace".to_owned(), true), ("x".repeat(120), false)] {
+            let directory = Directory::create(place.path().join(&folder)).unwrap();
+            let (_listener, inode) = directory.listen(own).unwrap();
+            assert_eq!(directory.inode(own), Some(inode));
+            directory.connect(own).unwrap();
+            let path = place.path().join(&folder).join(name(own));
+            let named = fs::read_to_string("/proc/net/unix").unwrap();
+            assert_eq!(named.contains(&format!(" {}\n", path.display())), is_named, "{named}");
+            let other = File::open(place.path().join(&folder)).unwrap();
+            assert!(matches!(other.try_lock(), Err(TryLockError::WouldBlock)));
+        }
     }
 
     /// The child has the descriptor, so connections would wait for ever.

@@ -19,15 +19,17 @@ mod server;
 mod sessions;
 mod tables;
 
+use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::process;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::thread;
 
 use directory::Directory;
 use registry::Registry;
 use server::{Limits, Server};
 
-use super::children::{self, IS_CONTROLLED};
+use super::children::{self, CONTROL};
+use super::closed_in_children::ClosedInChildren;
 use crate::host;
 use crate::thread_progress::os::without_signals;
 
@@ -40,7 +42,7 @@ pub(crate) use extension::{serve_code, serve_traces};
 #[cfg(all(recorded, feature = "trace"))]
 pub(crate) use request::open_if_asked;
 #[cfg(recorded)]
-pub(crate) use request::open_if_requested;
+pub(crate) use request::{open_if_requested, open_if_this_process};
 pub use tables::tasks;
 
 /// Does nothing: without probes, no command can ask.
@@ -54,8 +56,8 @@ pub(super) const IS_AVAILABLE: bool = true;
 ///
 /// The commands `dyntrace record -p PID`, `dyntrace snapshot -p PID`, `dyntrace status`, `dyntrace metrics -p PID`,
 /// `dyntrace monitor -p PID` and `dyntrace trace -p PID` use a socket in `$XDG_RUNTIME_DIR/dyntrace`, or in `/tmp/dyntrace-UID` without a
-/// runtime folder. Further calls do nothing. A forked child has to call it again. `DYNTRACE=control` in the environment does the same without a call. In a program that
-/// does neither, these commands ask for the socket where they have a debugger's permission, and the next file operation, message, call of a
+/// runtime folder. A further call opens it again if its file was removed, and does nothing else. A forked child has to call it again. `DYNTRACE=control` in the environment does the same without a call. In a program that
+/// does neither, or whose socket was removed, these commands ask for the socket where they have a debugger's permission, and the next file operation, message, call of a
 /// [`traced`](crate::traced) function, event of [`p!`](crate::p) or poll of a [`spawn`](crate::spawn)ed task opens it. Of these, the last
 /// three do so only where they cannot be inside a signal handler: on a thread that blocks no signal, in a program none of whose handlers
 /// has the flag `SA_NODEFER`.
@@ -75,23 +77,41 @@ pub fn control() -> Result<(), ControlError> {
         return Err(ControlError::system("serve the control socket")(refused));
     }
     children::begin_anew().map_err(ControlError::system("prepare for forks"))?;
-    if IS_CONTROLLED.swap(true, Relaxed) {
+    // Acquire, Release: this thread sees the socket that another one has opened.
+    if CONTROL.is_opening.swap(true, Acquire) {
         return Ok(());
     }
-    let started = start(process::id());
-    if started.is_err() {
-        IS_CONTROLLED.store(false, Relaxed);
-    }
-    started
+    let opened = open(process::id());
+    CONTROL.is_opening.store(false, Release);
+    opened
 }
 
-fn start(own: u32) -> Result<(), ControlError> {
+/// Opens the socket, unless its file is still there.
+fn open(own: u32) -> Result<(), ControlError> {
     let directory = Directory::own()?;
+    let before = CONTROL.listener.load(Relaxed) - 1;
+    if before >= 0 && directory.inode(own) == Some(CONTROL.inode.load(Relaxed)) {
+        return Ok(());
+    }
     directory.remove_stale();
-    let listener = directory.listen(own)?;
+    let (listener, inode) = directory.listen(own)?;
+    let descriptor = listener.as_raw_fd();
     let server = Server::new(listener, Registry::default(), Limits::default())
         .map_err(ControlError::system("use the control socket"))?;
-    without_signals(|| thread::Builder::new().name("dyntrace-control".into()).spawn(move || server.serve()))
-        .map(drop)
-        .map_err(ControlError::system("start the thread that serves the control socket"))
+    let serve = move || {
+        // Marked as used as long as it is open.
+        let directory = directory;
+        let _closed = ClosedInChildren::new(&directory.folder.as_fd());
+        server.serve();
+    };
+    without_signals(|| thread::Builder::new().name("dyntrace-control".into()).spawn(serve))
+        .map_err(ControlError::system("start the thread that serves the control socket"))?;
+    CONTROL.listener.store(descriptor + 1, Relaxed);
+    CONTROL.inode.store(inode, Relaxed);
+    if before >= 0 {
+        // Its server ends with its connections, and closes it.
+        // SAFETY: the server before has the descriptor open until this call.
+        unsafe { libc::shutdown(before, libc::SHUT_RDWR) };
+    }
+    Ok(())
 }

@@ -6,13 +6,15 @@
 //! 1. The `dyntrace` command writes the process's number into [`ASKED`], [`CONTROL_REQUESTED`] into the recorder's halves of some probes'
 //!    words, and a mark into the words of traced functions (`breakpoint::site::asked`). It writes through `/proc/PID/mem`, for which the
 //!    kernel wants the same permission as for a debugger: a process that may write there can run any code in this process anyway.
-//! 2. The next thread that fires such a probe, or calls such a function, takes that request back, and opens the socket.
+//! 2. The next thread that fires such a probe, or calls such a function, takes that request back, takes the number out of [`ASKED`], and
+//!    opens the socket, or opens it again if its file was removed.
 //! 3. The command connects. A session that starts or ends between 1 and 2 overwrites the half, and a setting may overwrite the mark. So
-//!    the command writes again until it can connect. Requests that no thread has taken by then stay, and find the socket open.
+//!    the command writes again until it can connect. Requests that no thread has taken by then stay, and find [`ASKED`] empty.
+//! 4. A firing that a session records looks for no request. While there are sessions, their maintenance thread takes the number.
 //!
 //! Why this is safe:
 //!
-//! - Two commands write the same. Of the threads that find a request, one takes it; a second one, from another word, finds the socket open.
+//! - Two commands write the same. Of the threads that find a request, one takes it, and one that finds another takes the number.
 //! - A forked child has its parent's requests, and not the number in [`ASKED`]: it takes them back and opens nothing. Its parent may have
 //!   had other threads, so it must not take locks or start threads before it executes another program. A child that is asked itself
 //!   has its own number there.
@@ -28,7 +30,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::control;
 use crate::host;
-use crate::recorder::children::IS_CONTROLLED;
 use crate::recorder::descriptor::Descriptor;
 use crate::recorder::sessions::{are_listed, try_sessions};
 use crate::recorder::stream_file::KeptErrno;
@@ -90,14 +91,19 @@ fn take(probe: &Descriptor) -> bool {
 
 /// Opens the control socket for a thread that has taken a request back, unless it may be in a signal handler.
 pub(crate) fn open_if_asked() {
-    if !IS_CONTROLLED.load(Ordering::Relaxed) && !is_pinned() && !may_be_in_handler() {
+    if ASKED.load(Ordering::Relaxed) != 0 && !is_pinned() && !may_be_in_handler() {
         open_if_this_process();
     }
 }
 
-fn open_if_this_process() {
+/// Opens the control socket if this process is asked. Not for threads that may be in a signal handler.
+pub(crate) fn open_if_this_process() {
+    if ASKED.load(Ordering::Relaxed) == 0 {
+        return;
+    }
     // A module's words are not the program's; its host opens the socket.
-    if host::is_guest() || ASKED.load(Ordering::Relaxed) != process::id() {
+    let own = process::id();
+    if host::is_guest() || ASKED.compare_exchange(own, 0, Ordering::Relaxed, Ordering::Relaxed).is_err() {
         return;
     }
     if let Err(error) = control() {

@@ -43,8 +43,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// The server of one process.
 pub(super) struct Server<S> {
-    _listener_closed: ClosedInChildren,
-    listener: UnixListener,
+    /// `None` once it is shut down: another server has taken its place.
+    listener: Option<(ClosedInChildren, UnixListener)>,
     sessions: S,
     limits: Limits,
     connections: Vec<Connection>,
@@ -79,10 +79,8 @@ impl<S: SessionAccess> Server<S> {
     /// Creates a server for `listener`.
     pub(super) fn new(listener: UnixListener, sessions: S, limits: Limits) -> io::Result<Server<S>> {
         listener.set_nonblocking(true)?;
-        let _listener_closed = ClosedInChildren::new(&listener);
         Ok(Server {
-            _listener_closed,
-            listener,
+            listener: Some((ClosedInChildren::new(&listener), listener)),
             sessions,
             limits,
             connections: Vec::new(),
@@ -91,9 +89,9 @@ impl<S: SessionAccess> Server<S> {
         })
     }
 
-    /// Serves for ever.
-    pub(super) fn serve(mut self) -> ! {
-        loop {
+    /// Serves until the listener is shut down and the last connection has ended.
+    pub(super) fn serve(mut self) {
+        while self.listener.is_some() || !self.connections.is_empty() {
             self.turn(None, &Instant::now);
         }
     }
@@ -134,13 +132,17 @@ impl<S: SessionAccess> Server<S> {
         if ready.listener {
             self.accept(now);
         }
+        if ready.is_shut_down {
+            self.listener = None;
+        }
     }
 
     fn wait(&self, limit: Option<Duration>) -> Ready {
         let listens = if self.accepts_after.is_none() { PollFlags::IN } else { PollFlags::empty() };
         let mut fds: Vec<PollFd<'_>> =
             self.connections.iter().map(|connection| PollFd::new(&connection.stream, PollFlags::IN)).collect();
-        fds.push(PollFd::from_borrowed_fd(self.listener.as_fd(), listens));
+        let listener = self.listener.as_ref().map(|(_, listener)| PollFd::from_borrowed_fd(listener.as_fd(), listens));
+        fds.extend(listener);
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
         if let Err(error) = poll(&mut fds, limit.as_ref()) {
             // Out of memory, or refused: fewer descriptors are allowed than are open, or a filter forbids the call. None counts as ready.
@@ -149,14 +151,18 @@ impl<S: SessionAccess> Server<S> {
                 thread::sleep(PAUSE);
             }
         }
+        let is_shut_down = |fd: &PollFd<'_>| fd.revents().contains(PollFlags::HUP);
+        let is_shut_down = self.listener.is_some() && fds.last().is_some_and(is_shut_down);
         let mut ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
-        Ready { listener: ready.pop().unwrap_or(false), connections: ready }
+        let listener = self.listener.is_some() && ready.pop().unwrap_or(false);
+        Ready { listener, is_shut_down, connections: ready }
     }
 
     fn accept(&mut self, now: Instant) {
         // Limited, so that clients that keep connecting do not block the others.
         for _ in 0..self.limits.connections {
-            match self.listener.accept() {
+            let Some((_, listener)) = &self.listener else { return };
+            match listener.accept() {
                 Ok((stream, _)) => self.receive(stream, now),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(_) => {
@@ -283,6 +289,8 @@ impl<S: SessionAccess> Server<S> {
 struct Ready {
     connections: Vec<bool>,
     listener: bool,
+    /// The listener's. It may still have connections to accept.
+    is_shut_down: bool,
 }
 
 /// Sends an answer. Returns whether all of it was sent. Does not wait for a client that does not read.

@@ -1,7 +1,9 @@
 //! Running programs, and their last events.
 
+use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
+use std::thread;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -59,6 +61,45 @@ fn a_running_process_that_was_not_prepared() {
         assert!(events.iter().any(|event| event["probe"] == probe), "{role}: {events:?}");
         assert!(place.run(&["status", "-p", &pid]).out.contains("records nothing"));
     }
+}
+
+/// As by a cleaner of old files. The second time, a session records the events, and its command is still connected.
+#[test]
+fn a_socket_that_is_removed_is_opened_again() {
+    if !nix::unistd::geteuid().is_root() {
+        return missing::skip("root", "without it the kernel may refuse the memory of another process");
+    }
+    let place = Place::new();
+    let mut firing = place.controlled();
+    let pid = firing.pid();
+    let record = |trace| {
+        fs::remove_dir_all(place.path("run/dyntrace")).unwrap();
+        place.dyntrace(&["record", "-o", trace, "-p", &pid]).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let mut is = |what| {
+        while !place.run(&["status", "-p", &pid]).out.contains(what) {
+            firing.fire();
+        }
+        firing.fire();
+    };
+    let first = record("first");
+    is("1 session");
+    let second = record("second");
+    is("2 sessions");
+    for (recording, trace) in [(first, "first"), (second, "second")] {
+        send(&recording, Signal::SIGINT);
+        Ran::of(recording.wait_with_output().unwrap()).says(0, "");
+        assert!(!place.events(trace).is_empty(), "{trace}");
+    }
+    let servers = || {
+        let threads = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+        let names = threads.filter_map(|thread| fs::read_to_string(thread.unwrap().path().join("comm")).ok());
+        names.filter(|name| name.starts_with("dyntrace-contro")).count()
+    };
+    while servers() > 1 {
+        thread::yield_now();
+    }
+    place.run(&["status", "-p", &pid]).says(0, "");
 }
 
 #[test]

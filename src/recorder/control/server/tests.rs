@@ -204,6 +204,23 @@ fn sessions_end_with_their_connection_and_others_may_use_them_before() {
     assert_eq!(*running.sessions.lock(), [4]);
 }
 
+/// Another server has taken its place.
+#[test]
+fn a_server_whose_listener_is_shut_down_ends_with_its_last_connection() {
+    let place = tempfile::tempdir().unwrap();
+    let listener = UnixListener::bind(place.path().join("socket")).unwrap();
+    let before = listener.try_clone().unwrap();
+    let server = Server::new(listener, Numbers::default(), Limits::default()).unwrap();
+    let thread = thread::spawn(|| server.serve());
+    let connect = || UnixStream::connect(place.path().join("socket"));
+    let mut client = Client { stream: connect().unwrap(), arrived: Vec::new() };
+    rustix::net::shutdown(&before, rustix::net::Shutdown::Both).unwrap();
+    assert_eq!(connect().unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
+    assert_eq!((client.ask(GREETING), client.ask("start record:/t")), ("ok".to_owned(), "ok\nsession=1".to_owned()));
+    drop(client);
+    thread.join().unwrap();
+}
+
 #[test]
 fn another_version_is_refused() {
     let running = Running::new();

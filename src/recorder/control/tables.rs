@@ -1,7 +1,8 @@
 //! The table of tasks: its file, beside the control sockets, and the probes at which it is kept.
 //!
 //! The file is `PID.tasks`. It stays when its process ends, so that the tasks of a killed process can be read. The next process that starts
-//! a table removes those of ended processes except for the newest eight.
+//! a table removes those of ended processes except for the newest eight. One with the same number first renames the table that it finds to
+//! `PID-TIME.tasks`.
 
 #[cfg(recorded)]
 mod kept;
@@ -18,7 +19,8 @@ use crate::host;
 /// [`spawn_blocking`](crate::spawn_blocking), a [`JoinSet`](crate::task::JoinSet), [`JoinSetExt`](crate::JoinSetExt) or
 /// [`child`](crate::process::child) after this call, by the program itself: tasks of loaded modules are not. In programs that are built
 /// with `tokio_unstable`, all tasks of runtimes of `dyntrace::runtime` are. The table is a file in `$XDG_RUNTIME_DIR/dyntrace`, or in
-/// `/tmp/dyntrace-UID` without a runtime folder: `PID.tasks`. It stays when the program ends or is killed.
+/// `/tmp/dyntrace-UID` without a runtime folder: `PID.tasks`. It stays when the program ends or is killed; the next program that has the
+/// same number and keeps a table renames it to `PID-TIME.tasks`, with the nanoseconds from 1970 to its last change.
 ///
 /// Further calls do nothing. A forked child has no table; it may call this again. `DYNTRACE=tasks` in the environment does the same without
 /// a call.

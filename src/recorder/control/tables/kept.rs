@@ -1,8 +1,9 @@
 //! The file of the table, and those of ended processes.
 
 use std::fs::TryLockError;
+use std::io;
 use std::mem;
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::process;
 use std::time::SystemTime;
 
@@ -21,6 +22,8 @@ use crate::thread_progress::os::without_file_size_signal;
 /// Tables of ended processes that are left.
 const LEFT: usize = 8;
 
+const TABLE: &str = ".tasks";
+
 /// Creates the file, fills it, and has the probes keep it.
 pub(super) fn keep() -> Result<(), ControlError> {
     children::begin_anew().map_err(ControlError::system("prepare for forks"))?;
@@ -30,13 +33,13 @@ pub(super) fn keep() -> Result<(), ControlError> {
         return Ok(());
     }
     let directory = Directory::own()?;
+    directory.folder.mark_used();
     remove_old(&directory.folder);
     let name = name(process::id());
     if is_in_use(&directory.folder, &name) {
         return Err(ControlError::Taken(directory.folder.path().join(&name)));
     }
-    // Of an ended process with this number.
-    let _ = directory.folder.remove_file(&name);
+    set_aside(&directory.folder, &name);
     let doing = |doing| {
         let path = directory.folder.path().join(&name);
         ControlError::system(format!("{doing} the table of tasks {path:?}"))
@@ -50,7 +53,7 @@ pub(super) fn keep() -> Result<(), ControlError> {
         doing("fill")(error)
     })?;
     // It is open as long as the process.
-    mem::forget(ClosedInChildren::new(&descriptor));
+    mem::forget((ClosedInChildren::new(&descriptor), ClosedInChildren::new(&directory.folder.as_fd()), directory));
     let of_tasks = [&spawn::__DESCRIPTOR, &scheduled::__DESCRIPTOR, &wait::__DESCRIPTOR];
     for probe in of_tasks.into_iter().chain([&entry::__DESCRIPTOR, &r#return::__DESCRIPTOR]) {
         probe.keep(true);
@@ -58,14 +61,27 @@ pub(super) fn keep() -> Result<(), ControlError> {
     Ok(())
 }
 
+/// Renames the table of an ended process with this process's number, as of one that ran as process 1 of the same container before. Its
+/// last change is in the name: a number of a process and its start time may repeat after a restart of the machine.
+fn set_aside(folder: &Folder, name: &str) {
+    let Ok(changed) = changed(folder, name) else { return };
+    let since_1970 = changed.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let aside = format!("{}-{}{TABLE}", process::id(), since_1970.as_nanos());
+    // A table that cannot be renamed would be in the way of the new one.
+    let _ = folder.rename(name, aside).or_else(|_| folder.remove_file(name));
+}
+
+fn changed(folder: &Folder, name: &str) -> io::Result<SystemTime> {
+    folder.open_file(name)?.metadata()?.modified()
+}
+
 /// Removes tables of ended processes, the oldest first.
 fn remove_old(folder: &Folder) {
-    let changed = |name: &str| folder.open_file(name).and_then(|file| file.metadata()?.modified());
     let mut dead: Vec<(SystemTime, String)> = Vec::new();
     for name in folder.names().unwrap_or_default() {
         let Some(name) = name.to_str() else { continue };
-        if process_of(name).is_some_and(|pid| !is_alive(pid)) && !is_in_use(folder, name) {
-            dead.push((changed(name).unwrap_or(SystemTime::UNIX_EPOCH), name.to_owned()));
+        if is_of_ended(name) && !is_in_use(folder, name) {
+            dead.push((changed(folder, name).unwrap_or(SystemTime::UNIX_EPOCH), name.to_owned()));
         }
     }
     dead.sort_unstable();
@@ -82,11 +98,14 @@ fn is_in_use(folder: &Folder, name: &str) -> bool {
 }
 
 fn name(pid: u32) -> String {
-    format!("{pid}.tasks")
+    format!("{pid}{TABLE}")
 }
 
-fn process_of(name: &str) -> Option<u32> {
-    name.strip_suffix(".tasks")?.parse().ok()
+/// Whether it is the name of a table of an ended process.
+fn is_of_ended(name: &str) -> bool {
+    let Some(name) = name.strip_suffix(TABLE) else { return false };
+    let (pid, changed) = name.split_once('-').map_or((name, None), |(pid, changed)| (pid, Some(changed)));
+    pid.parse().is_ok_and(|pid| changed.map_or_else(|| !is_alive(pid), |changed| changed.parse::<u128>().is_ok()))
 }
 
 #[cfg(test)]
@@ -114,6 +133,28 @@ mod tests {
         let mut expected: Vec<String> = (0..LEFT as u32).map(|number| name(5_000_000 + number)).collect();
         expected.extend(others);
         expected.sort_unstable();
+        assert_eq!(left, expected);
+    }
+
+    /// Each process of a restarted container may have number 1.
+    #[test]
+    fn the_tables_of_earlier_processes_of_the_same_number_stay() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::make_private(&place.path().join("dyntrace")).unwrap();
+        let own = name(process::id());
+        set_aside(&folder, &own);
+        assert!(folder.names().unwrap().is_empty());
+        for second in 0..LEFT as u64 + 2 {
+            let file = folder.create_file(&own, NewFile::Plain).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(second)).unwrap();
+            set_aside(&folder, &own);
+        }
+        remove_old(&folder);
+        let mut left: Vec<String> =
+            folder.names().unwrap().into_iter().map(|name| name.into_string().unwrap()).collect();
+        left.sort_unstable();
+        let expected: Vec<_> =
+            (2..LEFT + 2).map(|second| format!("{}-{second}000000000.tasks", process::id())).collect();
         assert_eq!(left, expected);
     }
 

@@ -40,6 +40,8 @@ const MONITOR: &str = "monitor=";
 static AT_START: extern "C" fn() = at_start;
 
 extern "C" fn at_start() {
+    #[cfg(all(recorded, target_os = "linux"))]
+    super::maintenance::each_round(control::open_if_this_process);
     if !host::is_module()
         && let Some(value) = environment::var(VARIABLE)
     {

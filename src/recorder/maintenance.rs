@@ -2,6 +2,7 @@
 //!
 //! It runs while there are sessions, with all signals blocked, so that no handler of the program runs on it.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 use std::{io, thread};
 
@@ -14,6 +15,15 @@ use crate::thread_progress::os::without_signals;
 const SHORT: Duration = Duration::from_millis(1);
 /// The pause otherwise.
 const LONG: Duration = Duration::from_millis(20);
+
+/// Called in each round, without the lock of the sessions.
+static EACH_ROUND: OnceLock<fn()> = OnceLock::new();
+
+/// Has `call` called in each round. Only the first call counts.
+#[cfg(all(recorded, target_os = "linux"))]
+pub(super) fn each_round(call: fn()) {
+    let _ = EACH_ROUND.set(call);
+}
 
 /// Starts the thread unless it runs.
 pub(super) fn start(sessions: &mut Sessions) -> io::Result<()> {
@@ -34,8 +44,9 @@ fn run() {
             return;
         }
         drop(sessions);
-        #[cfg(all(recorded, target_os = "linux"))]
-        super::control::open_if_this_process();
+        if let Some(call) = EACH_ROUND.get() {
+            call();
+        }
         wake::pause(if busy.contains(&true) { SHORT } else { LONG });
     }
 }

@@ -24,6 +24,7 @@ mod waker;
 mod waking;
 
 use std::cell::{Cell, RefCell};
+use std::mem::{self, ManuallyDrop};
 use std::pin::Pin;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +32,7 @@ use std::task::{Context, Poll};
 
 use tokio::task::JoinHandle;
 
-use crate::scope::{self, Own, Refusal, Scoped, Seat, Slot};
+use crate::scope::{self, Own, Refusal, Scoped, Slot, own_slot};
 use crate::sequence::{Sequence, era};
 use crate::tag;
 
@@ -82,11 +83,25 @@ pub(crate) struct Process {
 }
 
 thread_local! {
-    static OWN: RefCell<Seat<Option<Process>>> = const { RefCell::new(Seat::of_thread(None)) };
     /// The pid of the thread; allocated at first use.
     static THREAD: Cell<Option<Pid>> = const { Cell::new(None) };
     static WORDS_OF_THREAD: Cell<[u32; WORDS + 1]> = const { Cell::new([0; WORDS + 1]) };
-    static SEQUENCE_OF_THREAD: RefCell<Sequence> = const { RefCell::new(Sequence::NEW) };
+    // Without a destructor, as the slots in `scope`.
+    static SEQUENCE_OF_THREAD: ManuallyDrop<RefCell<Sequence>> = const { ManuallyDrop::new(RefCell::new(Sequence::NEW)) };
+    static SEQUENCE_END: SequenceEnd = const { SequenceEnd };
+}
+
+/// Drops the sequence of a thread. From then on it stays borrowed.
+struct SequenceEnd;
+
+impl Drop for SequenceEnd {
+    fn drop(&mut self) {
+        SEQUENCE_OF_THREAD.with(|sequence| {
+            let Ok(mut sequence) = sequence.try_borrow_mut() else { return };
+            let _sequence = mem::replace(&mut *sequence, Sequence::NEW);
+            mem::forget(sequence);
+        });
+    }
 }
 
 /// Changes the token and counters of the current process. `change` must not run user code.
@@ -94,23 +109,32 @@ thread_local! {
 pub(crate) fn sequence<R>(change: impl FnOnce(&mut Sequence) -> R) -> Result<R, Refusal> {
     scope::change(&PROCESS, |process| {
         // One call of `change` for both, so that it is inlined once.
-        let mut of_thread;
+        let mut of_thread = None;
         let sequence = match process {
             Some(process) => Some(&mut process.sequence),
             None => {
                 let place = HOST.get().map_or_else(sequence_of_thread, |host| (host.sequence_of_thread)());
-                // SAFETY: null, or the current thread's value, which outlives this call: see `Slot::with`.
-                of_thread = unsafe { place.as_ref() }.and_then(|sequence| sequence.try_borrow_mut().ok());
+                // SAFETY: the current thread's value, which has no destructor and lasts as long as the thread.
+                of_thread = unsafe { &*place }.try_borrow_mut().ok();
                 of_thread.as_deref_mut()
             }
         };
-        sequence.map(change).ok_or(Refusal::Unreachable)
+        let answer = sequence.map(change).ok_or(Refusal::Unreachable);
+        if of_thread.is_some_and(|sequence| sequence.owns_memory()) {
+            HOST.get().map_or_else(drop_sequence_at_end, |host| (host.drop_sequence_at_end)());
+        }
+        answer
     })?
 }
 
-/// The token and counters of the current thread; null once they are destroyed.
+/// The token and counters of the current thread.
 fn sequence_of_thread() -> *const RefCell<Sequence> {
-    SEQUENCE_OF_THREAD.try_with(ptr::from_ref).unwrap_or(ptr::null())
+    SEQUENCE_OF_THREAD.with(|sequence| ptr::from_ref(&**sequence))
+}
+
+/// Has them dropped at the end of the thread. May allocate.
+fn drop_sequence_at_end() {
+    let _ = SEQUENCE_END.try_with(|_| ());
 }
 
 pub(crate) static PROCESS: Slot<Option<Process>> = Slot::new();
@@ -119,20 +143,22 @@ pub(crate) static PROCESS: Slot<Option<Process>> = Slot::new();
 #[cfg(feature = "code")]
 pub(crate) static SLOT_DOOR: scope::Door<Option<Process>> = scope::Door::new();
 
-impl Own for Option<Process> {
-    const SLOT: &'static Slot<Self> = &PROCESS;
+own_slot! {
+    impl Own for Option<Process>, in PROCESS {
+        const NOTHING: Self = None;
 
-    #[inline(always)]
-    fn place() -> *const RefCell<Seat<Self>> {
-        OWN.try_with(ptr::from_ref).unwrap_or(ptr::null())
-    }
+        #[inline(always)]
+        fn is_nothing(&self) -> bool {
+            self.is_none()
+        }
 
-    #[inline(always)]
-    fn in_force(&self) {
-        let pid = self.as_ref().map(|process| process.pid);
-        match HOST.get() {
-            None => runs(pid),
-            Some(host) => (host.runs)(pid),
+        #[inline(always)]
+        fn in_force(&self) {
+            let pid = self.as_ref().map(|process| process.pid);
+            match HOST.get() {
+                None => runs(pid),
+                Some(host) => (host.runs)(pid),
+            }
         }
     }
 }
@@ -230,6 +256,7 @@ pub(crate) static DOOR: Door = Door {
     of_thread: outside,
     runs,
     sequence_of_thread,
+    drop_sequence_at_end,
     thread_number,
     next_operation,
     waking: waking::outside,

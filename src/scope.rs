@@ -18,7 +18,7 @@ use std::task::{Context, Poll};
 
 use tokio::task;
 
-pub(crate) use seat::{Door, Seat, Slot};
+pub(crate) use seat::{Door, End, Seat, Slot, own_slot};
 
 /// A value, and the place that it belongs to.
 pub(crate) struct Scope<T> {
@@ -34,13 +34,21 @@ pub(crate) struct Place {
     poll: u64,
 }
 
-/// A kind of task-local value.
+/// A kind of task-local value. [`own_slot`] implements it.
 pub(crate) trait Own: Sized + 'static {
     const SLOT: &'static Slot<Self>;
+    /// The initial value of a thread.
+    const NOTHING: Self;
 
-    /// The current thread's slot in this copy of the crate; null once it is destroyed.
+    /// The current thread's slot in this copy of the crate. At the thread's end it stays borrowed.
     // By a function, not by a value that refers to it: so it is inlined, which halves what a poll pays.
     fn place() -> *const RefCell<Seat<Self>>;
+
+    /// Whether nothing is lost if this is never dropped.
+    fn is_nothing(&self) -> bool;
+
+    /// Has the thread's own value dropped at the end of the thread. May allocate.
+    fn drop_at_end();
 
     /// Called when the value is put into the slot of this thread.
     #[inline(always)]
@@ -51,7 +59,7 @@ pub(crate) trait Own: Sized + 'static {
 pub(crate) enum Refusal {
     /// The running tokio task has no scope.
     Foreign,
-    /// The thread's slot is destroyed, or a signal handler interrupted a change.
+    /// The thread's own value was dropped, or a signal handler interrupted a change.
     Unreachable,
 }
 
@@ -67,7 +75,7 @@ impl Place {
 
 /// Returns where the current thread runs: in the running task, and in the innermost poll, be it of that task or of one around it.
 pub(crate) fn place<T: Own>(slot: &'static Slot<T>) -> Option<Place> {
-    let poll = slot.with(|seat| seat.try_borrow().ok().map(|seat| seat.scope().place.poll))??;
+    let poll = slot.with(|seat| seat.try_borrow().ok().map(|seat| seat.scope().place.poll))?;
     Some(Place { task: slot.task(), poll })
 }
 
@@ -79,18 +87,23 @@ pub(crate) fn read<T: Own, R: Clone>(slot: &'static Slot<T>, part: impl FnOnce(&
         let scope = seat.scope();
         let found = part(&scope.value)?;
         scope.is_of_the_running_task(slot).then(|| found.clone())
-    })?
+    })
 }
 
 /// Reads the slot, whether or not its value belongs to the running task.
 pub(crate) fn look<T: Own>(slot: &'static Slot<T>, look: impl FnOnce(&T)) {
-    slot.with(|seat| seat.try_borrow().map(|seat| look(&seat.scope().value)));
+    let _ = slot.with(|seat| seat.try_borrow().map(|seat| look(&seat.scope().value)));
 }
 
 /// Changes the value in the slot, whether or not it belongs to the running task. `None` if it cannot be reached. `change` must not drop
 /// anything: a destructor may read the slot.
 pub(crate) fn change_any<T: Own, R>(slot: &'static Slot<T>, change: impl FnOnce(&mut T) -> R) -> Option<R> {
-    slot.with(|seat| seat.try_borrow_mut().ok().map(|mut seat| change(&mut seat.scope_mut().value)))?
+    slot.with(|seat| {
+        let mut seat = seat.try_borrow_mut().ok()?;
+        let answer = change(&mut seat.scope_mut().value);
+        slot.changed(&seat);
+        Some(answer)
+    })
 }
 
 /// Changes the current value. `change` must not drop anything: a destructor may read the slot.
@@ -99,9 +112,13 @@ pub(crate) fn change<T: Own, R>(slot: &'static Slot<T>, change: impl FnOnce(&mut
     slot.with(|seat| {
         let mut seat = seat.try_borrow_mut().map_err(|_| Refusal::Unreachable)?;
         let scope = seat.scope_mut();
-        if scope.is_of_the_running_task(slot) { Ok(change(&mut scope.value)) } else { Err(Refusal::Foreign) }
+        if !scope.is_of_the_running_task(slot) {
+            return Err(Refusal::Foreign);
+        }
+        let answer = change(&mut scope.value);
+        slot.changed(&seat);
+        Ok(answer)
     })
-    .unwrap_or(Err(Refusal::Unreachable))
 }
 
 pin_project_lite::pin_project! {

@@ -48,6 +48,12 @@ impl Sequence {
         *self = Sequence { era, ..Sequence::NEW };
     }
 
+    /// Whether something is lost if this is never dropped.
+    #[inline]
+    pub(crate) fn owns_memory(&self) -> bool {
+        self.label.is_some()
+    }
+
     pub(crate) fn token(&self) -> Option<Token> {
         self.next.is_some().then(|| Token {
             label: self.label.clone().unwrap_or(self.next.label().into()),

@@ -58,13 +58,11 @@ pub(crate) mod span;
 mod state;
 mod wrapped;
 
-use std::cell::RefCell;
 use std::mem;
-use std::ptr;
 use std::sync::atomic::AtomicBool;
 
 use crate::host::ProgramWide;
-use crate::scope::{self, Door, Own, Refusal, Scoped, Seat, Slot};
+use crate::scope::{self, Door, Refusal, Scoped, Slot, own_slot};
 use crate::task_table;
 
 #[cfg(feature = "code")]
@@ -75,18 +73,15 @@ pub(crate) use state::ANY;
 pub use state::{Tag, TagState};
 pub use wrapped::{Tagged, WithTag, with_tag};
 
-thread_local! {
-    static OWN: RefCell<Seat<TagState>> = const { RefCell::new(Seat::of_thread(TagState::NONE)) };
-}
-
 pub(crate) static TAGS: Slot<TagState> = Slot::new();
 
-impl Own for TagState {
-    const SLOT: &'static Slot<Self> = &TAGS;
+own_slot! {
+    impl Own for TagState, in TAGS {
+        const NOTHING: Self = TagState::NONE;
 
-    #[inline(always)]
-    fn place() -> *const RefCell<Seat<Self>> {
-        OWN.try_with(ptr::from_ref).unwrap_or(ptr::null())
+        fn is_nothing(&self) -> bool {
+            self.in_force().is_none()
+        }
     }
 }
 

@@ -7,32 +7,36 @@
     any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")
 ))]
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-struct Counting;
-
-// SAFETY: passes all calls on to the system's allocator, and keeps its contract.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps the contract of `System`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the memory comes from `alloc`, and so from `System`.
-        unsafe { System.dealloc(memory, layout) }
-    }
+// Also for the C library, whose own calls come here, too.
+#[cfg(target_env = "gnu")]
+unsafe extern "C" {
+    fn __libc_malloc(size: usize) -> *mut c_void;
+    fn __libc_calloc(count: usize, size: usize) -> *mut c_void;
 }
 
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+#[cfg(target_env = "gnu")]
+#[unsafe(no_mangle)]
+extern "C" fn malloc(size: usize) -> *mut c_void {
+    ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+    // SAFETY: the caller keeps the contract of malloc.
+    unsafe { __libc_malloc(size) }
+}
+
+#[cfg(target_env = "gnu")]
+#[unsafe(no_mangle)]
+extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
+    ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+    // SAFETY: the caller keeps the contract of calloc.
+    unsafe { __libc_calloc(count, size) }
+}
 
 fn allocations(of: impl FnOnce()) -> usize {
     let before = ALLOCATIONS.get();
@@ -84,4 +88,32 @@ fn arguments_are_evaluated_only_while_a_tracer_looks_and_firing_allocates_nothin
     assert_eq!(evaluated, 5);
     assert_eq!(count, 0);
     assert_eq!(allocations(|| drop(text.clone())), 1, "the counter counts");
+}
+
+/// A signal handler may fire first, while its thread is inside of malloc.
+#[test]
+fn the_first_firing_of_a_thread_allocates_nothing_in_the_c_library() {
+    struct Ends;
+    impl Drop for Ends {
+        fn drop(&mut self) {}
+    }
+    thread_local! {
+        static ENDS: Ends = const { Ends };
+    }
+    let first = |of: fn()| std::thread::spawn(move || allocations(of)).join().unwrap();
+    assert_eq!(first(|| ENDS.with(|_| ())), 1, "the counter counts those of the C library");
+
+    let directory = tempfile::tempdir().unwrap();
+    let options = format!("record:{}", directory.path().display()).parse().unwrap();
+    let _session = dyntrace::recorder::Session::start(options).unwrap();
+    dyntrace::put_tag("some-user-tag").unwrap();
+    let _entered = dyntrace::enter_tag("another one");
+    let firings: [fn(); 5] = [
+        || dyntrace::p!(1, "text"),
+        || dyntrace::user_trace::s1("text"),
+        || dyntrace::probes::efile_drv::entry(|| (1, 1, "tag", 12, "path", None::<&str>, 1, 0, 0, 0, None::<&str>)),
+        || drop(dyntrace::get_tag_data()),
+        || assert!(dyntrace::process::current() == dyntrace::process::current()),
+    ];
+    assert_eq!(firings.map(first), [0; 5]);
 }

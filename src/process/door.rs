@@ -13,6 +13,7 @@ pub(crate) struct Door {
     pub(super) of_thread: fn() -> Pid,
     pub(super) runs: fn(Option<Pid>),
     pub(super) sequence_of_thread: fn() -> *const RefCell<Sequence>,
+    pub(super) drop_sequence_at_end: fn(),
     pub(super) thread_number: fn() -> i32,
     pub(super) next_operation: fn() -> OperationId,
     pub(super) waking: fn() -> Waking,

@@ -66,6 +66,12 @@ pub(super) fn has_others() {
     }
 }
 
+/// Whether the current thread has polled such a task.
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+pub(super) fn has_polled_others() -> bool {
+    HAS_OTHERS.get()
+}
+
 /// The current process, if it can only be the thread.
 #[inline(always)]
 pub(super) fn alone() -> Option<Pid> {

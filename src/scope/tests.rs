@@ -1,23 +1,19 @@
-use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 use std::pin::{Pin, pin};
-use std::ptr;
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use super::*;
 
-thread_local! {
-    static OWN: RefCell<Seat<Vec<u32>>> = const { RefCell::new(Seat::of_thread(Vec::new())) };
-}
-
 static NUMBERS: Slot<Vec<u32>> = Slot::new();
 
-impl Own for Vec<u32> {
-    const SLOT: &'static Slot<Self> = &NUMBERS;
+own_slot! {
+    impl Own for Vec<u32>, in NUMBERS {
+        const NOTHING: Self = Vec::new();
 
-    fn place() -> *const RefCell<Seat<Self>> {
-        OWN.try_with(ptr::from_ref).unwrap_or(ptr::null())
+        fn is_nothing(&self) -> bool {
+            self.capacity() == 0
+        }
     }
 }
 

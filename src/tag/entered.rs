@@ -5,10 +5,8 @@
 //!
 //! Spans have a list of their own, see `span`.
 
-use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::mem;
-use std::ptr;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -16,7 +14,7 @@ use super::span::EnteredSpan;
 use super::state::ANY;
 use super::{TAGS, Tag};
 use crate::host::ProgramWide;
-use crate::scope::{self, Own, Place, Seat, Slot};
+use crate::scope::{self, Place, Slot, own_slot};
 
 #[cfg(feature = "code")]
 use crate::scope::Door;
@@ -38,19 +36,15 @@ struct Entry<W> {
     what: W,
 }
 
-thread_local! {
-    static OWN: RefCell<Seat<EnteredTags>> =
-        const { RefCell::new(Seat::of_thread(EnteredTags { tags: Vec::new(), spans: Vec::new(), last: 0 })) };
-}
-
 pub(crate) static ENTERED: Slot<EnteredTags> = Slot::new();
 
-impl Own for EnteredTags {
-    const SLOT: &'static Slot<Self> = &ENTERED;
+own_slot! {
+    impl Own for EnteredTags, in ENTERED {
+        const NOTHING: Self = EnteredTags { tags: Vec::new(), spans: Vec::new(), last: 0 };
 
-    #[inline(always)]
-    fn place() -> *const RefCell<Seat<Self>> {
-        OWN.try_with(ptr::from_ref).unwrap_or(ptr::null())
+        fn is_nothing(&self) -> bool {
+            self.tags.capacity() == 0 && self.spans.capacity() == 0
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use tokio::task::{Id, try_id};
 
 use crate::forks;
 use crate::process::Pid;
+use crate::process::sieve::has_polled_others;
 use crate::reentry::unless_inside;
 use crate::task_table::Seat;
 
@@ -46,9 +47,10 @@ thread_local! {
     static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The pid of the running task, if it has an entry.
+/// The pid of the running task, if it has an entry. A thread that has polled no such task does not ask tokio, whose value of the thread
+/// registers a destructor at first.
 pub(in crate::process) fn pid_of_running() -> Option<Pid> {
-    let task = try_id()?;
+    let task = has_polled_others().then(try_id)??;
     with(task, |tasks| tasks.get(&task).map(|entry| entry.pid)).flatten()
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::thread;
 
 use nix::sys::signal::{Signal, kill};
@@ -76,16 +76,17 @@ fn a_socket_that_is_removed_is_opened_again() {
         fs::remove_dir_all(place.path("run/dyntrace")).unwrap();
         place.dyntrace(&["record", "-o", trace, "-p", &pid]).stderr(Stdio::piped()).spawn().unwrap()
     };
-    let mut is = |what| {
+    let mut is = |recording: &mut Child, what| {
         while !place.run(&["status", "-p", &pid]).out.contains(what) {
+            assert_eq!(recording.try_wait().unwrap(), None, "it goes on");
             firing.fire();
         }
         firing.fire();
     };
-    let first = record("first");
-    is("1 session");
-    let second = record("second");
-    is("2 sessions");
+    let mut first = record("first");
+    is(&mut first, "1 session");
+    let mut second = record("second");
+    is(&mut second, "2 sessions");
     for (recording, trace) in [(first, "first"), (second, "second")] {
         send(&recording, Signal::SIGINT);
         Ran::of(recording.wait_with_output().unwrap()).says(0, "");

@@ -76,11 +76,11 @@ pub fn images(core: &mut CoreFile, exe: &Path) -> Result<Vec<Image>, Error> {
 fn program(core: &CoreFile, maps: &[Mapping], exe: &Path) -> Option<(String, Option<u64>)> {
     let began = core.entry().and_then(|entry| {
         let map = maps.iter().find(|map| map.range.contains(&entry))?;
-        map.path.starts_with('/').then(|| (map.path.clone(), entry))
+        map.path.starts_with('/').then(|| ((*map.path).to_owned(), entry))
     });
     let named = |is: &dyn Fn(&Path) -> bool| {
-        let map = maps.iter().find(|map| map.path.starts_with('/') && is(Path::new(&map.path)))?;
-        Some(map.path.clone())
+        let map = maps.iter().find(|map| map.path.starts_with('/') && is(Path::new(&*map.path)))?;
+        Some((*map.path).to_owned())
     };
     // A program that a dynamic linker was told to run begins with the linker.
     let path = named(&|path| path == exe).or_else(|| {

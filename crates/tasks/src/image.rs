@@ -153,9 +153,9 @@ pub fn images(process: &Process, maps: &[Mapping]) -> Result<(Vec<Image>, Vec<St
     let mut images = vec![found.ok_or_else(|| Error::NotMapped { pid: process.pid(), path: program.clone() })?];
 
     let (mut notes, mut replaced) = (Vec::new(), Vec::new());
-    for map in maps.executables().into_iter().filter(|map| map.path != name) {
+    for map in maps.executables().into_iter().filter(|map| *map.path != *name) {
         let Some(header) = header(process, map, &maps) else { continue };
-        let path = Path::new(&map.path);
+        let path = Path::new(&*map.path);
         let opened = match mapped_file(process, map, &header, &opener, &room) {
             Ok(Some(opened)) => Ok(opened),
             Ok(None) => {

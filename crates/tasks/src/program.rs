@@ -1,6 +1,7 @@
 //! A program whose tasks are read: running, or in a core file.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::census::{Census, Counter, census};
 use crate::core_images;
@@ -152,7 +153,7 @@ impl Program {
     }
 
     /// Returns the mappings as they are now.
-    pub(crate) fn mappings(&self) -> Result<Vec<Mapping>, Error> {
+    pub(crate) fn mappings(&self) -> Result<Arc<Vec<Mapping>>, Error> {
         if let Some(process) = self.source.process().filter(|_| !self.is_same_program()) {
             return Err(Error::Ended { pid: process.pid() });
         }

@@ -42,7 +42,7 @@ impl Unseen {
             }
         };
         let foreign: Vec<bool> = program.vtables().iter().map(|vtable| !is_own(&vtable.name)).collect();
-        let table = table::read(pid, false).ok().flatten().map(|found| found.table);
+        let table = table::read(pid, false, None).ok().flatten().map(|found| found.table);
         let in_table: HashSet<u32> = table.iter().flat_map(|table| &table.tasks).map(|seen| seen.task.id).collect();
         let census = program.census(None).map_err(told)?;
         let tasks: Vec<_> = census.tasks.iter().filter(|task| task.owner != 0 && !task.state().complete).collect();

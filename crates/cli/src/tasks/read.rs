@@ -3,10 +3,12 @@
 use std::fmt;
 use std::path::Path;
 
+use anyhow::Result;
 use dyntrace_task_table::Seen;
 use dyntrace_tasks::error::Error;
 use dyntrace_tasks::listing::{Holder, Listing, Task};
 use dyntrace_tasks::memory::live::Process;
+use dyntrace_tasks::memory::maps::Mapping;
 use dyntrace_tasks::program::{Options, Program};
 use dyntrace_tasks::reading::{DebugInformation, Described};
 
@@ -140,7 +142,7 @@ impl Opened<'_, '_> {
     pub fn look(&self) -> Result<Look, Failure> {
         match self {
             Opened::Memory { program, described, is_stopped } => {
-                let table = || process(program).map_or(Ok(None), |pid| table::read(pid, *is_stopped));
+                let table = || of_program(program, |pid, maps| table::read(pid, *is_stopped, maps));
                 let (listing, table) = program.listing_beside(described, table).map_err(failure)?;
                 let mut look = Look { runs: process(program).is_some() && !is_stopped, ..Look::of_memory(listing) };
                 match table {
@@ -150,7 +152,7 @@ impl Opened<'_, '_> {
                 Ok(look)
             }
             Opened::Table(pid, note) => {
-                let (found, notes) = alone(table::read(*pid, false)?, *pid, note.as_deref())?;
+                let (found, notes) = alone(table::read(*pid, false, None)?, *pid, note.as_deref())?;
                 let listing = Listing { notes, ..Listing::default() };
                 let refused = note.as_ref().map(|_| REFUSED.to_owned());
                 Ok(Look { listing, refused, kept: Some(Kept::of(found, None)), ..Look::default() })
@@ -161,6 +163,17 @@ impl Opened<'_, '_> {
             }
         }
     }
+}
+
+/// Reads the table of a running program, by the mappings that were read last.
+pub fn of_program<T>(
+    program: &Program,
+    read: impl FnOnce(u32, Option<&[Mapping]>) -> Result<Option<T>>,
+) -> Result<Option<T>> {
+    program
+        .memory()
+        .process()
+        .map_or(Ok(None), |process| read(process.pid(), process.last_mappings().as_ref().map(|maps| &maps[..])))
 }
 
 /// The id of a running program.
@@ -182,7 +195,7 @@ pub fn open(target: &Target<'_>, options: Options, read: impl FnOnce(&Opened<'_,
     let is_stopped = options.stop;
     let program = match target {
         Target::Process(pid) => match Program::attach(*pid, options) {
-            Err(error) if may_have_table(&error) && matches!(table::read(*pid, false), Ok(Some(_))) => {
+            Err(error) if may_have_table(&error) && matches!(table::read(*pid, false, None), Ok(Some(_))) => {
                 let note = format!("these are the tasks of the program's table alone: {error}");
                 return read(&Opened::Table(*pid, Some(note)));
             }

@@ -11,7 +11,7 @@ use dyntrace_tasks::reading::{Described, Each};
 
 use super::groups::Groups;
 use super::ps::{Totals, drawn, foot, rows};
-use super::read::{Opened, REFUSED, alone, failure, process};
+use super::read::{Opened, REFUSED, alone, failure, of_program, process};
 use super::table::{self, Rows};
 use crate::exit::Failure;
 
@@ -31,7 +31,7 @@ pub fn text(opened: &Opened<'_, '_>) -> Result<(String, Answer), Failure> {
 
 /// The tasks of the table alone.
 fn of_table(pid: u32, note: Option<&str>) -> Result<(String, Coverage), Failure> {
-    let (found, mut notes) = alone(table::read_compact(pid, false)?, pid, note)?;
+    let (found, mut notes) = alone(table::read_compact(pid, false, None)?, pid, note)?;
     let kept = Rows::of(found, std::iter::empty());
     let mut groups = Groups::default();
     let counts = kept.others([0, 0], |seen| groups.add_row(seen, kept.times()));
@@ -78,7 +78,7 @@ fn of_memory(
     is_stopped: bool,
 ) -> Result<Option<(String, Coverage)>, Failure> {
     let read = |tasks: &[CensusTask]| {
-        let found = process(program).map_or(Ok(None), |pid| table::read_compact(pid, is_stopped));
+        let found = of_program(program, |pid, maps| table::read_compact(pid, is_stopped, maps));
         found.map(|found| found.map(|found| Rows::of(found, tasks.iter().map(|task| task.id))))
     };
     let add = |rows: &anyhow::Result<Option<Rows>>, part: &mut Part, task| {

@@ -49,7 +49,7 @@ pub fn stacks(present: &mut Present<'_>, heaps: &[&Mapping], cells: &[u64]) -> R
     let mut found = present.stacks();
     for heap in heaps {
         // The C library takes no stack from there.
-        if heap.path == "[heap]" {
+        if &*heap.path == "[heap]" {
             continue;
         }
         let first = cells.partition_point(|cell| *cell < heap.range.start);

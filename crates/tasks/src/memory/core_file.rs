@@ -47,7 +47,7 @@ pub struct CoreFile {
     /// The number of those in order.
     in_headers: usize,
     /// Where the first page of each mapped file is.
-    first_pages: HashMap<String, u64>,
+    first_pages: HashMap<Arc<str>, u64>,
     /// In order and apart from each other.
     parts: Vec<Part>,
     notes: Notes,
@@ -151,7 +151,7 @@ impl CoreFile {
         self.in_headers = self.segments.len();
         for file in &self.notes.files {
             if file.offset == 0 {
-                self.first_pages.entry(file.path.clone()).or_insert(file.range.start);
+                self.first_pages.entry(Arc::clone(&file.path)).or_insert(file.range.start);
             }
             if self.segment_of(file.range.start).is_none() && self.segment_of(file.range.end - 1).is_none() {
                 let mapping = self.notes.mapping(file.range.clone(), true, false, false);

@@ -1,6 +1,7 @@
 //! The notes of a core file: which files the program had mapped, where it began, and the stack pointers of its threads.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use object::LittleEndian;
 use object::elf::{
@@ -38,7 +39,7 @@ pub struct MappedFile {
     /// Where in its file it begins, in bytes.
     pub offset: u64,
     /// As the kernel wrote it.
-    pub path: String,
+    pub path: Arc<str>,
 }
 
 impl Notes {
@@ -63,9 +64,9 @@ impl Notes {
             after.checked_sub(1).map(|index| &self.files[index]).filter(|file| file.range.contains(&range.start));
         let (offset, inode, path) = match file {
             // The notes have no numbers of files.
-            Some(file) => (file.offset.saturating_add(range.start - file.range.start), 1, file.path.clone()),
-            None if self.main_stack.is_some_and(|main| range.contains(&main)) => (0, 0, "[stack]".to_owned()),
-            None => (0, 0, String::new()),
+            Some(file) => (file.offset.saturating_add(range.start - file.range.start), 1, Arc::clone(&file.path)),
+            None if self.main_stack.is_some_and(|main| range.contains(&main)) => (0, 0, "[stack]".into()),
+            None => (0, 0, Arc::default()),
         };
         // Memory that processes share is of a file, also without a name.
         Mapping { range, readable, writable, executable, shared: false, offset, device: (0, 0), inode, path }
@@ -108,7 +109,7 @@ fn files(bytes: &[u8]) -> Option<Vec<MappedFile>> {
     let mut names = names.split(|byte| *byte == 0);
     let mut files = Vec::new();
     for entry in entries.chunks_exact(24) {
-        let path = String::from_utf8_lossy(names.next()?).into_owned();
+        let path = String::from_utf8_lossy(names.next()?).into();
         let (start, end, offset) = (word_at(entry, 0)?, word_at(entry, 8)?, word_at(entry, 16)?);
         if start < end {
             files.push(MappedFile { range: start..end, offset: offset.checked_mul(page)?, path });

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::ops::Range;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use super::gaps::Gaps;
 use super::maps::{self, Mapping};
@@ -24,6 +24,15 @@ pub struct Process {
     started: u64,
     /// As of the last look at the mappings.
     gaps: RwLock<Gaps>,
+    read: RwLock<Option<(Stamp, Arc<Vec<Mapping>>)>>,
+}
+
+/// Counts that change with each page that the process begins to use: pages of its address space, those of its data, and page faults.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    pages: u64,
+    data: u64,
+    faults: u64,
 }
 
 impl Process {
@@ -35,7 +44,7 @@ impl Process {
     pub fn open(pid: u32) -> Result<Process, Error> {
         let missing = || if exists(pid) { Error::Hidden { pid } } else { Error::NoProcess { pid } };
         let started = status(pid).ok_or_else(missing)?.started;
-        Ok(Process { pid, started, gaps: RwLock::default() })
+        Ok(Process { pid, started, gaps: RwLock::default(), read: RwLock::default() })
     }
 
     /// Returns the process's id.
@@ -64,17 +73,43 @@ impl Process {
 
     /// Returns the mappings as they are now. Later reads leave out pages of them that only a server delivers.
     ///
+    /// The kernel takes 0.6 s to list a million of them: it is asked again only if the process may have got a page since.
+    ///
     /// # Errors
     ///
     /// If the process has ended, or the kernel refuses.
-    pub fn mappings(&self) -> Result<Vec<Mapping>, Error> {
+    pub fn mappings(&self) -> Result<Arc<Vec<Mapping>>, Error> {
+        let stamp = self.stamp();
+        if let Some((read, maps)) = &*self.read.read().unwrap_or_else(PoisonError::into_inner)
+            && stamp.as_ref() == Some(read)
+        {
+            self.check()?;
+            return Ok(Arc::clone(maps));
+        }
         let read = fs::read(self.proc("maps"));
         self.check()?;
         let refused = |source| Error::NotPermitted { pid: self.pid, what: "the mappings", source };
-        let maps = maps::parse(&read.map_err(refused)?);
+        let maps = Arc::new(maps::parse(&read.map_err(refused)?));
         let mut gaps = self.gaps.write().unwrap_or_else(PoisonError::into_inner);
         *gaps = Gaps::of(&self.proc(""), &maps, &gaps);
+        let mut kept = self.read.write().unwrap_or_else(PoisonError::into_inner);
+        *kept = stamp.map(|stamp| (stamp, Arc::clone(&maps)));
         Ok(maps)
+    }
+
+    /// Returns the mappings that were read last.
+    #[must_use]
+    pub fn last_mappings(&self) -> Option<Arc<Vec<Mapping>>> {
+        let read = self.read.read().unwrap_or_else(PoisonError::into_inner);
+        read.as_ref().map(|(_, maps)| Arc::clone(maps))
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        let faults = status(self.pid)?.faults;
+        let sizes = fs::read_to_string(self.proc("statm")).ok()?;
+        let mut sizes = sizes.split_whitespace().map(str::parse);
+        // Between them stand the resident pages, the shared ones, the program's code and libraries.
+        Some(Stamp { pages: sizes.next()?.ok()?, data: sizes.nth(4)?.ok()?, faults })
     }
 
     /// Returns the number of mappings of which pages were left out.
@@ -210,6 +245,8 @@ pub(super) struct Status {
     pub(super) state: u8,
     /// In ticks since boot.
     pub(super) started: u64,
+    /// Page faults of all threads.
+    faults: u64,
 }
 
 fn status(pid: u32) -> Option<Status> {
@@ -222,9 +259,11 @@ pub(super) fn parse_status(stat: &[u8]) -> Option<Status> {
     let name_end = stat.iter().rposition(|byte| *byte == b')')?;
     let mut fields = stat[name_end + 1..].split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
     let state = *fields.next()?.first()?;
-    // Fields 4 to 21 stand between the state and the start time.
-    let started = str::from_utf8(fields.nth(18)?).ok()?.parse().ok()?;
-    Some(Status { state, started })
+    let number = |field: &[u8]| str::from_utf8(field).ok()?.parse::<u64>().ok();
+    // The state is field 3. Faults are fields 10 and 12: each is followed by that of children. The start time is field 22.
+    let faults = [number(fields.nth(6)?)?, number(fields.nth(1)?)?];
+    let started = number(fields.nth(9)?)?;
+    Some(Status { state, started, faults: faults[0].wrapping_add(faults[1]) })
 }
 
 #[cfg(test)]
@@ -238,7 +277,7 @@ mod tests {
     #[test]
     fn a_name_with_parentheses_hides_no_field() {
         let stat = b"7 (a ) R (b) S 1 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 1 2\n";
-        assert_eq!(parse_status(stat), Some(Status { state: b'S', started: 4711 }));
+        assert_eq!(parse_status(stat), Some(Status { state: b'S', started: 4711, faults: 4 }));
         assert_eq!(parse_status(b"7 (a) S 1"), None);
         assert_eq!(parse_status(b""), None);
     }
@@ -264,6 +303,29 @@ mod tests {
         assert!(own().check().is_ok());
         let later = Process { started: 0, ..own() };
         assert!(matches!(later.check(), Err(Error::Ended { .. })));
+    }
+
+    #[test]
+    fn mappings_are_read_again_when_there_is_a_new_page() {
+        let sleeper = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let process = Process::open(sleeper.id()).unwrap();
+        let read = || Arc::as_ptr(&process.mappings().unwrap());
+        // It may still be starting.
+        while read() != read() {}
+        let known = process.last_mappings().unwrap();
+        assert_eq!(read(), Arc::as_ptr(&known));
+        let own = own();
+        let before = own.mappings().unwrap();
+        let page = memmap2::MmapMut::map_anon(1 << 20).unwrap();
+        let start = page.as_ptr().addr() as u64;
+        let maps = own.mappings().unwrap();
+        assert!(maps.iter().any(|map| map.range.contains(&start)) && !Arc::ptr_eq(&before, &maps));
+        end(sleeper);
+    }
+
+    fn end(mut child: std::process::Child) {
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 
     #[test]

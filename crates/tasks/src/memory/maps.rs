@@ -1,6 +1,7 @@
 //! The mappings of a process: /proc/PID/maps.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +22,8 @@ pub struct Mapping {
     pub device: (u32, u32),
     /// The number of its file, 0 without one.
     pub inode: u64,
-    /// Its file, `[heap]` and the like, or empty. The kernel writes a newline as `\012`.
-    pub path: String,
+    /// Its file, `[heap]` and the like, or empty. The kernel writes a newline as `\012`. Neighbours share it.
+    pub path: Arc<str>,
 }
 
 impl Mapping {
@@ -30,7 +31,7 @@ impl Mapping {
     #[must_use]
     pub fn is_heap(&self) -> bool {
         let anonymous =
-            self.inode == 0 && (self.path.is_empty() || self.path == "[heap]" || self.path.starts_with("[anon"));
+            self.inode == 0 && (self.path.is_empty() || &*self.path == "[heap]" || self.path.starts_with("[anon"));
         // MAP_HUGETLB memory has a file by this name.
         let huge = self.path.starts_with("/anon_hugepage");
         self.readable && self.writable && !self.shared && (anonymous || huge)
@@ -72,7 +73,7 @@ impl<'m> ByFile<'m> {
     #[must_use]
     pub fn inode(&self, path: &str) -> Option<u64> {
         let first = self.0.partition_point(|map| *map.path < *path);
-        self.0.get(first).filter(|map| map.path == path).map(|map| map.inode)
+        self.0.get(first).filter(|map| *map.path == *path).map(|map| map.inode)
     }
 
     /// Returns the mapping of this part of a file at the lowest address.
@@ -91,11 +92,12 @@ fn part(map: &Mapping) -> Part<'_> {
 /// Parses /proc/PID/maps. Skips lines that it does not understand.
 #[must_use]
 pub fn parse(maps: &[u8]) -> Vec<Mapping> {
-    String::from_utf8_lossy(maps).lines().filter_map(line).collect()
+    let mut path = Arc::default();
+    String::from_utf8_lossy(maps).lines().filter_map(|one| line(one, &mut path)).collect()
 }
 
-/// `START-END rwxp OFFSET DEVICE INODE   PATH`
-fn line(line: &str) -> Option<Mapping> {
+/// `START-END rwxp OFFSET DEVICE INODE   PATH`. `last` is the path of the line before, and then of this one.
+fn line(line: &str, last: &mut Arc<str>) -> Option<Mapping> {
     let mut rest = line;
     let mut field = || {
         let (field, after) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -109,6 +111,10 @@ fn line(line: &str) -> Option<Mapping> {
     let (major, minor) = field().split_once(':')?;
     let device = (u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?);
     let inode = field().parse().ok()?;
+    let path = rest.trim_start_matches(' ');
+    if **last != *path {
+        *last = path.into();
+    }
     (range.start < range.end).then(|| Mapping {
         range,
         readable: read == b'r',
@@ -118,7 +124,7 @@ fn line(line: &str) -> Option<Mapping> {
         offset,
         device,
         inode,
-        path: rest.trim_start_matches(' ').to_owned(),
+        path: Arc::clone(last),
     })
 }
 
@@ -147,7 +153,7 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsysca
     fn parses_what_the_kernel_writes() {
         let maps = parse(MAPS.as_bytes());
         assert_eq!(maps.len(), 7);
-        assert_eq!(maps[0].path, "/opt/a b/program (deleted)");
+        assert_eq!(&*maps[0].path, "/opt/a b/program (deleted)");
         assert_eq!((maps[0].offset, maps[0].inode, maps[0].executable), (0x2000, 1234, true));
         assert_eq!(maps[0].device, (0xfe, 1));
         let heaps: Vec<u64> = maps.iter().filter(|map| map.is_heap()).map(|map| map.range.start).collect();
@@ -161,7 +167,7 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsysca
             executable: number.is_multiple_of(2),
             offset: number / 4 * 4096,
             inode: 1 + number % 2,
-            path: format!("/lib/{}", number % 4),
+            path: format!("/lib/{}", number % 4).into(),
             ..parse(MAPS.as_bytes())[0].clone()
         };
         // A search that looked through all of them for each would take hours.

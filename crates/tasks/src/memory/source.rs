@@ -1,6 +1,7 @@
 //! Where a program's memory is: in a running process, or in a core file.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::core_file::CoreFile;
 use super::live::Process;
@@ -43,10 +44,10 @@ impl Source {
     /// # Errors
     ///
     /// If the process has ended, or the kernel refuses.
-    pub fn mappings(&self) -> Result<Vec<Mapping>, Error> {
+    pub fn mappings(&self) -> Result<Arc<Vec<Mapping>>, Error> {
         match self {
             Source::Process(process) => process.mappings(),
-            Source::Core(core) => Ok(core.mappings()),
+            Source::Core(core) => Ok(Arc::new(core.mappings())),
         }
     }
 

@@ -45,7 +45,7 @@ impl<'a> Module<'a> {
     /// The kernel's functions, of which `bytes` is the whole file as it is mapped.
     pub(super) fn of_kernel(mapping: &Mapping, bytes: &'a [u8]) -> Option<Module<'a>> {
         let code = 0..mapping.range.end - mapping.range.start;
-        Module::read(None, mapping.path.clone(), mapping.range.start, &[code], bytes)
+        Module::read(None, (*mapping.path).to_owned(), mapping.range.start, &[code], bytes)
     }
 
     fn read(image: Option<usize>, name: String, bias: u64, code: &[Range<u64>], bytes: &'a [u8]) -> Option<Module<'a>> {
@@ -84,7 +84,7 @@ impl<'a> Module<'a> {
 
 /// Reads the mapping of the kernel's functions, if there is one.
 pub(super) fn kernels<'m>(memory: &dyn Memory, maps: &'m [Mapping]) -> Option<(&'m Mapping, Vec<u8>)> {
-    let mapping = maps.iter().find(|map| map.path == "[vdso]")?;
+    let mapping = maps.iter().find(|map| &*map.path == "[vdso]")?;
     let length = mapping.range.end - mapping.range.start;
     let mut bytes = vec![0; usize::try_from(length.min(KERNELS)).ok()?];
     memory.read(mapping.range.start, &mut bytes).ok()?;

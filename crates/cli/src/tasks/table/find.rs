@@ -37,13 +37,13 @@ impl Source for OfStopped {
     }
 }
 
-/// Reads the table of process `pid`, whose threads may be stopped. `None` if it keeps none.
+/// Reads the table of process `pid`, whose threads may be stopped, and whose mappings may be known. `None` if it keeps none.
 ///
 /// # Errors
 ///
 /// It keeps one that cannot be read.
-pub fn read(pid: u32, is_stopped: bool) -> Result<Option<Found>> {
-    read_as(pid, is_stopped, |source| Table::read(source), |table| table)
+pub fn read(pid: u32, is_stopped: bool, maps: Option<&[Mapping]>) -> Result<Option<Found>> {
+    read_as(pid, is_stopped, maps, |source| Table::read(source), |table| table)
 }
 
 /// The same in little memory.
@@ -51,24 +51,32 @@ pub fn read(pid: u32, is_stopped: bool) -> Result<Option<Found>> {
 /// # Errors
 ///
 /// As [`read`].
-pub fn read_compact(pid: u32, is_stopped: bool) -> Result<Option<Found<Compact>>> {
-    read_as(pid, is_stopped, |source| Compact::read(source), |compact| &compact.table)
+pub fn read_compact(pid: u32, is_stopped: bool, maps: Option<&[Mapping]>) -> Result<Option<Found<Compact>>> {
+    read_as(pid, is_stopped, maps, |source| Compact::read(source), |compact| &compact.table)
 }
 
 fn read_as<T>(
     pid: u32,
     is_stopped: bool,
+    maps: Option<&[Mapping]>,
     read: impl FnOnce(&dyn Source) -> Result<T, Error>,
     table: impl FnOnce(&T) -> &Table,
 ) -> Result<Option<Found<T>>> {
     // A process whose mappings are not shown has no table for this user, and the reader of its memory tells why.
-    let (Ok(maps), Ok(number)) = (fs::read(format!("/proc/{pid}/maps")), own_number(pid)) else { return Ok(None) };
-    // Of a million mappings, few are parsed.
-    let endings = ["", REMOVED].map(|removed| format!("/{number}.tasks{removed}"));
-    let lines =
-        maps.split(|byte| *byte == b'\n').filter(|line| endings.iter().any(|end| line.ends_with(end.as_bytes())));
-    let maps: Vec<Mapping> = lines.flat_map(maps::parse).collect();
-    let Some((mapping, path)) = mapped(&maps, number) else { return Ok(None) };
+    let Ok(number) = own_number(pid) else { return Ok(None) };
+    let read_now;
+    let maps = match maps {
+        Some(maps) => maps,
+        None => {
+            let Ok(maps) = fs::read(format!("/proc/{pid}/maps")) else { return Ok(None) };
+            // Of a million mappings, few are parsed.
+            let endings = ["", REMOVED].map(|removed| format!("/{number}.tasks{removed}"));
+            let is_table = |line: &&[u8]| endings.iter().any(|end| line.ends_with(end.as_bytes()));
+            read_now = maps.split(|byte| *byte == b'\n').filter(is_table).flat_map(maps::parse).collect::<Vec<_>>();
+            &read_now
+        }
+    };
+    let Some((mapping, path)) = mapped(maps, number) else { return Ok(None) };
     let shown = escape::path(path);
     let read = || {
         let file = open(pid, mapping, path)?;
@@ -145,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_process_without_a_table_has_none() {
-        assert!(read(std::process::id(), false).unwrap().is_none());
-        assert!(read(u32::MAX, false).unwrap().is_none());
+        assert!(read(std::process::id(), false, None).unwrap().is_none());
+        assert!(read(u32::MAX, false, None).unwrap().is_none());
     }
 }

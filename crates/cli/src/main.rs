@@ -8,6 +8,8 @@ mod stdout;
 #[cfg(all(test, target_os = "linux"))]
 mod book;
 mod caller;
+#[cfg(target_os = "linux")]
+mod calls;
 mod clocks;
 #[cfg(target_os = "linux")]
 mod code;
@@ -26,6 +28,9 @@ mod external;
 mod figures;
 #[cfg(target_os = "linux")]
 mod filter;
+#[cfg(all(test, target_os = "linux"))]
+#[path = "../../tasks/src/filtered.rs"]
+mod filtered;
 mod list;
 mod losses;
 #[cfg(target_os = "linux")]

@@ -6,8 +6,11 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
+use std::{thread, time::Duration};
 
 use anyhow::{Context as _, Result, bail};
+use dyntrace_folders::living_thread;
 
 use crate::elf::Object;
 
@@ -37,13 +40,16 @@ impl Loaded {
 
 /// The files with code of process `pid`, its program first.
 pub fn loaded(pid: u32) -> Result<Vec<Loaded>> {
-    let file = format!("/proc/{pid}/maps");
+    let thread = living_thread(pid)
+        .with_context(|| format!("process {pid} has ended, and its parent has not yet waited for it (a zombie)"))?;
+    let file = format!("/proc/{thread}/maps");
     let maps = fs::read(&file).map_err(|error| explain(pid, &file, error))?;
-    let program = fs::read_link(format!("/proc/{pid}/exe")).with_context(|| format!("cannot read /proc/{pid}/exe"))?;
-    let mut files = first_of_each(pid, &maps);
+    let link = format!("/proc/{thread}/exe");
+    let program = fs::read_link(&link).with_context(|| format!("cannot read {link}"))?;
+    let mut files = first_of_each(thread, &maps);
     // Readable for its user, too, when it was rebuilt or removed.
     for file in files.iter_mut().filter(|file| file.path == program) {
-        file.readable = format!("/proc/{pid}/exe").into();
+        file.readable = PathBuf::from(&link);
     }
     files.sort_by_key(|file| file.path != program);
     if files.is_empty() {
@@ -137,6 +143,41 @@ fn with_newlines(mut path: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Calls `then` when process `pid` has ended, in a thread of its own.
+#[cfg(target_os = "linux")]
+pub fn when_ended(pid: u32, then: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    use dyntrace_tasks::memory::live::Process;
+    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::io::Errno;
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+    /// Between two looks at a process without a descriptor.
+    const PAUSE: Duration = Duration::from_millis(100);
+
+    let number = pid.try_into().ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
+    let wait: Box<dyn FnOnce() + Send> = match pidfd_open(number, PidfdFlags::empty()) {
+        Ok(process) => {
+            Box::new(move || while let Err(Errno::INTR) = poll(&mut [PollFd::new(&process, PollFlags::IN)], None) {})
+        }
+        // Linux before 5.3, or a filter.
+        Err(Errno::NOSYS | Errno::PERM) => {
+            let process = Process::open(pid);
+            Box::new(move || {
+                while process.as_ref().is_ok_and(|process| process.check().is_ok()) {
+                    thread::sleep(PAUSE);
+                }
+            })
+        }
+        Err(Errno::SRCH) => Box::new(|| ()),
+        Err(error) => return Err(error.into()),
+    };
+    thread::spawn(|| {
+        wait();
+        then();
+    });
+    Ok(())
+}
+
 /// The number of process `pid` in its own pid namespace.
 pub fn own_number(pid: u32) -> io::Result<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
@@ -144,9 +185,9 @@ pub fn own_number(pid: u32) -> io::Result<u32> {
     Ok(number.and_then(|number| number.parse().ok()).unwrap_or(pid))
 }
 
-/// A mask of bits in /proc/self/status; `None` if it is not there.
+/// A mask of bits in /proc/thread-self/status; `None` if it is not there.
 pub fn own_mask(name: &str) -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let status = fs::read_to_string("/proc/thread-self/status").ok()?;
     let mask = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     u64::from_str_radix(mask.trim(), 16).ok()
 }
@@ -193,6 +234,38 @@ mod tests {
         let object = Object::read(&files[0].readable).unwrap();
         assert!(files[0].moved_by(&object).is_some());
         assert!(files.len() > 1, "the C library is loaded as well");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_end_of_a_process_is_told_without_a_descriptor_of_it() {
+        let ends = || {
+            let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+            let (sender, ended) = std::sync::mpsc::channel();
+            when_ended(child.id(), move || sender.send(()).unwrap()).unwrap();
+            assert!(ended.try_recv().is_err());
+            child.kill().unwrap();
+            ended.recv().unwrap();
+            child.wait().unwrap();
+        };
+        ends();
+        let refused = || match crate::filtered::refuse(&[nix::libc::SYS_pidfd_open], nix::libc::ENOSYS) {
+            Ok(()) => ends(),
+            Err(error) => println!("left out: calls cannot be filtered here: {error}"),
+        };
+        thread::spawn(refused).join().unwrap();
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_zombie_is_named_as_one() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        while living_thread(child.id()).is_some() {
+            thread::yield_now();
+        }
+        let error = loaded(child.id()).unwrap_err().to_string();
+        assert!(error.contains("zombie"), "{error}");
+        child.wait().unwrap();
     }
 
     #[test]

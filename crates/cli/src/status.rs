@@ -65,7 +65,7 @@ fn all() -> Result<Vec<(u32, Vec<Record>)>, Failure> {
         match ask(pid) {
             Ok(records) => answers.push((pid, records)),
             // It has ended.
-            Err(ControlError::NoProcess(_) | ControlError::NoControl(_)) => {}
+            Err(ControlError::NoProcess(_) | ControlError::Zombie(_) | ControlError::NoControl(_)) => {}
             Err(error) => say!("dyntrace: {error}"),
         }
     }

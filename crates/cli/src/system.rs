@@ -35,12 +35,25 @@ pub fn forbids(kind: Kind) -> Option<String> {
     let capabilities = process::own_mask("CapEff")?;
     let has = |number: u32| capabilities & (1 << number) != 0;
     if has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_PERFMON)) {
-        None
+        refused()
     } else if is_root {
         Some("this root has neither CAP_SYS_ADMIN nor CAP_BPF and CAP_PERFMON: run it outside the container, or start the container with --privileged".to_owned())
     } else {
         Some("tracing needs root, or CAP_BPF and CAP_PERFMON: use sudo".to_owned())
     }
+}
+
+/// Why the kernel refuses a system call by which bpftrace and DTrace attach.
+#[cfg(target_os = "linux")]
+fn refused() -> Option<String> {
+    use crate::calls::Call;
+
+    [Call::Bpf, Call::PerfEventOpen].into_iter().find_map(Call::refused)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn refused() -> Option<String> {
+    None
 }
 
 #[cfg(not(target_vendor = "apple"))]

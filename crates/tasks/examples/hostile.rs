@@ -1,6 +1,7 @@
 //! A tokio program with three tasks, whose memory is full of forged cells and whose heap is huge, for the tests of this crate.
 //!
-//! Prints `task NAME HEADER` lines, then `ready`; ends when its standard input does. Its argument is the number of forged cells.
+//! Prints `task NAME HEADER` lines, then `ready`; ends when its standard input does. Its argument is the number of forged cells; with a
+//! second one, its first thread ends before the tasks begin.
 
 use std::fs::File;
 use std::future::poll_fn;
@@ -34,7 +35,7 @@ async fn sleeps(name: &'static str, tell: Sender<u64>) {
 }
 
 fn word(address: u64) -> u64 {
-    static MEMORY: LazyLock<File> = LazyLock::new(|| File::open("/proc/self/mem").expect("own memory"));
+    static MEMORY: LazyLock<File> = LazyLock::new(|| File::open("/proc/thread-self/mem").expect("own memory"));
     let mut bytes = [0; 8];
     MEMORY.read_exact_at(&mut bytes, address).expect("own memory");
     u64::from_le_bytes(bytes)
@@ -60,6 +61,18 @@ fn forge(header: u64, count: u64) -> Vec<Cell> {
 }
 
 fn main() {
+    if std::env::args().len() > 2 {
+        std::thread::spawn(|| {
+            run();
+            std::process::exit(0);
+        });
+        // SAFETY: ends this thread, which has nothing that others use.
+        unsafe { libc::syscall(libc::SYS_exit, 0) };
+    }
+    run();
+}
+
+fn run() {
     let count = std::env::args().nth(1).and_then(|word| word.parse().ok()).expect("the number of forged cells");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.expect("a runtime");

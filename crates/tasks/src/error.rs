@@ -20,6 +20,14 @@ pub enum Error {
         /// The id asked for.
         pid: u32,
     },
+    /// The process has ended, and its number is still taken.
+    #[error(
+        "cannot read process {pid}: it has ended, and its parent has not yet waited for it (a zombie); start the program again and give its new id"
+    )]
+    Zombie {
+        /// The id asked for.
+        pid: u32,
+    },
     /// The kernel refuses to show the process.
     #[error("cannot read {what} of process {pid}: {source}; {}", way())]
     NotPermitted {

@@ -26,6 +26,8 @@ pub mod coverage;
 pub mod debug_file;
 pub mod dwarf;
 pub mod error;
+#[cfg(test)]
+mod filtered;
 pub mod future;
 #[doc(hidden)]
 pub mod hostile;

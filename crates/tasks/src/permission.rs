@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use rustix::io::Errno;
-use rustix::process::{Pid, geteuid, test_kill_process};
+pub use dyntrace_folders::exists;
+use rustix::process::geteuid;
 
 /// Bits of a capability mask.
 const CAP_SYS_PTRACE: u32 = 19;
@@ -28,13 +28,6 @@ pub fn way() -> String {
 /// The same for files by `/proc/PID/map_files`.
 pub fn way_to_mapped_files() -> &'static str {
     Rights::own().way_to_mapped_files()
-}
-
-/// Whether there is a process of this number, also one that /proc hides.
-#[must_use]
-pub fn exists(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    pid.is_some_and(|pid| !matches!(test_kill_process(pid), Err(Errno::SRCH)))
 }
 
 impl Rights {

@@ -47,7 +47,7 @@ impl Program {
     pub fn attach(pid: u32, options: Options) -> Result<Program, Error> {
         let process = Process::open(pid)?;
         let (images, notes) = images(&process, &process.mappings()?)?;
-        may_read(&process, &images[0])?;
+        process.may_read()?;
         Program::of(Source::Process(process), images, options, notes)
     }
 
@@ -123,7 +123,7 @@ impl Program {
     /// # Errors
     ///
     /// If the program cannot be stopped.
-    pub fn stop(&self) -> Result<Option<Stopped>, Error> {
+    pub fn stop(&self) -> Result<Option<Stopped<'_>>, Error> {
         let process = self.source.process().filter(|_| self.options.stop);
         process.map(Stopped::new).transpose()
     }
@@ -167,17 +167,5 @@ impl Program {
             self.source.word(vtable.address) == Ok(poll)
         };
         self.vtables.iter().any(stands)
-    }
-}
-
-/// Reads a byte, so that the kernel's refusal is reported as such.
-fn may_read(process: &Process, program: &Image) -> Result<(), Error> {
-    let Some(text) = program.text.first() else { return Ok(()) };
-    match process.read_some(program.bias.wrapping_add(text.start), &mut [0]) {
-        Err(source) if source.raw_os_error() != Some(libc::EFAULT) => {
-            process.check()?;
-            Err(Error::NotPermitted { pid: process.pid(), what: "the memory", source })
-        }
-        _ => Ok(()),
     }
 }

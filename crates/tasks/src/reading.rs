@@ -201,7 +201,7 @@ impl Program {
             described,
             tasks: &tasks,
             ids: &|address| ids.get(address),
-            descriptors: self.memory().process().map(|process| Descriptors::of(process.pid())),
+            descriptors: self.memory().process().map(|process| Descriptors::of(process.thread())),
         };
         let parts = cores::on_parts(&tasks, BATCH, |begin, part| {
             let mut answer = F::default();

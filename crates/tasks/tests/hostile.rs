@@ -71,6 +71,30 @@ fn garbage_for_debug_information_hides_no_task() {
 }
 
 #[test]
+fn a_program_whose_first_thread_has_ended_is_read() {
+    let program = Program::run_with("hostile", &["0", "headless"]);
+    while dyntrace_folders::living_thread(program.pid()) == Some(program.pid()) {
+        std::thread::yield_now();
+    }
+    let listing = listing(program.pid(), None).unwrap();
+    assert_eq!(live(&listing), real(&program));
+    assert!(listing.tasks.iter().all(|task| matches!(task.chain, Chain::Read { .. })));
+}
+
+#[test]
+fn a_zombie_is_named_as_one() {
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    let error = loop {
+        match Attached::attach(child.id(), Options::default()).unwrap_err() {
+            error @ Error::Zombie { .. } => break error.to_string(),
+            _ => std::thread::yield_now(),
+        }
+    };
+    assert!(error.contains("zombie"), "{error}");
+    child.wait().unwrap();
+}
+
+#[test]
 fn without_permission_there_is_a_way_out() {
     use rustix::thread::{Uid, set_thread_res_uid};
 
@@ -109,6 +133,6 @@ fn a_program_that_ends_meanwhile_is_an_error() {
             }
         };
         ends.join().unwrap();
-        assert!(matches!(error, Error::Ended { .. } | Error::NoProcess { .. }), "{error}");
+        assert!(matches!(error, Error::Ended { .. } | Error::NoProcess { .. } | Error::Zombie { .. }), "{error}");
     }
 }

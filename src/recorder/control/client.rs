@@ -10,9 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use dyntrace_folders::{exists, living_thread};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, geteuid, test_kill_process};
+use rustix::process::geteuid;
 
 use super::directory::{Directory, variable};
 use super::error::ControlError;
@@ -277,6 +278,8 @@ impl Process {
             .map_err(missing)?;
         let doing =
             format!("read the environment of process {pid}, which takes its user or the capability CAP_SYS_PTRACE");
+        let thread = living_thread(pid).ok_or(ControlError::Zombie(pid))?;
+        let proc = PathBuf::from(format!("/proc/{thread}"));
         let environment = fs::read(proc.join("environ")).map_err(ControlError::system(doing))?;
         Ok(Process { pid, uid, own_number, environment, root: proc.join("root") })
     }
@@ -342,12 +345,6 @@ fn own_number(status: &str) -> Option<u32> {
 
 fn effective_user(status: &str) -> Option<u32> {
     status.lines().find_map(|line| line.strip_prefix("Uid:"))?.split_whitespace().nth(1)?.parse().ok()
-}
-
-/// Whether there is a process of this number, also one that /proc hides.
-fn exists(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    pid.is_some_and(|pid| !matches!(test_kill_process(pid), Err(Errno::SRCH)))
 }
 
 #[cfg(test)]

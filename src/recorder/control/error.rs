@@ -43,6 +43,9 @@ pub enum ControlError {
     /// The process exists, but /proc does not show it to this user.
     #[error("/proc hides process {0} from this user (mount option hidepid): run as root or as the user of the process")]
     Hidden(u32),
+    /// The process has ended, and its number is still taken.
+    #[error("process {0} has ended, and its parent has not yet waited for it (a zombie)")]
+    Zombie(u32),
     /// Another process serves the process's control socket.
     #[error("the control socket of process {pid} is served by process {by} of user {uid}: do not trust it")]
     Impostor {

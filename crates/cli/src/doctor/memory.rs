@@ -1,26 +1,28 @@
 //! Checks whether this user may read a process's memory, as a debugger may.
 
-use std::fs::File;
-use std::io;
+use dyntrace_tasks::error::Error;
+use dyntrace_tasks::memory::live::Process;
 
 use super::finding::Finding;
 
 const TOPIC: &str = "memory";
 
 pub fn check(pid: u32) -> Finding {
-    // The kernel checks the permission when the file is opened.
-    finding(pid, File::open(format!("/proc/{pid}/mem")).map(drop))
+    finding(pid, Process::open(pid).and_then(|process| process.may_read()))
 }
 
-fn finding(pid: u32, opened: io::Result<()>) -> Finding {
+fn finding(pid: u32, read: Result<(), Error>) -> Finding {
     const COMMANDS: &str = "dyntrace ps, tree, why, threads and polls";
-    match opened {
+    match read {
         Ok(()) => Finding::ok(TOPIC, format!("this user may read the memory of process {pid}, as {COMMANDS} do")),
         Err(error) => {
-            let text = format!("{COMMANDS} cannot read the memory of process {pid}: {error}");
-            match error.kind() {
-                io::ErrorKind::PermissionDenied => Finding::warn(TOPIC, text, dyntrace_tasks::permission::way()),
-                _ => Finding::unknown(TOPIC, text, "see whether the process still runs"),
+            let error = error.to_string();
+            match error.rsplit_once("; ") {
+                Some((what, remedy)) => Finding::warn(TOPIC, format!("{COMMANDS} do not work: {what}"), remedy),
+                None => {
+                    let text = format!("{COMMANDS} cannot read the memory of process {pid}: {error}");
+                    Finding::unknown(TOPIC, text, "see whether the process still runs")
+                }
             }
         }
     }
@@ -28,15 +30,23 @@ fn finding(pid: u32, opened: io::Result<()>) -> Finding {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
     use crate::doctor::finding::Status;
+    use crate::filtered::refuse;
 
     #[test]
     fn a_refusal_has_a_way_out() {
-        assert_eq!(check(std::process::id()).status, Status::Ok);
-        let refused = finding(7, Err(io::ErrorKind::PermissionDenied.into()));
+        let own = || check(std::process::id()).status;
+        assert_eq!(own(), Status::Ok);
+        // The commands have another way.
+        let filtered = move || refuse(&[nix::libc::SYS_process_vm_readv], nix::libc::EPERM).map(|()| own());
+        assert!(!matches!(std::thread::spawn(filtered).join().unwrap(), Ok(Status::Warn | Status::Fail)));
+        let source = io::ErrorKind::PermissionDenied.into();
+        let refused = finding(7, Err(Error::NotPermitted { pid: 7, what: "the memory", source }));
         assert_eq!(refused.status, Status::Warn);
-        assert_eq!(finding(7, Err(io::ErrorKind::NotFound.into())).status, Status::Unknown);
+        assert_eq!(finding(7, Err(Error::Ended { pid: 7 })).status, Status::Unknown);
         assert_eq!(refused.remedy.unwrap().contains("run as root"), !nix::unistd::geteuid().is_root());
     }
 }

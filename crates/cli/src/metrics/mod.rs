@@ -11,15 +11,14 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use dyntrace::recorder::control::Connection;
 use dyntrace::recorder::control::protocol::Request;
 use dyntrace_metrics::Figures;
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::escape;
 use crate::exit::{Failure, Outcome};
+use crate::process::when_ended;
 use crate::record::process::{connect, refusal};
 use crate::signals::Interrupts;
 use crate::stdout;
@@ -100,7 +99,8 @@ enum End {
 /// Serves the metrics of the process until a signal arrives or the process ends.
 fn listen(pid: u32, address: SocketAddr) -> anyhow::Result<()> {
     let (sender, ends) = mpsc::channel();
-    watch(pid, sender.clone())?;
+    let process = sender.clone();
+    when_ended(pid, move || drop(process.send(End::Process))).with_context(|| format!("cannot watch process {pid}"))?;
     let interrupts = Interrupts::receive(LAST)?;
     thread::spawn(move || interrupts.wait_long().is_some_and(|_| sender.send(End::Interrupt).is_ok()));
     let listener = TcpListener::bind(address)
@@ -115,17 +115,5 @@ fn listen(pid: u32, address: SocketAddr) -> anyhow::Result<()> {
     if let Ok(End::Process) = ends.recv() {
         say!("process {pid} has ended");
     }
-    Ok(())
-}
-
-/// Tells the end of the process, in a thread of its own.
-fn watch(pid: u32, ends: mpsc::Sender<End>) -> anyhow::Result<()> {
-    let doing = || format!("cannot watch process {pid}");
-    let raw = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or_else(|| anyhow!("there is no process {pid}"))?;
-    let process = pidfd_open(raw, PidfdFlags::empty()).with_context(doing)?;
-    thread::spawn(move || {
-        while poll(&mut [PollFd::new(&process, PollFlags::IN)], None).is_err() {}
-        let _ = ends.send(End::Process);
-    });
     Ok(())
 }

@@ -11,6 +11,7 @@ use anyhow::{Context as _, anyhow};
 use dyntrace::__traced::SITE_MARK;
 use dyntrace::recorder::CONTROL_REQUESTED;
 use dyntrace::recorder::control::{Connection, ControlError};
+use dyntrace_folders::living_thread;
 use dyntrace_tasks::permission::way;
 
 use crate::elf::{Note, Object};
@@ -73,7 +74,8 @@ impl Door {
     /// Finds the places. Fails if the process has none, or this user may not write there.
     pub fn find(pid: u32) -> Result<Door, Failure> {
         // First: if the process executes another program meanwhile, this remains the memory of the one before.
-        let memory = OpenOptions::new().read(true).write(true).open(format!("/proc/{pid}/mem"));
+        let thread = living_thread(pid).unwrap_or(pid);
+        let memory = OpenOptions::new().read(true).write(true).open(format!("/proc/{thread}/mem"));
         let places = Places::find(pid)?;
         if places.asked.is_empty() || (places.halves.is_empty() && places.sites.is_empty()) {
             return Err(Failure::new(exit::NO_PROBES, ControlError::NoControl(pid)));

@@ -92,7 +92,10 @@ pub fn ask(connection: &mut Connection, request: &Request, limit: Duration) -> R
 /// The failure if a process cannot be reached or refuses a request.
 pub fn refusal(error: ControlError) -> Failure {
     let status = match error {
-        ControlError::NoControl(_) | ControlError::NoProcess(_) | ControlError::Namesake { .. } => exit::NO_PROBES,
+        ControlError::NoControl(_)
+        | ControlError::NoProcess(_)
+        | ControlError::Namesake { .. }
+        | ControlError::Zombie(_) => exit::NO_PROBES,
         _ => 1,
     };
     Failure::new(status, error)

@@ -233,7 +233,7 @@ pub fn alone<T>(found: Option<Found<T>>, pid: u32, note: Option<&str>) -> Result
 
 pub fn failure(error: Error) -> Failure {
     let status = match error {
-        Error::NoProcess { .. } | Error::NoVtables { .. } => exit::NO_PROBES,
+        Error::NoProcess { .. } | Error::Zombie { .. } | Error::NoVtables { .. } => exit::NO_PROBES,
         Error::CoreLacksMemory { .. } => exit::UNKNOWN,
         _ => 1,
     };

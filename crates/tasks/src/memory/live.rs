@@ -1,15 +1,19 @@
 //! The memory of a running process, read without stopping it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
+
+use dyntrace_folders::{exists, living_thread};
 
 use super::gaps::Gaps;
 use super::maps::{self, Mapping};
 use super::{Memory, Piece, Unreadable};
 use crate::error::Error;
-use crate::permission::exists;
 
 /// Runs in one system call: the kernel's limit (UIO_MAXIOV).
 const PIECES: usize = 1024;
@@ -22,6 +26,10 @@ const BATCH: usize = 1 << 20;
 pub struct Process {
     pid: u32,
     started: u64,
+    /// The thread by whose number the kernel shows the process: its first one may have ended.
+    thread: AtomicU32,
+    /// /proc/PID/mem, once the kernel has refused `process_vm_readv`.
+    memory: OnceLock<File>,
     /// As of the last look at the mappings.
     gaps: RwLock<Gaps>,
     read: RwLock<Option<(Stamp, Arc<Vec<Mapping>>)>>,
@@ -44,13 +52,19 @@ impl Process {
     pub fn open(pid: u32) -> Result<Process, Error> {
         let missing = || if exists(pid) { Error::Hidden { pid } } else { Error::NoProcess { pid } };
         let started = status(pid).ok_or_else(missing)?.started;
-        Ok(Process { pid, started, gaps: RwLock::default(), read: RwLock::default() })
+        let thread = living_thread(pid).ok_or(Error::Zombie { pid })?.into();
+        Ok(Process { pid, started, thread, memory: OnceLock::new(), gaps: RwLock::default(), read: RwLock::default() })
     }
 
     /// Returns the process's id.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.pid
+    }
+
+    /// Returns the thread by whose number the kernel shows the process's memory and files.
+    pub(crate) fn thread(&self) -> u32 {
+        self.thread.load(Relaxed)
     }
 
     /// Fails if the process has ended.
@@ -60,7 +74,11 @@ impl Process {
     /// [`Error::Ended`]: its id is free, belongs to a later process, or its parent has not yet waited for it.
     pub fn check(&self) -> Result<(), Error> {
         match status(self.pid) {
-            Some(status) if status.started == self.started && !matches!(status.state, b'Z' | b'X') => Ok(()),
+            Some(status) if status.started == self.started => {
+                let thread = living_thread(self.pid).ok_or(Error::Ended { pid: self.pid })?;
+                self.thread.store(thread, Relaxed);
+                Ok(())
+            }
             _ => Err(Error::Ended { pid: self.pid }),
         }
     }
@@ -68,7 +86,7 @@ impl Process {
     /// Returns the path of `file` in the process's folder of /proc.
     #[must_use]
     pub fn proc(&self, file: &str) -> String {
-        format!("/proc/{}/{file}", self.pid)
+        format!("/proc/{}/{file}", self.thread())
     }
 
     /// Returns the mappings as they are now. Later reads leave out pages of them that only a server delivers.
@@ -118,6 +136,22 @@ impl Process {
         self.gaps.read().unwrap_or_else(PoisonError::into_inner).missed()
     }
 
+    /// Reads a byte as all reading does, so that the kernel's refusal is reported as such.
+    ///
+    /// # Errors
+    ///
+    /// If the process has ended, or the reader may not read its memory.
+    pub fn may_read(&self) -> Result<(), Error> {
+        // Nothing is there: the kernel checks the permission first.
+        match self.read_some(0, &mut [0]) {
+            Err(source) if source.raw_os_error() != Some(libc::EFAULT) => {
+                self.check()?;
+                Err(Error::NotPermitted { pid: self.pid, what: "the memory", source })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Reads from `address` up to a missing page, and returns the number of bytes: as many as asked if no page is missing.
     ///
     /// # Errors
@@ -133,13 +167,27 @@ impl Process {
         if !pieces.iter().all(|piece| gaps.may_read(piece.iov_base.addr() as u64, piece.iov_len)) {
             return Err(io::Error::from_raw_os_error(libc::EFAULT));
         }
+        if let Some(memory) = self.memory.get() {
+            return copy(memory, bytes, pieces);
+        }
         let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
-        let Ok(pid) = libc::pid_t::try_from(self.pid) else { return Err(io::ErrorKind::NotFound.into()) };
+        let Ok(pid) = libc::pid_t::try_from(self.thread()) else { return Err(io::ErrorKind::NotFound.into()) };
         let count = libc::c_ulong::try_from(pieces.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
         // SAFETY: the kernel writes into `bytes` only, which `local` describes and this borrow keeps. `pieces`
         // describes memory of the other process; the kernel checks it.
         let read = unsafe { libc::process_vm_readv(pid, &raw const local, 1, pieces.as_ptr(), count, 0) };
-        usize::try_from(read).map_err(|_| io::Error::last_os_error())
+        let Ok(read) = usize::try_from(read) else {
+            let error = io::Error::last_os_error();
+            return match error.raw_os_error() {
+                // Kernels and sandboxes without the call, filters, and missing permission, of which this file tells as well.
+                Some(libc::ENOSYS | libc::EPERM) => {
+                    let memory = File::open(self.proc("mem"))?;
+                    copy(self.memory.get_or_init(|| memory), bytes, pieces)
+                }
+                _ => Err(error),
+            };
+        };
+        Ok(read)
     }
 
     /// Reads runs in one system call, or more if bytes of them cannot be read.
@@ -176,6 +224,24 @@ impl Process {
             }
         }
     }
+}
+
+/// Does what `process_vm_readv` does, by /proc/PID/mem.
+fn copy(memory: &File, bytes: &mut [u8], pieces: &[libc::iovec]) -> io::Result<usize> {
+    let mut read = 0;
+    for piece in pieces {
+        let place = &mut bytes[read..][..piece.iov_len];
+        match memory.read_at(place, piece.iov_base.addr() as u64) {
+            Ok(length) if length == place.len() => read += length,
+            Ok(length) => return Ok(read + length),
+            Err(_) if read > 0 => break,
+            Err(error) if error.raw_os_error() == Some(libc::EIO) => {
+                return Err(io::Error::from_raw_os_error(libc::EFAULT));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(read)
 }
 
 /// Pieces that are read as one, with the bytes between them.
@@ -269,6 +335,7 @@ pub(super) fn parse_status(stat: &[u8]) -> Option<Status> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filtered::refuse;
 
     fn own() -> Process {
         Process::open(std::process::id()).unwrap()
@@ -296,6 +363,20 @@ mod tests {
         let mut expected: Vec<Option<u64>> = words.iter().copied().map(Some).collect();
         expected[1500] = None;
         assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn memory_is_read_where_the_call_is_refused() {
+        for error in [libc::ENOSYS, libc::EPERM] {
+            let reads = move || match refuse(&[libc::SYS_process_vm_readv], error) {
+                Ok(()) => {
+                    reads_pieces_around_one_that_is_missing();
+                    what_is_unmapped_cannot_be_read();
+                }
+                Err(error) => println!("left out: calls cannot be filtered here: {error}"),
+            };
+            std::thread::spawn(reads).join().unwrap();
+        }
     }
 
     #[test]

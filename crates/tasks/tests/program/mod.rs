@@ -112,13 +112,15 @@ impl Program {
             }
         }
         let pid = child.id();
-        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
+        // The first thread may have ended.
+        let thread = dyntrace_folders::living_thread(pid).unwrap();
+        let maps = std::fs::read_to_string(format!("/proc/{thread}/maps")).unwrap();
         let first = maps.lines().find(|line| line.ends_with(path.to_str().unwrap())).unwrap();
         let start = u64::from_str_radix(first.split('-').next().unwrap(), 16).unwrap();
         let file = std::fs::read(&path).unwrap();
         // The addresses of an ET_EXEC file are those of the process.
         let bias = if file[16] == 2 { 0 } else { start };
-        let memory = ProcessMemory(File::open(format!("/proc/{pid}/mem")).unwrap());
+        let memory = ProcessMemory(File::open(format!("/proc/{thread}/mem")).unwrap());
         Program { child, path, file, memory, bias, tasks, lines }
     }
 

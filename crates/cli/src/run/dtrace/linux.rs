@@ -1,15 +1,13 @@
 //! On Linux a pidfd reports the end of any process, and the kernel signals a child whose parent has ended.
 
-use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
-use std::thread;
 
 use nix::sys::prctl;
 use nix::sys::signal::{self, SigHandler, Signal};
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+/// For step 3.
+pub use crate::process::when_ended;
 
 /// Whether scripts name the process by its number.
 pub const BY_NUMBER: bool = true;
@@ -26,20 +24,4 @@ pub fn end_with_this_thread(command: &mut Command) {
     // SAFETY: the closure runs in the child between fork and exec, where only async-signal-safe functions may be called: it makes two
     // system calls and turns their error numbers, without allocating, into an io::Error.
     unsafe { command.pre_exec(prepare) };
-}
-
-/// Calls `then` when process `pid` has ended. (For step 3.)
-pub fn when_ended(pid: u32, then: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let process = pid.try_into().ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
-    let process = match pidfd_open(process, PidfdFlags::empty()) {
-        Err(Errno::SRCH) => None,
-        opened => Some(opened?),
-    };
-    thread::spawn(move || {
-        if let Some(process) = process {
-            while let Err(Errno::INTR) = poll(&mut [PollFd::new(&process, PollFlags::IN)], None) {}
-        }
-        then();
-    });
-    Ok(())
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, ensure};
+use dyntrace_folders::living_thread;
 use dyntrace_task_table::{Compact, Error, Seen, Source, Table, layout};
 use dyntrace_tasks::memory::maps::{self, Mapping};
 
@@ -63,12 +64,12 @@ fn read_as<T>(
     table: impl FnOnce(&T) -> &Table,
 ) -> Result<Option<Found<T>>> {
     // A process whose mappings are not shown has no table for this user, and the reader of its memory tells why.
-    let Ok(number) = own_number(pid) else { return Ok(None) };
+    let (Ok(number), Some(thread)) = (own_number(pid), living_thread(pid)) else { return Ok(None) };
     let read_now;
     let maps = match maps {
         Some(maps) => maps,
         None => {
-            let Ok(maps) = fs::read(format!("/proc/{pid}/maps")) else { return Ok(None) };
+            let Ok(maps) = fs::read(format!("/proc/{thread}/maps")) else { return Ok(None) };
             // Of a million mappings, few are parsed.
             let endings = ["", REMOVED].map(|removed| format!("/{number}.tasks{removed}"));
             let is_table = |line: &&[u8]| endings.iter().any(|end| line.ends_with(end.as_bytes()));
@@ -79,7 +80,7 @@ fn read_as<T>(
     let Some((mapping, path)) = mapped(maps, number) else { return Ok(None) };
     let shown = escape::path(path);
     let read = || {
-        let file = open(pid, mapping, path)?;
+        let file = open(thread, mapping, path)?;
         let found = if is_stopped { read(&OfStopped(file)) } else { read(&file) }?;
         is_own(pid, number, table(&found))?;
         anyhow::Ok(found)
@@ -125,14 +126,14 @@ fn is_own(pid: u32, number: u32, table: &Table) -> Result<()> {
 
 /// The process may see other files than the reader: in a container. Removed files, and others behind links, are reached by the mapping,
 /// which needs more rights.
-fn open(pid: u32, mapping: &Mapping, path: &str) -> io::Result<fs::File> {
-    let by_root = regular::open(Path::new(&format!("/proc/{pid}/root{path}")))
+fn open(thread: u32, mapping: &Mapping, path: &str) -> io::Result<fs::File> {
+    let by_root = regular::open(Path::new(&format!("/proc/{thread}/root{path}")))
         .and_then(|file| Ok((file.metadata()?.ino() == mapping.inode).then_some(file)));
     if let Ok(Some(file)) = by_root {
         return Ok(file);
     }
     let range = &mapping.range;
-    regular::open(Path::new(&format!("/proc/{pid}/map_files/{:x}-{:x}", range.start, range.end)))
+    regular::open(Path::new(&format!("/proc/{thread}/map_files/{:x}-{:x}", range.start, range.end)))
         .map_err(|error| by_root.err().unwrap_or(error))
 }
 

@@ -99,9 +99,9 @@ fn readable(pid: u32, file: &str) -> PathBuf {
     if fs::read_link(&program).is_ok_and(|path| path == Path::new(file)) {
         return program;
     }
-    let there = process.join("root").join(file.trim_start_matches('/'));
-    // Once the process has ended, only the path is left.
-    if there.exists() { there } else { file.into() }
+    let root = process.join("root");
+    // Once the process has ended, only the path is left. Whether the file exists is not asked: a server may have it.
+    if fs::read_link(&root).is_ok() { root.join(file.trim_start_matches('/')) } else { file.into() }
 }
 
 /// The functions of frames, the innermost first.

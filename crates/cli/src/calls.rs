@@ -146,7 +146,7 @@ mod tests {
                 [(Call::Bpf, SYS_bpf, EPERM), (Call::PerfEventOpen, SYS_perf_event_open, ENOSYS)]
             {
                 if let Err(error) = refuse(&[number], error) {
-                    println!("left out: calls cannot be filtered here: {error}");
+                    say!("left out: calls cannot be filtered here: {error}");
                     return;
                 }
                 // Without the file that tells the kind of an event, the call is not made.

@@ -86,7 +86,7 @@ fn subject_name(subject: &Subject) -> String {
 fn of_process(pid: u32, providers: &Providers) -> Result<Vec<Listed>> {
     let mut listed = Vec::new();
     for (number, file) in process::loaded(pid)?.into_iter().enumerate() {
-        let object = match Object::read(&file.readable) {
+        let object = match Object::read_mapped(&file.readable) {
             Ok(object) => object,
             // Code that the process has made itself.
             Err(elf::Error::NotElf(_) | elf::Error::NotRegular(_)) if number > 0 => continue,

@@ -61,6 +61,9 @@ mod report;
 mod run;
 mod script;
 mod signals;
+#[cfg(all(test, target_os = "linux"))]
+#[path = "../../tasks/src/silent.rs"]
+mod silent;
 #[cfg(target_os = "linux")]
 mod snapshot;
 #[cfg(target_os = "linux")]

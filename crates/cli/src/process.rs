@@ -231,7 +231,7 @@ mod tests {
     fn this_process_comes_first() {
         let files = loaded(std::process::id()).unwrap();
         assert_eq!(files[0].path, std::env::current_exe().unwrap());
-        let object = Object::read(&files[0].readable).unwrap();
+        let object = Object::read_mapped(&files[0].readable).unwrap();
         assert!(files[0].moved_by(&object).is_some());
         assert!(files.len() > 1, "the C library is loaded as well");
     }
@@ -249,11 +249,32 @@ mod tests {
             child.wait().unwrap();
         };
         ends();
-        let refused = || match crate::filtered::refuse(&[nix::libc::SYS_pidfd_open], nix::libc::ENOSYS) {
+        let refused = move || match crate::filtered::refuse(&[nix::libc::SYS_pidfd_open], nix::libc::ENOSYS) {
             Ok(()) => ends(),
-            Err(error) => println!("left out: calls cannot be filtered here: {error}"),
+            Err(error) => say!("left out: calls cannot be filtered here: {error}"),
         };
         thread::spawn(refused).join().unwrap();
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_library_whose_server_never_answers_holds_up_nobody() {
+        let Some(server) = crate::silent::Server::start() else {
+            say!("left out: FUSE cannot be mounted here");
+            return;
+        };
+        let path = server.file();
+        let file = fs::File::open(&path).unwrap();
+        // SAFETY: the test reads none of its bytes.
+        let _mapped = unsafe { memmap2::MmapOptions::new().len(4096).map_exec(&file).unwrap() };
+        drop(file);
+        server.fall_silent();
+        let files = loaded(std::process::id()).unwrap();
+        let file = files.iter().find(|file| file.path == path).unwrap();
+        let error = Object::read_mapped(&file.readable).unwrap_err();
+        let crate::elf::Error::Open { source, .. } = &error else { panic!("{error}") };
+        assert_eq!(source.kind(), io::ErrorKind::TimedOut, "{source}");
+        assert!(Object::read_mapped(&files[0].readable).is_ok());
     }
 
     #[test]

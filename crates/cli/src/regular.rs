@@ -8,14 +8,38 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 pub use dyntrace_folders::open_regular as open;
+#[cfg(target_os = "linux")]
+pub use dyntrace_tasks::aside::Opened;
+#[cfg(target_os = "linux")]
+use dyntrace_tasks::aside::{Facts, Opener};
 use memmap2::{Mmap, MmapMut};
 use object::read::{ReadCache, ReadRef};
 
 /// Bytes read at once.
 const CHUNK: usize = 1 << 20;
 
+/// Opens a regular file at a path of a process's /proc, and takes the length of a copy from `left`. Does not wait for a server that never
+/// answers (of FUSE, NFS and the like), which a process may have mapped the file of.
+#[cfg(target_os = "linux")]
+pub fn open_mapped(
+    path: &Path,
+    left: &Cell<u64>,
+    allowed: impl FnOnce(&Facts) -> io::Result<()>,
+) -> io::Result<Opened> {
+    thread_local! {
+        static OPENER: Opener = Opener::default();
+    }
+    OPENER.with(|opener| opener.open(path, left, allowed)).map(|(_, opened)| opened)
+}
+
 /// Copies a regular file into memory, and takes its size from `left`. Holes in it take no memory.
 pub fn read(path: &Path, left: &Cell<u64>) -> io::Result<Mmap> {
+    #[cfg(target_os = "linux")]
+    let file = match open_mapped(path, left, |_| Ok(()))? {
+        Opened::File(file) => file,
+        Opened::Copy(copy) => return Ok(copy),
+    };
+    #[cfg(not(target_os = "linux"))]
     let file = open(path)?;
     let length = file.metadata()?.len();
     let rest = left.get().checked_sub(length).ok_or(io::ErrorKind::FileTooLarge)?;

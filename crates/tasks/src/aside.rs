@@ -61,10 +61,14 @@ const LOCAL: [u32; 16] = [
 
 /// Facts about a file, as its file system tells them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Facts {
+pub struct Facts {
+    /// Of its owner.
     pub uid: u32,
+    /// Its type and its permissions.
     pub mode: u32,
+    /// The number of its file system's device.
     pub device: u64,
+    /// Its number in that.
     pub inode: u64,
     /// In bytes.
     pub length: u64,
@@ -72,8 +76,10 @@ pub(crate) struct Facts {
 
 /// A regular file.
 #[derive(Debug)]
-pub(crate) enum Opened {
+pub enum Opened {
+    /// A file that needs no server.
     File(File),
+    /// The bytes of a file that a server has.
     Copy(Mmap),
 }
 
@@ -100,7 +106,7 @@ impl Opened {
 
 /// Opens files by a process that it starts for the first one.
 #[derive(Debug)]
-pub(crate) struct Opener {
+pub struct Opener {
     patience: Duration,
     process: RefCell<Option<Other>>,
     left_behind: Cell<u32>,
@@ -120,14 +126,21 @@ impl Default for Opener {
 
 impl Opener {
     /// Returns an opener that waits for `patience` for each answer, and for each piece of a copy.
-    pub(crate) fn with_patience(patience: Duration) -> Opener {
+    #[must_use]
+    pub fn with_patience(patience: Duration) -> Opener {
         Opener { patience, process: RefCell::default(), left_behind: Cell::default() }
     }
 
     /// Opens a regular file if `allowed` accepts it. Takes the length of a copy from `room`.
     ///
-    /// The path may be the program's choice: to open a pipe would wait for its other end, and to open some devices has effects.
-    pub(crate) fn open(
+    /// The path may be the program's choice: to open a pipe would wait for its other end, and to open some devices has effects. A path
+    /// below `/proc/self` is that of the other process.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's; `InvalidInput` for anything but a regular file; `TimedOut` if a server does not answer; `FileTooLarge` if `room` is
+    /// less than the length of a copy.
+    pub fn open(
         &self,
         path: &Path,
         room: &Cell<u64>,

@@ -380,8 +380,8 @@ fn segments(elf: &Elf<'_>, code: bool) -> Vec<Range<u64>> {
 fn refused(process: &Process, source: io::Error) -> Error {
     let what = "the program's file";
     match process.check() {
-        // Threads of the kernel have no program.
-        Ok(()) if source.kind() == ErrorKind::NotFound => {
+        // Threads of the kernel have no program, and no permission makes a server answer.
+        Ok(()) if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::TimedOut | ErrorKind::FileTooLarge) => {
             Error::File { what, path: process.proc("exe").into(), source }
         }
         Ok(()) => Error::NotPermitted { pid: process.pid(), what, source },
@@ -450,6 +450,7 @@ mod tests {
         assert!(images.iter().all(|image| image.path != path));
         let start = mapped.as_ptr().addr() as u64;
         assert!(process.word(start).is_err() && process.word(start - 4).is_err());
+        assert!(!process.needs_no_server(start, 1) && process.needs_no_server(start - 4, 4));
         assert_eq!(process.left_out(), 1);
         let opener = Opener::with_patience(std::time::Duration::from_millis(50));
         let map = maps.iter().find(|map| map.range.contains(&start)).unwrap();

@@ -16,7 +16,7 @@
 //! ```
 #![cfg(target_os = "linux")]
 
-mod aside;
+pub mod aside;
 pub mod calls;
 pub mod cell;
 pub mod census;

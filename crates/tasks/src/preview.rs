@@ -1,13 +1,18 @@
 //! How much the reader will be able to show of a program, by its file alone.
 
 use std::cell::Cell;
+use std::fs;
+use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use dyntrace_folders::open_regular;
+use memmap2::Mmap;
 use object::elf::{EM_AARCH64, PT_LOAD, R_AARCH64_RELATIVE, R_X86_64_RELATIVE};
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{LittleEndian, Object, RelocationFlags};
 
+use crate::aside::{Opened, Opener};
 use crate::debug_file;
 use crate::dwarf::Types;
 use crate::error::Error;
@@ -17,6 +22,12 @@ use crate::memory::{Memory, Unreadable};
 use crate::names;
 use crate::polls::Functions;
 use crate::vtables;
+
+const WHAT: &str = "the program's file";
+
+fn failed(path: &Path, source: io::Error) -> Error {
+    Error::File { what: WHAT, path: path.to_owned(), source }
+}
 
 /// How many types of tasks a program has, and how much of each can be shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,14 +55,35 @@ impl Preview {
     ///
     /// If the file cannot be read or is no 64-bit little-endian ELF file.
     pub fn of(path: &Path) -> Result<Preview, Error> {
-        let what = "the program's file";
-        let file = open_regular(path).map_err(|source| Error::File { what, path: path.to_owned(), source })?;
+        let file = open_regular(path).map_err(|source| failed(path, source))?;
         let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let bytes = image::read(&file, path, what, &Cell::new(image::COPIED))?;
-        let Some(mut image) = image::image(image::owner(&file, path, what)?, &bytes, path, |_| Some(0), what)? else {
+        let bytes = image::read(&file, path, WHAT, &Cell::new(image::COPIED))?;
+        Preview::with(path, image::owner(&file, path, WHAT)?, &bytes)
+    }
+
+    /// The same for the program of a process, at a path of its /proc. Does not wait for a server that never answers.
+    ///
+    /// # Errors
+    ///
+    /// As [`of`](Self::of).
+    pub fn of_mapped(path: &Path) -> Result<Preview, Error> {
+        let room = Cell::new(image::COPIED);
+        let opened = Opener::default().open(path, &room, |_| Ok(()));
+        let (facts, file) = opened.map_err(|source| failed(path, source))?;
+        let there = match &file {
+            Opened::File(_) => path.canonicalize(),
+            // To follow the whole path asks the server.
+            Opened::Copy(_) => fs::read_link(path),
+        };
+        let path = &there.unwrap_or_else(|_| path.to_owned());
+        Preview::with(path, facts.uid, &file.read(path, WHAT, &room)?)
+    }
+
+    fn with(path: &Path, owner: u32, bytes: &Arc<Mmap>) -> Result<Preview, Error> {
+        let Some(mut image) = image::image(owner, bytes, path, |_| Some(0), WHAT)? else {
             return Ok(Preview::default());
         };
-        let memory = Linked::of(&image::parse(&bytes, path, what)?, &bytes);
+        let memory = Linked::of(&image::parse(bytes, path, WHAT)?, bytes);
         let mut found = vtables::find(&memory, 0, &image, &image::code(std::slice::from_ref(&image)))?;
         if found.is_empty() {
             return Ok(Preview::default());

@@ -16,14 +16,11 @@ fn finding(pid: u32, read: Result<(), Error>) -> Finding {
     match read {
         Ok(()) => Finding::ok(TOPIC, format!("this user may read the memory of process {pid}, as {COMMANDS} do")),
         Err(error) => {
+            let is_refused = matches!(error, Error::NotPermitted { .. } | Error::Hidden { .. });
             let error = error.to_string();
-            match error.rsplit_once("; ") {
-                Some((what, remedy)) => Finding::warn(TOPIC, format!("{COMMANDS} do not work: {what}"), remedy),
-                None => {
-                    let text = format!("{COMMANDS} cannot read the memory of process {pid}: {error}");
-                    Finding::unknown(TOPIC, text, "see whether the process still runs")
-                }
-            }
+            let (what, remedy) = error.rsplit_once("; ").unwrap_or((&error, "see whether the process still runs"));
+            let text = format!("{COMMANDS} cannot read the memory of process {pid}: {what}");
+            if is_refused { Finding::warn(TOPIC, text, remedy) } else { Finding::unknown(TOPIC, text, remedy) }
         }
     }
 }

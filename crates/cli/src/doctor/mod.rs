@@ -16,10 +16,11 @@ mod tasks;
 mod tracers;
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use anyhow::{Context as _, Result};
+use anyhow::Context as _;
+#[cfg(target_os = "linux")]
+use dyntrace_tasks::preview::Preview;
 
 use crate::elf::Object;
 use crate::escape;
@@ -36,9 +37,22 @@ pub fn doctor(subject: Option<&Subject>, providers: &Providers, json: bool) -> O
     let mut findings = of_machine(&found);
     match subject {
         None => {}
-        Some(Subject::File(binary)) => findings.extend(of_program(binary, providers, &found)?),
+        Some(Subject::File(binary)) => {
+            let program = Program {
+                object: Object::read(binary).map_err(anyhow::Error::new)?,
+                #[cfg(target_os = "linux")]
+                preview: Preview::of(binary),
+            };
+            findings.extend(of_program(&program, providers, &found));
+        }
         Some(Subject::Process(pid)) => {
-            findings.extend(of_program(&process::program(*pid)?.readable, providers, &found)?);
+            let binary = process::program(*pid)?.readable;
+            let program = Program {
+                object: Object::read_mapped(&binary).map_err(anyhow::Error::new)?,
+                #[cfg(target_os = "linux")]
+                preview: Preview::of_mapped(&binary),
+            };
+            findings.extend(of_program(&program, providers, &found));
             #[cfg(target_os = "linux")]
             findings.extend([memory::check(*pid), control::check(*pid)]);
         }
@@ -76,19 +90,25 @@ fn of_machine(found: &[(Kind, Search)]) -> Vec<Finding> {
     findings
 }
 
-fn of_program(binary: &Path, providers: &Providers, found: &[(Kind, Search)]) -> Result<Vec<Finding>> {
-    let object = Object::read(binary)?;
+/// What is looked at of a program's file.
+struct Program {
+    object: Object,
     #[cfg(target_os = "linux")]
-    let (tasks, has_tasks) = tasks::check(binary);
+    preview: Result<Preview, dyntrace_tasks::error::Error>,
+}
+
+fn of_program(program: &Program, providers: &Providers, found: &[(Kind, Search)]) -> Vec<Finding> {
+    #[cfg(target_os = "linux")]
+    let (tasks, has_tasks) = tasks::check(&program.preview);
     #[cfg(not(target_os = "linux"))]
     let has_tasks = false;
-    let mut findings = binary::check(&object, providers, has_tasks);
+    let mut findings = binary::check(&program.object, providers, has_tasks);
     if cfg!(target_os = "linux") {
-        findings.extend(hits::check(&object, found));
+        findings.extend(hits::check(&program.object, found));
     }
     #[cfg(target_os = "linux")]
     findings.extend(tasks);
-    Ok(findings)
+    findings
 }
 
 fn print(out: &mut impl Write, finding: &Finding) -> io::Result<()> {

@@ -1,7 +1,5 @@
 //! Checks how much `dyntrace ps` can show of a program's tasks.
 
-use std::path::Path;
-
 use dyntrace_tasks::error::Error;
 use dyntrace_tasks::preview::Preview;
 
@@ -15,10 +13,10 @@ const DEBUG: &str = "build it with debug = 2 in its profile (CARGO_PROFILE_RELEA
                      objcopy --only-keep-debug makes, and give it with --debug";
 
 /// Returns the findings, and whether the program has tasks.
-pub fn check(path: &Path) -> (Vec<Finding>, bool) {
-    let finding = match Preview::of(path) {
+pub fn check(preview: &Result<Preview, Error>) -> (Vec<Finding>, bool) {
+    let finding = match preview {
         Ok(preview) => {
-            let findings = std::iter::once(finding(&preview)).chain(polls::check(&preview)).collect();
+            let findings = std::iter::once(finding(preview)).chain(polls::check(preview)).collect();
             return (findings, preview.total() > 0);
         }
         Err(Error::NotElf { .. }) => {
@@ -106,7 +104,8 @@ mod tests {
     #[test]
     fn other_programs_are_in_order() {
         assert_eq!(told(0, 0, 0, 0).0, Status::Ok);
-        let checked = |path: &str| check(Path::new(path)).0.iter().map(|finding| finding.status).collect::<Vec<_>>();
+        let checked =
+            |path: &str| check(&Preview::of(path.as_ref())).0.iter().map(|finding| finding.status).collect::<Vec<_>>();
         assert_eq!(checked("/bin/true"), [Status::Ok]);
         assert_eq!(checked("/proc/self/absent"), [Status::Unknown]);
     }

@@ -3,6 +3,8 @@
 mod note;
 mod operand;
 
+#[cfg(target_os = "linux")]
+use std::cell::Cell;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -17,10 +19,16 @@ pub use note::Note;
 pub use operand::parse_all;
 pub use operand::{Operand, Place};
 
+#[cfg(target_os = "linux")]
+use crate::regular::Opened;
 use crate::regular::{self, Pieces};
 
 /// The most bytes that are read of a file: a probe takes about 200.
 const MOST: u64 = 256 << 20;
+
+/// The most bytes of a file that is copied because a server has it.
+#[cfg(target_os = "linux")]
+const COPIED: u64 = 1 << 30;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -32,6 +40,15 @@ pub enum Error {
     NotElf(PathBuf),
     #[error("cannot read {}: damaged ELF file: {what}", crate::escape::path(path))]
     Damaged { path: PathBuf, what: Damage },
+}
+
+impl Error {
+    fn of(path: &Path, source: io::Error) -> Error {
+        match source.kind() {
+            io::ErrorKind::InvalidInput => Error::NotRegular(path.to_owned()),
+            _ => Error::Open { path: path.to_owned(), source },
+        }
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -94,16 +111,31 @@ pub struct Object {
 
 impl Object {
     pub fn read(path: &Path) -> Result<Object, Error> {
-        let open = |source: io::Error| match source.kind() {
-            io::ErrorKind::InvalidInput => Error::NotRegular(path.to_owned()),
-            _ => Error::Open { path: path.to_owned(), source },
-        };
-        let pieces = Pieces::new(regular::open(path).map_err(open)?, MOST);
-        match FileKind::parse(&pieces) {
+        let file = regular::open(path).map_err(|source| Error::of(path, source))?;
+        Object::of(path, &Pieces::new(file, MOST))
+    }
+
+    /// The same for a file that a process has mapped: does not wait for a server that never answers.
+    #[cfg(target_os = "linux")]
+    pub fn read_mapped(path: &Path) -> Result<Object, Error> {
+        match regular::open_mapped(path, &Cell::new(COPIED), |_| Ok(())) {
+            Ok(Opened::File(file)) => Object::of(path, &Pieces::new(file, MOST)),
+            Ok(Opened::Copy(copy)) => Object::of(path, &copy[..]),
+            Err(source) => Err(Error::of(path, source)),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub fn read_mapped(path: &Path) -> Result<Object, Error> {
+        Object::read(path)
+    }
+
+    fn of<'data, R: ReadRef<'data>>(path: &Path, data: R) -> Result<Object, Error> {
+        match FileKind::parse(data) {
             Ok(FileKind::Elf32 | FileKind::Elf64) => {}
             _ => return Err(Error::NotElf(path.to_owned())),
         }
-        Object::parse(&pieces).map_err(|what| Error::Damaged { path: path.to_owned(), what })
+        Object::parse(data).map_err(|what| Error::Damaged { path: path.to_owned(), what })
     }
 
     pub fn parse<'data, R: ReadRef<'data>>(data: R) -> Result<Object, Damage> {

@@ -7,14 +7,15 @@ use std::os::unix::fs::FileExt as _;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, bail};
 use dyntrace::__traced::SITE_MARK;
 use dyntrace::recorder::CONTROL_REQUESTED;
 use dyntrace::recorder::control::{Connection, ControlError};
 use dyntrace_folders::living_thread;
+use dyntrace_tasks::memory::live::Process;
 use dyntrace_tasks::permission::way;
 
-use crate::elf::{Note, Object};
+use crate::elf::{self, Note, Object};
 use crate::exit::{self, Failure};
 use crate::process;
 
@@ -68,6 +69,8 @@ struct Places {
     halves: Vec<u64>,
     /// The sites of the traced functions in the program's own file: a library might be unmapped meanwhile.
     sites: Range<u64>,
+    /// The first file whose server does not answer.
+    unread: Option<elf::Error>,
 }
 
 impl Door {
@@ -78,9 +81,19 @@ impl Door {
         let memory = OpenOptions::new().read(true).write(true).open(format!("/proc/{thread}/mem"));
         let places = Places::find(pid)?;
         if places.asked.is_empty() || (places.halves.is_empty() && places.sites.is_empty()) {
-            return Err(Failure::new(exit::NO_PROBES, ControlError::NoControl(pid)));
+            return Err(match places.unread {
+                Some(unread) => {
+                    let unread = anyhow::Error::new(unread);
+                    let told = format!(
+                        "process {pid} has no control socket, and is not asked for one: start it with DYNTRACE=control in its environment"
+                    );
+                    Failure::new(exit::NO_PROBES, unread.context(told))
+                }
+                None => Failure::new(exit::NO_PROBES, ControlError::NoControl(pid)),
+            });
         }
         let memory = memory.map_err(|error| explain(pid, error))?;
+        places.need_no_server(pid)?;
         let own_number = process::own_number(pid).with_context(|| format!("cannot read /proc/{pid}/status"))?;
         Ok(Door { memory, own_number, places })
     }
@@ -129,8 +142,15 @@ impl Places {
     fn find(pid: u32) -> anyhow::Result<Places> {
         let mut places = Places::default();
         for (number, file) in process::loaded(pid)?.into_iter().enumerate() {
-            // A file that is no ELF file, or is gone, has no probes.
-            let Ok(object) = Object::read(&file.readable) else { continue };
+            let object = match Object::read_mapped(&file.readable) {
+                Ok(object) => object,
+                Err(elf::Error::Open { source, path }) if source.kind() == io::ErrorKind::TimedOut => {
+                    places.unread.get_or_insert(elf::Error::Open { source, path });
+                    continue;
+                }
+                // A file that is no ELF file, or is gone, has no probes.
+                Err(_) => continue,
+            };
             let Some(moved_by) = file.moved_by(&object) else { continue };
             let is_program = number == 0;
             places.add(&object, moved_by, is_program);
@@ -138,6 +158,21 @@ impl Places {
         places.halves.sort_unstable();
         places.halves.dedup();
         Ok(places)
+    }
+
+    /// Fails if a place is in a page that is not in memory, and that only a server delivers: it may never answer.
+    fn need_no_server(&self, pid: u32) -> anyhow::Result<()> {
+        let process = Process::open(pid)?;
+        process.mappings()?;
+        let words = self.asked.iter().chain(&self.halves).map(|word| (*word, size_of::<u32>()));
+        let sites = (self.sites.start, (self.sites.end - self.sites.start) as usize);
+        if words.chain([sites]).all(|(address, length)| process.needs_no_server(address, length)) {
+            return Ok(());
+        }
+        bail!(
+            "process {pid} has no control socket, and it is not asked for one: a server that may never answer (FUSE, NFS and the like) has \
+             the pages of its program where it would be asked; start it with DYNTRACE=control in its environment"
+        )
     }
 
     /// The library itself adds a site that belongs to no function.

@@ -58,7 +58,7 @@ impl FilterArguments {
         }
         // If they cannot be read, the process tells why when it is asked to record.
         let files = process::loaded(pid).unwrap_or_default();
-        let objects = files.iter().filter_map(|file| Object::read(&file.readable).ok());
+        let objects = files.iter().filter_map(|file| Object::read_mapped(&file.readable).ok());
         self.check(&format!("process {pid}"), objects)
     }
 

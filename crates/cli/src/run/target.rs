@@ -35,18 +35,19 @@ pub struct Target {
 impl Target {
     /// Finds the program of the command or process in `asked`.
     pub fn find(asked: &Asked) -> Result<Target, Failure> {
-        let (program, readable) = match asked {
+        let (program, object) = match asked {
             Asked::Command(command) => {
                 let program = command::locate(command.first().map_or(OsStr::new(""), OsString::as_os_str))?;
-                (program.clone(), program)
+                let object = if cfg!(target_os = "linux") { read(&program)? } else { Object::default() };
+                (program, object)
             }
-            Asked::Process(_) if !cfg!(target_os = "linux") => (PathBuf::new(), PathBuf::new()),
+            Asked::Process(_) if !cfg!(target_os = "linux") => (PathBuf::new(), Object::default()),
             Asked::Process(pid) => {
                 let loaded = process::program(*pid).map_err(|error| Failure::new(exit::NO_PROBES, error))?;
-                (loaded.path, loaded.readable)
+                let object = Object::read_mapped(&loaded.readable);
+                (loaded.path, object.map_err(|error| Failure::new(exit::NO_PROBES, error))?)
             }
         };
-        let object = if cfg!(target_os = "linux") { read(&program, &readable)? } else { Object::default() };
         Ok(Target { program, object })
     }
 
@@ -88,9 +89,9 @@ impl Target {
     }
 }
 
-fn read(program: &Path, readable: &Path) -> Result<Object, Failure> {
-    Object::read(readable).map_err(|error| {
-        let is_script = matches!(error, elf::Error::NotElf(_)) && begins_like_a_script(readable);
+fn read(program: &Path) -> Result<Object, Failure> {
+    Object::read(program).map_err(|error| {
+        let is_script = matches!(error, elf::Error::NotElf(_)) && begins_like_a_script(program);
         let error = if is_script {
             anyhow!(
                 "{} is a script for an interpreter: give the program with the probes itself, \

@@ -130,6 +130,12 @@ impl Process {
         Some(Stamp { pages: sizes.next()?.ok()?, data: sizes.nth(4)?.ok()?, faults })
     }
 
+    /// Whether these bytes can be read without waiting for a server, as of the mappings that were read last.
+    #[must_use]
+    pub fn needs_no_server(&self, address: u64, length: usize) -> bool {
+        self.gaps.read().unwrap_or_else(PoisonError::into_inner).may_read(address, length)
+    }
+
     /// Returns the number of mappings of which pages were left out.
     #[must_use]
     pub fn left_out(&self) -> usize {

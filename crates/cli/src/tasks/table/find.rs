@@ -1,23 +1,28 @@
 //! Finds the table that a running process keeps, by its mappings.
 
+use std::cell::Cell;
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, ensure};
 use dyntrace_folders::living_thread;
 use dyntrace_task_table::{Compact, Error, Seen, Source, Table, layout};
+use dyntrace_tasks::aside::Facts;
 use dyntrace_tasks::memory::maps::{self, Mapping};
+use memmap2::Mmap;
 
 use super::seen::{realtime, since};
 use crate::escape;
 use crate::process::own_number;
-use crate::regular;
+use crate::regular::{self, Opened};
 
 /// Appended by the kernel to the path of a file that was removed.
 const REMOVED: &str = " (deleted)";
+
+/// The most bytes of a table that a server has.
+const COPIED: u64 = 1 << 30;
 
 /// A table that was found.
 #[derive(Debug)]
@@ -35,6 +40,18 @@ struct OfStopped(fs::File);
 impl Source for OfStopped {
     fn copy(&self, bytes: &mut [u8], place: u64) -> io::Result<usize> {
         self.0.copy(bytes, place)
+    }
+}
+
+/// The copy of a table that a server has.
+struct Copied(Mmap);
+
+impl Source for Copied {
+    fn copy(&self, bytes: &mut [u8], place: u64) -> io::Result<usize> {
+        let rest = usize::try_from(place).ok().and_then(|place| self.0.get(place..)).unwrap_or_default();
+        let length = rest.len().min(bytes.len());
+        bytes[..length].copy_from_slice(&rest[..length]);
+        Ok(length)
     }
 }
 
@@ -80,8 +97,11 @@ fn read_as<T>(
     let Some((mapping, path)) = mapped(maps, number) else { return Ok(None) };
     let shown = escape::path(path);
     let read = || {
-        let file = open(thread, mapping, path)?;
-        let found = if is_stopped { read(&OfStopped(file)) } else { read(&file) }?;
+        let found = match open(thread, mapping, path)? {
+            Opened::File(file) if is_stopped => read(&OfStopped(file)),
+            Opened::File(file) => read(&file),
+            Opened::Copy(copy) => read(&Copied(copy)),
+        }?;
         is_own(pid, number, table(&found))?;
         anyhow::Ok(found)
     };
@@ -126,15 +146,14 @@ fn is_own(pid: u32, number: u32, table: &Table) -> Result<()> {
 
 /// The process may see other files than the reader: in a container. Removed files, and others behind links, are reached by the mapping,
 /// which needs more rights.
-fn open(thread: u32, mapping: &Mapping, path: &str) -> io::Result<fs::File> {
-    let by_root = regular::open(Path::new(&format!("/proc/{thread}/root{path}")))
-        .and_then(|file| Ok((file.metadata()?.ino() == mapping.inode).then_some(file)));
-    if let Ok(Some(file)) = by_root {
-        return Ok(file);
-    }
+fn open(thread: u32, mapping: &Mapping, path: &str) -> io::Result<Opened> {
+    let is_mapped = |facts: &Facts| {
+        if facts.inode == mapping.inode { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
+    };
     let range = &mapping.range;
-    regular::open(Path::new(&format!("/proc/{thread}/map_files/{:x}-{:x}", range.start, range.end)))
-        .map_err(|error| by_root.err().unwrap_or(error))
+    let by_mapping = format!("/proc/{thread}/map_files/{:x}-{:x}", range.start, range.end);
+    let open = |path: String| regular::open_mapped(Path::new(&path), &Cell::new(COPIED), is_mapped);
+    open(format!("/proc/{thread}/root{path}")).or_else(|error| open(by_mapping).map_err(|_| error))
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@ Examples:
   dyntrace recover trace -o whole
   dyntrace recover trace/server-4711 -o last-seconds --json
 
-The old trace is only read. A trace of a killed program can be viewed without recovery, unless it was recorded with --overwrite.
+The old trace is only read. Commands of dyntrace read the trace of a killed program without recovery, also its circular files; other
+tools do not read those.
 
 Exit status:
    0  the new trace is complete

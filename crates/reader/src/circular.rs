@@ -1,75 +1,83 @@
-//! Copies the packets of a circular file while its writer goes on.
+//! Copies the packets of a circular file in the order they were entered, also while its writer goes on.
 //!
 //! A writer that enters a packet again stores 0 in its sequence, then the new header, then the new sequence, then events. So a copy is
 //! whole if the packet had the same sequence before and after it was copied.
 
+use std::cmp::Reverse;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::atomic::{Ordering, fence};
 
 use crate::map::MappedFile;
 use crate::packet::{CHECKSUM, CONTENT_SIZE, SEQUENCE, SUB_BUFFER};
 
-/// Copies the packets from the one with the sequence `from` on, in the order of their sequences, each to a multiple of [`SUB_BUFFER`].
+const SIZE: usize = SUB_BUFFER as usize;
+
+/// Copies the packets from the one with the sequence `from` on, oldest first.
 ///
-/// Packets that the writer has overwritten are missing. Copies one lap at most, so that a fast writer cannot hold the caller.
+/// Packets that the writer enters meanwhile are left out, and so are those before them: there is no gap between the others. The copy has
+/// damaged packets at their places, where [`walk`](crate::walk) finds them between the packets of the threads that wrote around them.
 pub(crate) fn unroll(ring: &MappedFile, from: u64) -> io::Result<MappedFile> {
-    let packets = ring.written() / SUB_BUFFER;
-    let order = ring.format().byte_order;
-    let (mut copy, mut last) = (Vec::new(), None);
-    let mut wanted = from.max(1);
-    while (copy.len() as u64) < packets * SUB_BUFFER {
-        let at = (wanted - 1) % packets * SUB_BUFFER;
-        let Ok(words) = ring.words(at, SUB_BUFFER as usize) else { break };
-        // Acquire: with the Release of the writer that enters. A reader that sees the sequence sees the rest of the header.
-        let there = order.u64(words[SEQUENCE / 8].load(Ordering::Acquire).to_ne_bytes());
-        if there == wanted {
-            // The writer has left the packet before, perhaps with more events than were copied.
-            if let Some(before) = last.take() {
-                copy.truncate(copy.len() - SUB_BUFFER as usize);
-                append(before, wanted - 1, ring, &mut copy);
-            }
-            // If it fails, the next look sees another sequence.
-            if append(words, wanted, ring, &mut copy) {
-                // No writer has entered as many packets.
-                let Some(next) = wanted.checked_add(1) else { break };
-                (last, wanted) = (Some(words), next);
-            }
-        } else if there > wanted {
-            last = None;
-            // The newest packet is at least this one, so those of a lap before it are gone.
-            wanted = there.saturating_sub(packets - 1).max(wanted + 1);
-        } else {
+    let places = ring.written() as usize / SIZE;
+    let seen: Vec<u64> = (0..places).map(|place| sequence(ring, place, Ordering::Acquire)).collect();
+    let mut copy = memmap2::MmapMut::map_anon((places * SIZE).max(1))?;
+    let from = from.max(1);
+    let mut candidates: Vec<usize> = (0..places).filter(|&place| seen[place] >= from).collect();
+    candidates.sort_by_key(|&place| Reverse(seen[place]));
+    // A damaged sequence may be higher than that of the newest packet.
+    let newest = candidates.into_iter().find(|&place| {
+        let packet = &mut copy[..SIZE];
+        copy_packet(ring, place, packet) == Some(seen[place]) && ring.format().is_whole(packet)
+    });
+    let highest = newest.map_or(0, |newest| seen[newest]);
+    let oldest = newest.map_or(0, |newest| newest + 1);
+    let (mut start, mut origins) = (places * SIZE, Vec::new());
+    // The newest first, as the writer enters the oldest. It has left all packets before the newest.
+    for place in (0..places).rev().map(|back| (oldest + back) % places) {
+        let packet = &mut copy[start - SIZE..start];
+        let Some(sequence) = copy_packet(ring, place, packet) else { continue };
+        let is_wanted = match sequence {
+            // No writer has entered it, or one is about to. Without a whole header it is damaged.
+            0 => ring.format().packet(0, packet).is_err(),
+            _ => sequence >= from && (sequence <= highest || sequence == seen[place]),
+        };
+        if is_wanted {
+            start -= SIZE;
+            origins.push((place * SIZE) as u64);
+        }
+        // A follower has read the packets before.
+        if sequence == from && from > 1 {
             break;
         }
     }
-    MappedFile::copy(&copy, ring.format())
+    origins.reverse();
+    MappedFile::copy(copy, start, origins, ring.format())
 }
 
-/// Appends a copy of the packet with that sequence. Returns false if the writer has entered it again.
-fn append(packet: &[AtomicU64], sequence: u64, ring: &MappedFile, copy: &mut Vec<u8>) -> bool {
-    let order = ring.format().byte_order;
-    let is_still = |ordering| order.u64(packet[SEQUENCE / 8].load(ordering).to_ne_bytes()) == sequence;
-    // Acquire: as in `unroll`.
-    if !is_still(Ordering::Acquire) {
-        return false;
-    }
+/// Returns the sequence of the packet at a place.
+fn sequence(ring: &MappedFile, place: usize, ordering: Ordering) -> u64 {
+    let words = ring.words((place * SIZE) as u64, SIZE).unwrap_or_default();
+    words.get(SEQUENCE / 8).map_or(0, |word| ring.format().byte_order.u64(word.load(ordering).to_ne_bytes()))
+}
+
+/// Copies the packet at a place. Returns its sequence; `None` if the writer has entered it meanwhile.
+fn copy_packet(ring: &MappedFile, place: usize, to: &mut [u8]) -> Option<u64> {
+    let (format, words) = (ring.format(), ring.words((place * SIZE) as u64, SIZE).ok()?);
+    // Acquire: with the Release of the writer that enters. A reader that sees the sequence sees the rest of the header.
+    let before = sequence(ring, place, Ordering::Acquire);
     // In this order: the writer stores the checksum after the final content size.
-    let later = [CHECKSUM, CONTENT_SIZE].map(|at| (at, packet[at / 8].load(Ordering::Acquire).to_ne_bytes()));
-    let header = ring.format().header();
-    let content = (order.u64(later[1].1) / 8).clamp(header as u64, SUB_BUFFER) as usize;
-    let start = copy.len();
-    for word in &packet[..content.div_ceil(8)] {
-        copy.extend_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes());
+    let later = [CHECKSUM, CONTENT_SIZE].map(|at| (at, words[at / 8].load(Ordering::Acquire).to_ne_bytes()));
+    let content = (format.byte_order.u64(later[1].1) / 8).clamp(format.header() as u64, SUB_BUFFER) as usize;
+    let (content, unused) = to.split_at_mut(content.next_multiple_of(8));
+    for (to, word) in content.chunks_exact_mut(8).zip(words) {
+        to.copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes());
     }
-    copy.truncate(start + content);
+    unused.fill(0);
     // Headers of the recorder's first version have no checksum.
-    for (at, word) in later.into_iter().filter(|(at, _)| at + 8 <= header) {
-        copy[start + at..start + at + 8].copy_from_slice(&word);
+    for (at, word) in later.into_iter().filter(|(at, _)| at + 8 <= format.header()) {
+        content[at..at + 8].copy_from_slice(&word);
     }
     // Partner: the writer's fence after it has stored 0 in the sequence. If the copy has anything that was written later, the sequence
     // differs now.
     fence(Ordering::Acquire);
-    let is_whole = is_still(Ordering::Relaxed);
-    copy.resize(if is_whole { start + SUB_BUFFER as usize } else { start }, 0);
-    is_whole
+    (sequence(ring, place, Ordering::Relaxed) == before).then_some(before)
 }

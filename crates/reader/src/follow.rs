@@ -98,7 +98,7 @@ impl Follower {
     pub fn losses(&self) -> Losses {
         let mut losses = self.losses.clone();
         for (folder, found) in &self.lost {
-            found.add_to(&mut losses, folder);
+            found.add_to(&mut losses, folder, |offset| offset);
         }
         let overwritten = self.overwritten.iter();
         losses.overwritten = overwritten.map(|(file, &packets)| Overwritten { file: file.clone(), packets }).collect();
@@ -122,7 +122,7 @@ impl Follower {
     }
 
     fn open(&self) -> Result<Trace, Error> {
-        Trace::open_from(&self.paths, Some(&|file| self.positions.get(file).map_or(1, |position| position.packet)))
+        Trace::open_from(&self.paths, &|file| self.positions.get(file).map_or(1, |position| position.packet))
     }
 
     /// Reads all files to their ends: notes losses and ended processes, and returns the time of the last event.

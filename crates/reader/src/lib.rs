@@ -13,8 +13,8 @@
 //! # Ok::<(), dyntrace_reader::Error>(())
 //! ```
 //!
-//! Files are mapped, never copied; an event points into its file. For any content of the files, reading ends, takes
-//! bounded memory and does not panic.
+//! Files are mapped, and an event points into its file. Only the circular files of the overwrite mode are copied to memory, as their
+//! recorder may go on. For any content of the files, reading ends, takes bounded memory and does not panic.
 //!
 //! # Damage
 //!
@@ -43,8 +43,8 @@
 //! Traces of the recorder's first version have no checksums; the reader checks only the limits.
 //!
 //! An event passes through `map` (the file in memory) → `packet` (packet headers) → `stream` (events of one file) → `merge`
-//! (all files). `walk` checks packets and skips damaged ones. `metadata` makes the [`EventClass`]es, which locate fields. For
-//! [`Follower`], `circular` copies the new packets of circular files, which then are read as those of other files.
+//! (all files). `walk` checks packets and skips damaged ones. `metadata` makes the [`EventClass`]es, which locate fields. `circular`
+//! copies the packets of circular files, which then are read as those of other files.
 
 mod circular;
 mod class;
@@ -85,4 +85,4 @@ pub use recover::{Recovered, convert, finish, recover};
 pub use source::Source;
 pub use stage::{OperationId, Request, Requester};
 pub use text::Text;
-pub use trace::Trace;
+pub use trace::{RINGS, Trace};

@@ -1,7 +1,7 @@
 //! Losses: dropped events and damaged places.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::packet::Checksum;
 
@@ -135,8 +135,8 @@ impl Findings {
         *sum = sum.saturating_add(count);
     }
 
-    /// Adds the findings of `file` to `losses`.
-    pub(crate) fn add_to(&self, losses: &mut Losses, file: &std::path::Path) {
+    /// Adds the findings of `file` to `losses`. `origin` returns the offset in it of a damaged place.
+    pub(crate) fn add_to(&self, losses: &mut Losses, file: &Path, origin: impl Fn(u64) -> u64) {
         let file = || file.to_owned();
         if self.discarded > 0 {
             losses.discarded.push(Discarded { file: file(), count: self.discarded });
@@ -148,13 +148,13 @@ impl Findings {
         }));
         losses.damaged.extend(self.damaged.iter().map(|(offset, bytes, reason)| Damage {
             file: file(),
-            offset: *offset,
+            offset: origin(*offset),
             bytes: *bytes,
             reason: reason.clone(),
         }));
         losses.damaged.extend(self.more.map(|(offset, places, bytes)| Damage {
             file: file(),
-            offset,
+            offset: origin(offset),
             bytes,
             reason: format!("{places} more damaged places from here on"),
         }));

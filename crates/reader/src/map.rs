@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::packet::{self, CHECKSUM, CONTENT_SIZE, Format, HEADER, PAGE, Packet, SEQUENCE};
+use crate::packet::{self, CHECKSUM, CONTENT_SIZE, Format, HEADER, PAGE, Packet, SEQUENCE, SUB_BUFFER};
 
 /// Bytes read at once in the search for prepared packets.
 const BLOCK: u64 = 64 << 10;
@@ -19,8 +19,10 @@ pub(crate) struct MappedFile {
     format: Format,
     /// The length of the whole file.
     length: u64,
-    /// Whether the memory is a copy, not the file.
-    is_copy: bool,
+    /// Where the bytes begin in the memory.
+    start: usize,
+    /// Of a copy of a circular file: where its packets, each of [`SUB_BUFFER`] bytes, are in the file. Empty if the memory is the file.
+    origins: Vec<u64>,
 }
 
 impl MappedFile {
@@ -28,35 +30,26 @@ impl MappedFile {
     pub(crate) fn of(mut file: File, format: Format) -> io::Result<Self> {
         let length = file.metadata()?.len();
         let written = written(&mut file, length, format)?;
-        if written == 0 {
-            return Ok(Self { map: None, format, length, is_copy: false });
-        }
         Self::map(&file, format, written, length)
     }
 
     /// Maps a circular file, all of it: its packets are in no order. Its recorder never cuts it.
     pub(crate) fn circular(file: &File, format: Format) -> io::Result<Self> {
         let length = file.metadata()?.len();
-        match length {
-            0 => Ok(Self { map: None, format, length, is_copy: false }),
-            length => Self::map(file, format, length, length),
-        }
+        Self::map(file, format, length, length)
     }
 
-    /// The same as a file that has these bytes.
-    pub(crate) fn copy(bytes: &[u8], format: Format) -> io::Result<Self> {
-        let map = if bytes.is_empty() {
-            None
-        } else {
-            // Aligned as a mapped file.
-            let mut map = memmap2::MmapMut::map_anon(bytes.len())?;
-            map.copy_from_slice(bytes);
-            Some(map.make_read_only()?)
-        };
-        Ok(Self { map, format, length: bytes.len() as u64, is_copy: true })
+    /// Makes a file of copies of the packets at `origins` of a circular file, which are in `copy` from `start` on.
+    pub(crate) fn copy(copy: memmap2::MmapMut, start: usize, origins: Vec<u64>, format: Format) -> io::Result<Self> {
+        let length = origins.len() as u64 * SUB_BUFFER;
+        let map = Some(copy.make_read_only()?).filter(|_| length > 0);
+        Ok(Self { map, format, length, start, origins })
     }
 
     fn map(file: &File, format: Format, written: u64, length: u64) -> io::Result<Self> {
+        if written == 0 {
+            return Ok(Self { map: None, format, length, start: 0, origins: Vec::new() });
+        }
         let too_long = |_| io::Error::from(io::ErrorKind::FileTooLarge);
         let mut options = memmap2::MmapOptions::new();
         options.len(usize::try_from(written).map_err(too_long)?);
@@ -69,18 +62,27 @@ impl MappedFile {
         #[cfg(unix)]
         // A hint: if it fails, reading is only slower.
         let _ = map.advise(memmap2::Advice::Sequential);
-        Ok(Self { map: Some(map), format, length, is_copy: false })
+        Ok(Self { map: Some(map), format, length, start: 0, origins: Vec::new() })
     }
 
     /// Returns the bytes of the file without the prepared packets at its end. Bytes written later may be missing.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.map.as_deref().unwrap_or_default()
+        self.map.as_deref().and_then(|bytes| bytes.get(self.start..)).unwrap_or_default()
     }
 
     /// Returns the length of [`bytes`](Self::bytes).
     pub(crate) fn written(&self) -> u64 {
         self.bytes().len() as u64
+    }
+
+    /// Returns the offset in the file of an offset in these bytes.
+    pub(crate) fn origin(&self, offset: u64) -> u64 {
+        match self.origins.get((offset / SUB_BUFFER) as usize) {
+            Some(origin) => origin + offset % SUB_BUFFER,
+            // Behind the last packet.
+            None => self.origins.last().map_or(offset, |origin| origin + SUB_BUFFER),
+        }
     }
 
     /// Returns the length of the whole file when it was opened.
@@ -143,7 +145,7 @@ impl MappedFile {
     pub(crate) fn release(&self, from: u64, upto: u64) {
         #[cfg(unix)]
         if let Some(map) = &self.map
-            && !self.is_copy
+            && self.origins.is_empty()
             && upto <= self.written()
             && from < upto
         {

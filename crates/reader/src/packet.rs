@@ -144,6 +144,19 @@ impl Format {
         })
     }
 
+    /// Whether a writer has entered the packet that `bytes` begins with, and it has no damage.
+    pub(crate) fn is_whole(&self, bytes: &[u8]) -> bool {
+        self.packet(0, bytes).is_ok_and(|packet| match packet.checksum {
+            _ if packet.is_prepared() => false,
+            Checksum::Absent => true,
+            Checksum::Open(_) => packet.is_wrong_for_open(true).is_none(),
+            Checksum::Sum { crc: sum, .. } => {
+                bytes.get(..packet.content_end as usize).is_some_and(|bytes| crc(bytes) == sum)
+            }
+            Checksum::Damaged => false,
+        })
+    }
+
     /// Whether `head` begins a prepared packet.
     pub(crate) fn is_prepared(&self, head: &[u8]) -> bool {
         head.len() >= self.header()

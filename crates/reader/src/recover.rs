@@ -1,11 +1,11 @@
 //! Ends, repairs and converts traces.
 
-use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use dyntrace_folders::{Folder, NewFile, Reading};
+use dyntrace_folders::{Folder, NewFile};
 use dyntrace_metadata::Format;
 
 use crate::class::Classes;
@@ -14,7 +14,8 @@ use crate::losses::Damage;
 use crate::map::MappedFile;
 use crate::packet::{self, CONTENT_SIZE, PACKET_SIZE, PAGE, Packet};
 use crate::process::{METADATA, Process};
-use crate::trace::{CHANNEL, OVERWRITE_RINGS, ProcessFolder, process_folders, stream_files};
+use crate::stream::StreamFile;
+use crate::trace::{CHANNEL, ProcessFolder, open_files, process_folders, stream_files};
 use crate::walk::{Gap, PacketChecker};
 
 /// The result of [`recover`].
@@ -125,8 +126,8 @@ fn make_plain(dir: &Path, out: &Path, format: Option<Format>) -> Result<Recovere
     let mut recovered = Recovered::default();
     let new = Folder::create(out).map_err(Error::io("create the folder", out))?;
     let (mut is_any_read, mut first_error) = (false, None);
-    for place in places {
-        match Source::open(&place, format) {
+    for place in places.into_iter().map(Arc::new) {
+        match Source::open(&place, format, &mut recovered) {
             Ok(source) => {
                 is_any_read = true;
                 let below = place.path.strip_prefix(dir).unwrap_or(Path::new(""));
@@ -135,7 +136,8 @@ fn make_plain(dir: &Path, out: &Path, format: Option<Format>) -> Result<Recovere
                 source.write_to(&Target { path, folder }, &mut recovered)?;
             }
             Err(error) => {
-                recovered.left_out(&place.path.join(METADATA), error.to_string());
+                let (file, reason) = (place.path.join(METADATA), error.to_string());
+                recovered.damaged.push(Damage { file, offset: 0, bytes: 0, reason });
                 first_error.get_or_insert(error);
             }
         }
@@ -151,18 +153,16 @@ fn make_plain(dir: &Path, out: &Path, format: Option<Format>) -> Result<Recovere
 }
 
 /// A process of the old trace.
-struct Source<'p> {
-    path: &'p Path,
-    folder: Reading,
+struct Source {
     process: Process,
     /// The metadata of the new trace.
     metadata: Vec<u8>,
-    files: Vec<OsString>,
+    files: Vec<StreamFile>,
 }
 
-impl<'p> Source<'p> {
-    /// Reads all that the copy of the process cannot do without.
-    fn open(place: &'p ProcessFolder, format: Option<Format>) -> Result<Self, Error> {
+impl Source {
+    /// Reads all that the copy of the process cannot do without. Files that cannot be opened are left out.
+    fn open(place: &Arc<ProcessFolder>, format: Option<Format>, recovered: &mut Recovered) -> Result<Self, Error> {
         let (path, folder) = (&*place.path, place.open()?);
         let process = Process::open(path, &folder)?;
         let metadata = match format {
@@ -174,8 +174,8 @@ impl<'p> Source<'p> {
                 text
             }
         };
-        let files = stream_files(path, &folder)?;
-        Ok(Source { path, folder, process, metadata, files })
+        let files = open_files(place, &folder, (0, &process), &|_file| 1, &mut recovered.damaged)?;
+        Ok(Source { process, metadata, files })
     }
 
     /// Copies the process. Parts that cannot be read are left out; an error is one of the new trace.
@@ -185,58 +185,21 @@ impl<'p> Source<'p> {
             target.folder.create_file(METADATA, NewFile::Plain).and_then(|mut file| file.write_all(&self.metadata));
         written.map_err(Error::io("write the metadata", &to))?;
         let mut is_ended = false;
-        for name in &self.files {
-            let path = self.path.join(name);
-            let Some(map) = self.map(&path, &self.folder, name, recovered) else { continue };
-            let (packets, gaps) = packets(&PacketChecker::new(&map, &path, &self.process));
-            recovered.damage(&path, gaps);
-            if name == CHANNEL {
+        for file in &self.files {
+            let (packets, gaps) = packets(&file.checker(&self.process));
+            recovered.damage(file, gaps);
+            if file.path.file_name().is_some_and(|name| name == CHANNEL) {
                 is_ended = packets.last().is_some_and(|packet| packet.checksum.is_last());
             }
-            let mut file = Output::create(target, &path, &self.process)?;
-            for packet in packets {
-                file.packet(&map, &packet, packet.checksum.is_last(), recovered)?;
+            let mut output = Output::create(target, file, &self.process)?;
+            for (number, packet) in (1..).zip(&packets) {
+                // Recorders mark no end of circular files.
+                let is_end_of_circle = file.is_circular && is_ended && number == packets.len();
+                output.packet(packet, packet.checksum.is_last() || is_end_of_circle, recovered)?;
             }
-            file.close()?;
-        }
-        if !self.folder.has_folder(OVERWRITE_RINGS) {
-            return Ok(());
-        }
-        let at = self.path.join(OVERWRITE_RINGS);
-        let opened = self.folder.below(Path::new(OVERWRITE_RINGS)).map_err(Error::io("read the folder", &at));
-        let (rings, names) = match opened.and_then(|rings| stream_files(&at, &rings).map(|names| (rings, names))) {
-            Ok(opened) => opened,
-            Err(error) => {
-                recovered.left_out(&at, error.to_string());
-                return Ok(());
-            }
-        };
-        for name in names {
-            let path = at.join(&name);
-            let Some(map) = self.map(&path, &rings, &name, recovered) else { continue };
-            let (packets, gaps) = circular_packets(&PacketChecker::circular(&map, &path, &self.process), &map);
-            recovered.damage(&path, gaps);
-            let mut file = Output::create(target, &path, &self.process)?;
-            let last = packets.len().wrapping_sub(1);
-            for (number, packet) in packets.iter().enumerate() {
-                file.packet(&map, packet, is_ended && number == last, recovered)?;
-            }
-            file.close()?;
+            output.close()?;
         }
         Ok(())
-    }
-
-    /// Maps a file, which is left out if that fails.
-    fn map(&self, path: &Path, folder: &Reading, name: &OsStr, recovered: &mut Recovered) -> Option<MappedFile> {
-        match folder.file(name).and_then(|file| MappedFile::of(file, self.process.metadata.format)) {
-            Ok(map) => Some(map),
-            // A recorder removes the files that it has not used.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => {
-                recovered.left_out(path, format!("cannot open the file: {error}"));
-                None
-            }
-        }
     }
 }
 
@@ -265,59 +228,20 @@ fn packets(checker: &PacketChecker<'_>) -> (Vec<Packet>, Vec<Gap>) {
     }
 }
 
-/// Returns the packets of a circular file, in the order they were entered. After a damaged packet it goes on at the next page
-/// where a packet begins.
-fn circular_packets(checker: &PacketChecker<'_>, map: &MappedFile) -> (Vec<Packet>, Vec<Gap>) {
-    let (mut packets, mut gaps) = (Vec::<Packet>::new(), Vec::<Gap>::new());
-    let (mut offset, mut whole) = (0, true);
-    while offset < map.written() {
-        let page_behind = offset - offset % PAGE + PAGE;
-        match checker.packet(offset, None) {
-            Ok(packet) => {
-                whole = true;
-                offset = packet.end;
-                if !packet.is_prepared() {
-                    packets.push(packet);
-                }
-            }
-            Err(reason) => {
-                if std::mem::take(&mut whole) {
-                    gaps.push(Gap { offset, bytes: 0, reason });
-                }
-                if let Some(gap) = gaps.last_mut() {
-                    gap.bytes = page_behind - gap.offset;
-                }
-                offset = page_behind;
-            }
-        }
-    }
-    packets.sort_by_key(|packet| packet.sequence);
-    packets.dedup_by(|next, before| {
-        let same = next.sequence == before.sequence;
-        if same {
-            let reason = format!("packet {} is repeated", next.sequence);
-            gaps.push(Gap { offset: next.offset, bytes: next.end - next.offset, reason });
-        }
-        same
-    });
-    (packets, gaps)
-}
-
 impl Recovered {
-    /// Notes a file that cannot be read.
-    fn left_out(&mut self, file: &Path, reason: String) {
-        self.damage(file, vec![Gap { offset: 0, bytes: 0, reason }]);
-    }
-
-    fn damage(&mut self, file: &Path, gaps: Vec<Gap>) {
-        let damage = |Gap { offset, bytes, reason }| Damage { file: file.to_owned(), offset, bytes, reason };
-        self.damaged.extend(gaps.into_iter().map(damage));
+    fn damage(&mut self, file: &StreamFile, gaps: impl IntoIterator<Item = Gap>) {
+        self.damaged.extend(gaps.into_iter().map(|Gap { offset, bytes, reason }| Damage {
+            file: file.path.clone(),
+            offset: file.map.origin(offset),
+            bytes,
+            reason,
+        }));
     }
 }
 
 /// A file of the new trace.
 struct Output<'p> {
-    from: PathBuf,
+    from: &'p StreamFile,
     path: PathBuf,
     process: &'p Process,
     file: BufWriter<File>,
@@ -325,8 +249,8 @@ struct Output<'p> {
 
 impl<'p> Output<'p> {
     /// Creates the new file for the content of `from`.
-    fn create(target: &Target, from: &Path, process: &'p Process) -> Result<Self, Error> {
-        let name = from.file_name().unwrap_or_default();
+    fn create(target: &Target, from: &'p StreamFile, process: &'p Process) -> Result<Self, Error> {
+        let name = from.path.file_name().unwrap_or_default();
         let mut path = target.path.join(name);
         let file = target.folder.create_file(name, NewFile::Plain).or_else(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => {
@@ -337,18 +261,12 @@ impl<'p> Output<'p> {
             _ => Err(error),
         });
         let file = BufWriter::new(file.map_err(Error::io("create", &path))?);
-        Ok(Self { from: from.to_owned(), path, process, file })
+        Ok(Self { from, path, process, file })
     }
 
     /// Writes the packet with its events up to the first incomplete one.
-    fn packet(
-        &mut self,
-        map: &MappedFile,
-        packet: &Packet,
-        is_last: bool,
-        recovered: &mut Recovered,
-    ) -> Result<(), Error> {
-        let format = self.process.metadata.format;
+    fn packet(&mut self, packet: &Packet, is_last: bool, recovered: &mut Recovered) -> Result<(), Error> {
+        let (map, format) = (&self.from.map, self.process.metadata.format);
         let start = packet.offset as usize;
         let end = packet.content_end.min(map.written()) as usize;
         let Some(classes) = self.process.classes_of(packet.stream_id) else { return Ok(()) };
@@ -373,7 +291,7 @@ impl<'p> Output<'p> {
         if !whole {
             let offset = packet.offset + length as u64;
             let reason = "an event is incomplete or has no class in the metadata".to_owned();
-            recovered.damage(&self.from, vec![Gap { offset, bytes: packet.content_end - offset, reason }]);
+            recovered.damage(self.from, [Gap { offset, bytes: packet.content_end - offset, reason }]);
         }
         Ok(())
     }

@@ -36,6 +36,12 @@ pub(crate) struct StreamFile {
 }
 
 impl StreamFile {
+    /// Returns the judge of its packets.
+    pub(crate) fn checker<'t>(&'t self, process: &'t Process) -> PacketChecker<'t> {
+        let checker = if self.is_circular { PacketChecker::circular } else { PacketChecker::new };
+        checker(&self.map, &self.path, process)
+    }
+
     /// Maps the current file again. As at first, it is opened in its folder, and only if it is a regular file.
     fn map_again(&self, process: &Process) -> Result<MappedFile, Error> {
         let name = self.path.file_name().unwrap_or_default();
@@ -113,11 +119,10 @@ pub(crate) struct Stream<'t> {
 
 impl<'t> Stream<'t> {
     pub(crate) fn new(file: &'t StreamFile, process: &'t Process) -> Self {
-        let checker = if file.is_circular { PacketChecker::circular } else { PacketChecker::new };
         Self {
             file,
             process,
-            checker: checker(&file.map, &file.path, process),
+            checker: file.checker(process),
             packet: None,
             classes: None,
             rest: &[],
@@ -360,14 +365,7 @@ impl<'t> Stream<'t> {
 
     /// Goes to the next packet and notes the damage before it. Returns false if there is none.
     fn continue_at(&mut self, Next { packet, gap }: Next) -> bool {
-        let overwritten = match (self.packet, packet) {
-            (Some(last), Some(next)) if self.file.is_circular => {
-                next.sequence.saturating_sub(last.sequence).saturating_sub(1)
-            }
-            _ => 0,
-        };
-        self.found.overwritten = self.found.overwritten.saturating_add(overwritten);
-        if let Some(gap) = gap.filter(|gap| overwritten == 0 || gap.bytes > 0) {
+        if let Some(gap) = gap {
             self.found.damage(gap.offset, gap.bytes, gap.reason);
         }
         match packet {

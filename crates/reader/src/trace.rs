@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::losses::{Damage, Findings, Losses};
 use crate::map::MappedFile;
 use crate::merge::Events;
-use crate::packet::Checksum;
+use crate::packet::{Checksum, SUB_BUFFER};
 use crate::parts::Parts;
 use crate::process::{METADATA, Process};
 use crate::stream::{Stream, StreamFile};
@@ -22,15 +22,16 @@ use crate::stream::{Stream, StreamFile};
 /// The file of the recorder's own events.
 pub(crate) const CHANNEL: &str = "process";
 
-/// The folder of the rings in overwrite mode, which are circular files.
-pub(crate) const OVERWRITE_RINGS: &str = ".rings";
+/// The folder, in that of a process, of the rings in overwrite mode, which are circular files.
+pub const RINGS: &str = ".rings";
 
 /// The depth of folders in which processes are searched.
 const MAX_DEPTH: usize = 4;
 
 /// A trace, opened for reading.
 ///
-/// It has the events that were recorded before it was opened. The recording may go on meanwhile.
+/// It has the events that were recorded before it was opened. The recording may go on meanwhile. The files of a recording in overwrite mode
+/// are copied to memory when it is opened, with the newest events that they have then.
 #[derive(Debug)]
 pub struct Trace {
     processes: Vec<Process>,
@@ -69,11 +70,11 @@ impl Trace {
     ///
     /// Those of [`open`](Self::open), for each folder.
     pub fn open_all(paths: &[impl AsRef<Path>]) -> Result<Self, Error> {
-        Self::open_from(paths, None)
+        Self::open_from(paths, &|_file| 1)
     }
 
-    /// The same, if there is `from` also with the packets of circular files: from the sequence that it returns for the file's path.
-    pub(crate) fn open_from(paths: &[impl AsRef<Path>], from: Option<&dyn Fn(&Path) -> u64>) -> Result<Self, Error> {
+    /// The same, of a circular file from the packet on whose sequence `from` returns for its path.
+    pub(crate) fn open_from(paths: &[impl AsRef<Path>], from: &dyn Fn(&Path) -> u64) -> Result<Self, Error> {
         let mut trace = Self { processes: Vec::new(), files: Vec::new(), unopened: Vec::new() };
         let mut first_error = None;
         for path in paths {
@@ -97,51 +98,16 @@ impl Trace {
         }
     }
 
-    fn add(&mut self, place: &Arc<ProcessFolder>, from: Option<&dyn Fn(&Path) -> u64>) -> Result<(), Error> {
+    fn add(&mut self, place: &Arc<ProcessFolder>, from: &dyn Fn(&Path) -> u64) -> Result<(), Error> {
         let folder = place.open()?;
         let process = Process::open(&place.path, &folder)?;
         if let Some(reason) = process.damage {
             let (file, reason) = (place.path.join(METADATA), reason.to_owned());
             self.unopened.push(Damage { file, offset: 0, bytes: 0, reason });
         }
-        for name in stream_files(&place.path, &folder)? {
-            let map = folder.file(&name).and_then(|file| MappedFile::of(file, process.metadata.format));
-            self.add_file(place, place.path.join(&name), map, false);
-        }
-        if let Some(from) = from
-            && folder.has_folder(OVERWRITE_RINGS)
-        {
-            let at = place.path.join(OVERWRITE_RINGS);
-            let rings = folder.below(Path::new(OVERWRITE_RINGS)).map_err(Error::io("read the folder", &at))?;
-            for name in stream_files(&at, &rings)? {
-                let path = at.join(&name);
-                let map = rings.file(&name).and_then(|file| MappedFile::circular(&file, process.metadata.format));
-                let copy = map.and_then(|map| circular::unroll(&map, from(&path)));
-                self.add_file(place, path, copy, true);
-            }
-        }
+        self.files.extend(open_files(place, &folder, (self.processes.len(), &process), from, &mut self.unopened)?);
         self.processes.push(process);
         Ok(())
-    }
-
-    /// Adds a file of the process that is added next.
-    fn add_file(&mut self, place: &Arc<ProcessFolder>, path: PathBuf, map: io::Result<MappedFile>, is_circular: bool) {
-        match map {
-            Ok(map) => self.files.push(StreamFile {
-                place: place.clone(),
-                path,
-                map,
-                process: self.processes.len(),
-                is_circular,
-                found: Mutex::new(Findings::default()),
-            }),
-            // A recorder removes the files that it has not used.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => {
-                let reason = format!("cannot open the file: {error}");
-                self.unopened.push(Damage { file: path, offset: 0, bytes: 0, reason });
-            }
-        }
     }
 
     /// Returns the processes, in the order of their folders.
@@ -169,7 +135,10 @@ impl Trace {
     pub fn losses(&self) -> Losses {
         let mut losses = Losses { damaged: self.unopened.clone(), ..Losses::default() };
         for file in &self.files {
-            file.found.lock().unwrap_or_else(PoisonError::into_inner).add_to(&mut losses, &file.path);
+            file.found
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .add_to(&mut losses, &file.path, |offset| file.map.origin(offset));
         }
         for process in 0..self.processes.len() {
             losses.damaged.extend(self.compare(process));
@@ -262,6 +231,54 @@ pub(crate) fn process_folders(path: &Path) -> Result<Vec<ProcessFolder>, Error> 
     }
     found.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(found)
+}
+
+/// Opens the event files in the folder of a process, which has this index in its trace; circular files last, each from the packet on whose
+/// sequence `from` returns for its path. Files that cannot be opened are `damaged`.
+pub(crate) fn open_files(
+    place: &Arc<ProcessFolder>,
+    folder: &Reading,
+    (index, process): (usize, &Process),
+    from: &dyn Fn(&Path) -> u64,
+    damaged: &mut Vec<Damage>,
+) -> Result<Vec<StreamFile>, Error> {
+    let format = process.metadata.format;
+    let damage = |file, offset, bytes, reason| Damage { file, offset, bytes, reason };
+    let open = |name: &OsString| folder.file(name).and_then(|file| MappedFile::of(file, format));
+    let plain = stream_files(&place.path, folder)?.into_iter();
+    let mut opened: Vec<_> = plain.map(|name| (place.path.join(&name), open(&name), false)).collect();
+    if folder.has_folder(RINGS) {
+        let at = place.path.join(RINGS);
+        let rings = folder.below(Path::new(RINGS)).map_err(Error::io("read the folder", &at));
+        match rings.and_then(|rings| Ok((stream_files(&at, &rings)?, rings))) {
+            Ok((names, rings)) => opened.extend(names.iter().map(|name| {
+                let path = at.join(name);
+                let ring = rings.file(name).and_then(|file| MappedFile::circular(&file, format));
+                if let Ok(ring) = &ring
+                    && let bytes @ 1.. = ring.length() % SUB_BUFFER
+                {
+                    let reason = "the file is cut within a packet; events of unknown threads may be missing".to_owned();
+                    damaged.push(damage(path.clone(), ring.length() - bytes, bytes, reason));
+                }
+                let copy = ring.and_then(|ring| circular::unroll(&ring, from(&path)));
+                (path, copy, true)
+            })),
+            Err(error) => damaged.push(damage(at, 0, 0, error.to_string())),
+        }
+    }
+    let mut files = Vec::new();
+    for (path, map, is_circular) in opened {
+        match map {
+            Ok(map) => {
+                let (place, found) = (Arc::clone(place), Mutex::default());
+                files.push(StreamFile { place, path, map, process: index, is_circular, found });
+            }
+            // A recorder removes the files that it has not used.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => damaged.push(damage(path, 0, 0, format!("cannot open the file: {error}"))),
+        }
+    }
+    Ok(files)
 }
 
 /// Returns the names of the event files in the folder of a process, in order.

@@ -49,14 +49,31 @@ fn circles_become_files_in_order() {
     writer.write(".rings/ring-1", &[packet(5), packet(6), packet(3), packet(4)].concat());
     let mut damaged = packet(8);
     damaged[0] = 0;
-    writer.write(".rings/ring-2", &[packet(9), writer.prepared(0), damaged, packet(7)].concat());
+    // The writer has begun to enter packet 10.
+    let entering = writer.packet(0, 7, 0, 0, SUB_BUFFER, &[]);
+    writer.write(".rings/ring-2", &[packet(9), entering, packet(7), damaged].concat());
+    writer.write(".rings/ring-3", &[packet(1), writer.prepared(0).repeat(8), packet(3)[..PAGE].to_vec()].concat());
     let out = folder.path().join("out");
 
+    // Readers read them, too, and find the same damage.
+    let trace = Trace::open(folder.path().join("trace")).expect("a trace");
+    let read: Vec<_> = trace.events().map(|event| event.time - START).collect();
+    let expected = [10, 11, 12, 30, 31, 32, 40, 41, 42, 50, 51, 52, 60, 61, 62, 70, 71, 72, 90, 91, 92];
+    assert_eq!(read, expected);
     let recovered = recover(folder.path().join("trace"), &out).expect("a trace");
-    assert_eq!((recovered.packets, recovered.events), (6, 18));
-    assert_eq!(recovered.damaged.len(), 1);
+    assert_eq!((recovered.packets, recovered.events), (7, 21));
+    assert_eq!(trace.losses().damaged, recovered.damaged);
+    let told = |damage: &dyntrace_reader::Damage| {
+        let name = damage.file.file_name().expect("a name").to_string_lossy().into_owned();
+        (name, damage.offset, damage.bytes, damage.reason.clone())
+    };
+    let [cut, damaged] = &recovered.damaged.iter().map(told).collect::<Vec<_>>()[..] else { panic!("{recovered:?}") };
+    // The place is that in the circular file.
+    assert_eq!((&*damaged.0, damaged.1, damaged.2), ("ring-2", 3 * SUB_BUFFER as u64, SUB_BUFFER as u64));
+    assert!(damaged.3.ends_with("(packet 9 follows packet 7); events of thread 7 may be missing"), "{}", damaged.3);
+    assert_eq!((&*cut.0, cut.1, cut.2), ("ring-3", 2 * SUB_BUFFER as u64, PAGE as u64));
     let (times, whole) = times(&out);
-    assert_eq!(times, [30, 31, 32, 40, 41, 42, 50, 51, 52, 60, 61, 62, 70, 71, 72, 90, 91, 92]);
+    assert_eq!(times, expected);
     assert!(!whole, "packet 8 of ring-2 is missing");
     assert!(matches!(recover(folder.path().join("trace"), &out), Err(Error::Io { .. })), "never over something");
     assert!(recover(folder.path().join("none"), folder.path().join("out-2")).is_err());

@@ -8,14 +8,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use dyntrace_folders::{Distrust, Folder, living_thread};
-use dyntrace_reader::Trace;
+use dyntrace_reader::{RINGS, Trace};
 
 use crate::escape;
 use crate::exit::{self, Failure};
 use crate::recording;
-
-/// The folder with the rings of a process that overwrites.
-const RINGS: &str = ".rings";
 
 /// The recorded program.
 pub enum Subject {

@@ -223,6 +223,40 @@ fn a_later_run_adds_what_is_new() {
     assert!(said.contains("ranges: 0 new, 8 done before"), "{said}");
 }
 
+/// A later run would find other events at the offsets of an earlier one.
+#[test]
+fn circular_files_have_rows_when_they_change_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, output) = (folder.path().join("trace"), folder.path().join("fleet"));
+    let writer = source(trace.join("shop-12"), 1, "web-1");
+    let all = writer.packets(0, 7, SUB_BUFFER, &operations(2, 900));
+    let ring = |newest: usize| {
+        let held = |place: usize| (0..newest).rev().find(|number| number % 4 == place);
+        let bytes: Vec<u8> = (0..4).flat_map(|place| all[held(place).unwrap()].clone()).collect();
+        writer.write(".rings/ring-1", &bytes);
+    };
+    assert!(all.len() > 5, "{}", all.len());
+    for newest in [4, 5] {
+        ring(newest);
+        let said = convert(&[&trace], &[], &output, 0);
+        assert!(said.contains("circular files change") && said.contains("--final writes them"), "{said}");
+        assert_eq!(rows(&output, "events"), Rows::new());
+    }
+    ring(all.len());
+    let said = convert(&[&trace], &["--final"], &output, 0);
+    assert!(said.contains("ranges: 1 new") && !said.contains("circular"), "{said}");
+    let tags = tags(&output);
+    assert_eq!((tags.len() as i64, tags.last()), (1801 - tags.first().unwrap(), Some(&1800)));
+    let before = content(&output);
+    assert!(convert(&[&trace], &["--final"], &output, 0).contains("ranges: 0 new"));
+    assert!(content(&output) == before);
+
+    ended(&writer, 2 * HOUR);
+    let other = folder.path().join("ended");
+    convert(&[&trace], &[], &other, 0);
+    assert_eq!(rows(&other, "operations").len(), tags.len());
+}
+
 /// Three sources on two hosts. Returns the folder of the trace.
 fn three(folder: &Path) -> PathBuf {
     let trace = folder.join("trace");

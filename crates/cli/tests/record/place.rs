@@ -63,7 +63,9 @@ impl Place {
     /// The events of a trace, from `dyntrace view --json`.
     pub fn events(&self, trace: &str) -> Vec<Value> {
         let ran = self.run(&["view", "--json", trace]);
-        assert_eq!((ran.status, ran.err.as_str()), (Some(0), ""));
+        let empty = format!("dyntrace: {trace} has no event: the program fired no probe that was recorded\n");
+        let told = if ran.out.is_empty() { &empty } else { "" };
+        assert_eq!((ran.status, ran.err.as_str()), (Some(0), told));
         ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }

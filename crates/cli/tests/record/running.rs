@@ -159,6 +159,56 @@ fn the_last_events_meanwhile_and_after_a_crash() {
 }
 
 #[test]
+fn circular_files_are_read_by_every_command_without_recovery() {
+    let place = Place::new();
+    let recorded = |role: &str, trace: &str| {
+        let mut command = program(role);
+        place.put(command.env("DYNTRACE", format!("record:{trace},mode=overwrite,size=64K")));
+        command
+    };
+    let mut running = Firing::start(&mut recorded("operate", "killed"));
+    for _ in 0..3 {
+        running.fire();
+    }
+    let events = place.events("killed").len() as u64;
+    assert!(events >= 6, "while it runs: {events}");
+    drop(running);
+    let recovered = place.run(&["recover", "killed", "-o", "recovered", "--json"]).summary();
+    assert_eq!((recovered["events"].as_u64(), place.events("killed").len() as u64), (Some(events), events));
+    let diff: Value = serde_json::from_str(&place.run(&["diff", "killed", "recovered", "--json"]).out).unwrap();
+    assert_eq!(diff["a"]["events"], diff["b"]["events"]);
+    let operations = |trace: &str| place.run(&["top", "-r", trace, "--json"]).out.matches("FSTAT").count();
+    assert_eq!((operations("killed"), operations("recovered")), (1, 1));
+    place.run(&["report", "killed", "-o", "page.html"]).says(0, "");
+    assert!(fs::read_to_string(place.path("page.html")).unwrap().contains("FSTAT"));
+    place.run(&["convert", "killed", "--to", "csv", "-o", "csv"]).says(0, "");
+    assert_eq!(fs::read_to_string(place.path("csv/dyntrace.efile_drv-return.csv")).unwrap().lines().count(), 1 + 3);
+
+    // After a normal end.
+    assert!(recorded("fire 100", "ended").stdout(Stdio::null()).status().unwrap().success());
+    assert_eq!(place.events("ended").len(), 300);
+    assert!(place.path("ended").read_dir().unwrap().all(|process| process.unwrap().path().join(".rings").exists()));
+    // A recording without an event is not shown as a complete one.
+    assert!(recorded("exit 0", "empty").stdout(Stdio::null()).status().unwrap().success());
+    for arguments in [
+        &["view", "empty"][..],
+        &["report", "empty", "-o", "page.html"],
+        &["diff", "ended", "empty"],
+        &["top", "-r", "empty", "--once"],
+        &["convert", "empty", "--to", "csv", "-o", "no-csv"],
+        &["convert", "empty", "--to", "parquet", "--partition", "host,date,hour", "--final", "-o", "fleet"],
+        &["recover", "empty", "-o", "nothing"],
+    ] {
+        let ran = place.run(arguments);
+        assert_eq!(
+            ran.err.matches(" has no event: the program fired no probe that was recorded\n").count(),
+            1,
+            "{ran:?}"
+        );
+    }
+}
+
+#[test]
 fn the_last_events_before_a_panic() {
     let place = Place::new();
     let ran = place.record(&["--overwrite", "--slower", "1h"], "exit 0");

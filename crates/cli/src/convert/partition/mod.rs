@@ -22,7 +22,7 @@ use dyntrace_reader::{Damage, Process, Trace};
 use crate::clocks::table as clocks;
 use crate::exit::{self, Failure, Outcome};
 use crate::signals::Interrupts;
-use crate::{escape, losses as told, private};
+use crate::{escape, losses as told, private, recording};
 use source::{Converted, Known, Look};
 use tables::Schemas;
 
@@ -144,6 +144,9 @@ impl Round<'_> {
                         !trace.processes().iter().any(|process| damage.file.starts_with(&process.path))
                     });
                 unopened.for_each(|damage| self.seen.skip(&damage));
+                if converted.iter().all(|(_, source)| source.as_ref().is_ok_and(|source| source.is_last)) {
+                    self.seen.lines.extend(recording::empty(&trace, path));
+                }
                 for (index, source) in converted {
                     let process = &trace.processes()[index];
                     match source {
@@ -195,6 +198,12 @@ impl Seen {
         self.is_damaged |= source.losses.iter().any(losses::is_damage);
         self.is_lossy |= source.losses.iter().any(|loss| loss.count > Some(0));
         self.lines.extend(source.losses.iter().map(|loss| losses::line(loss, process)));
+        if source.has_rings && !source.is_last {
+            self.lines.push(format!(
+                "{}: its circular files change: their events get rows when the recording has ended; if the program is gone, --final writes them",
+                escape::path(&process.path)
+            ));
+        }
         if let Some([operations, tasks, waits]) = source.in_flight {
             let path = escape::path(&process.path);
             self.lines.push(format!(

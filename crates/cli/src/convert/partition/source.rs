@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dyntrace_fleet::{Error, LAYOUT, Ledger, Loss, Plan, Range, Tables};
-use dyntrace_reader::{Clock, Process, Trace};
+use dyntrace_reader::{Clock, Process, RINGS, Trace};
 
 use super::rows::Rows;
 use super::tables::Schemas;
@@ -19,6 +19,8 @@ pub struct Converted {
     /// Operations, tasks and waits that get their rows later; `None` if nothing was written, or nothing follows.
     pub in_flight: Option<[usize; 3]>,
     pub losses: Vec<Loss>,
+    /// Whether it has circular files, whose events are in its last range only.
+    pub has_rings: bool,
 }
 
 /// The state of a source before its trace is opened to be converted.
@@ -86,6 +88,7 @@ pub fn convert(
         is_last: ranges.last().is_some_and(|range| range.plan.is_last),
         in_flight: None,
         losses: ranges.last().map(|range| range.plan.losses.clone()).unwrap_or_default(),
+        has_rings: trace.parts(&trace.processes()[index]).ends().any(|(file, _)| is_ring(file)),
     };
     for number in (0..ranges.len()).filter(|&number| !ranges[number].is_done) {
         let Plan { frequency, offset_seconds, offset_cycles, .. } = ranges[number].plan;
@@ -132,7 +135,8 @@ fn next(trace: &Trace, process: &Process, last: Option<&Plan>, look: &Look, is_f
     let mut parts = trace.parts(process);
     let is_last = is_final || look.is_ended;
     let mut until = last.map(|last| last.until);
-    let events = parts.part(|_file| u64::MAX);
+    // A circular file that changes has no offsets which a later run finds again.
+    let events = parts.part(|file| if is_last || !is_ring(file) { u64::MAX } else { 0 });
     while let Some(time) = events.peek().map(|event| event.time).filter(|time| is_last || Some(*time) <= look.until) {
         until = until.max(Some(time));
         events.next();
@@ -159,6 +163,10 @@ fn next(trace: &Trace, process: &Process, last: Option<&Plan>, look: &Look, is_f
     };
     let (known_ends, known_losses) = last.map(|last| (last.ends.clone(), last.losses.clone())).unwrap_or_default();
     (plan.is_last || plan.ends != known_ends || plan.losses != known_losses).then_some(plan)
+}
+
+fn is_ring(file: &Path) -> bool {
+    file.parent().is_some_and(|folder| folder.ends_with(RINGS))
 }
 
 /// The name of a file in a plan.

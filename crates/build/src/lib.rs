@@ -37,6 +37,7 @@ mod doc;
 mod error;
 mod generate;
 mod lexer;
+mod linker;
 mod markdown;
 pub mod model;
 mod names;
@@ -97,10 +98,10 @@ pub fn try_compile(path: impl AsRef<Path>, out_dir: impl AsRef<Path>) -> Result<
 ///
 /// perf and SystemTap use the file offset of a site as its address. rust-lld, the default linker of x86_64 Linux, lays out
 /// text so that the two differ: then perf records nothing and SystemTap refuses. With `-z separate-code` they are equal. Each
-/// package whose programs contain probes needs this, as Cargo does not pass link arguments on to dependent packages. Outside
-/// Linux it does nothing.
+/// package whose programs contain probes needs this, as Cargo does not pass link arguments on to dependent packages. gold does not know
+/// the option and lays out text so without it. For gold, and outside Linux, this does nothing.
 pub fn link_for_tracers() {
-    if env::var_os("CARGO_CFG_TARGET_OS").is_some_and(|os| os == "linux") {
+    if env::var_os("CARGO_CFG_TARGET_OS").is_some_and(|os| os == "linux") && linker::takes_separate_code() {
         println!("cargo::rustc-link-arg=-Wl,-z,separate-code");
     }
 }

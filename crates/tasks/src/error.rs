@@ -84,6 +84,19 @@ pub enum Error {
         /// The missing part.
         reason: String,
     },
+    /// A core file was compressed after it was written.
+    #[error(
+        "the core file {} is compressed by {by}: unpack it by `{by} -dc {} > core`, or take it from systemd's journal by \
+         `coredumpctl -o core dump PID`",
+        path.display(),
+        path.display()
+    )]
+    CompressedCore {
+        /// The file.
+        path: PathBuf,
+        /// The program that unpacks it.
+        by: &'static str,
+    },
     /// A core file lacks the memory that tells which tasks its program had.
     #[error("unknown which tasks the program of the core file {} had: {}", path.display(), gaps.join("; "))]
     CoreLacksMemory {

@@ -13,7 +13,7 @@ use dyntrace_tasks::coverage::Coverage;
 use dyntrace_tasks::error::Error;
 use dyntrace_tasks::listing::{Await, Chain, Listing, SemaphoreOf, Task, WaitsFor};
 use dyntrace_tasks::locks::{Cycle, Locks};
-use dyntrace_tasks::memory::maps::Mapping;
+use dyntrace_tasks::memory::maps::{self, Mapping};
 use dyntrace_tasks::program::{Options, Program};
 use dyntrace_tasks::reading::{DebugInformation, Described};
 use truth::Truth;
@@ -163,6 +163,26 @@ fn memory_that_a_core_file_lacks_is_told() {
     assert!(!unread(&without_heap).contains("stacks"), "{}", unread(&without_heap));
     let listing = listing(&without_heap);
     assert!(listing.tasks.is_empty() && listing.notes.iter().any(|note| note.contains("coredump_filter")));
+    // Of which a part was left out.
+    let core = folder.path().join("core");
+    program::core_file::write(pid, &core);
+    let mut bytes = fs::read(&core).unwrap();
+    let maps = maps::parse(&fs::read(format!("/proc/{pid}/maps")).unwrap());
+    let heap = maps.iter().find(|map| map.path == "[heap]").unwrap();
+    let word = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..][..8].try_into().unwrap());
+    // A program header has 56 bytes: the address is at 16, the bytes in the file are at 32, those in memory at 40.
+    let header = (64..).step_by(56).find(|at| word(&bytes, at + 16) == heap.range.start).unwrap();
+    bytes[header + 32..][..8].copy_from_slice(&4096_u64.to_le_bytes());
+    let lacks = word(&bytes, header + 40) - 4096;
+    // The program's file must not be changed while it is mapped: a new one.
+    fs::remove_file(&core).unwrap();
+    fs::write(&core, &bytes).unwrap();
+    let part = Program::open_core(&core, &exe, Options::default()).unwrap();
+    assert!(
+        unread(&part).contains(&format!("lacks {lacks} bytes of the program's anonymous memory")),
+        "{}",
+        unread(&part)
+    );
     // As with coredump_filter 0x10: of files, only the first pages.
     let error = open(&|map| map.inode == 0 || map.offset != 0).unwrap_err();
     assert!(matches!(&error, Error::CoreLacksMemory { gaps, .. } if gaps.len() == 2), "{error}");
@@ -179,6 +199,25 @@ fn refuses_other_files_and_survives_short_ones() {
     assert!(matches!(open(&exe, &exe), Err(Error::NotCore { .. })));
     assert!(matches!(open(Path::new("/proc/self/status"), &exe), Err(Error::NotCore { .. } | Error::File { .. })));
     assert!(matches!(open(&core, &folder.path().join("absent")), Err(Error::File { .. })));
+    let compressed: [(&str, &[u8]); 5] = [
+        ("zstd", b"\x28\xb5\x2f\xfd"),
+        ("xz", b"\xfd7zXZ\0"),
+        ("gzip", b"\x1f\x8b\x08"),
+        ("lz4", b"\x04\x22\x4d\x18"),
+        ("bzip2", b"BZh9"),
+    ];
+    for (by, begin) in compressed {
+        let path = folder.path().join("core.packed");
+        fs::write(&path, [begin, &[0; 99]].concat()).unwrap();
+        let said = open(&path, &exe).unwrap_err().to_string();
+        let shown = path.display();
+        assert!(
+            said.contains(&format!(
+                "the core file {shown} is compressed by {by}: unpack it by `{by} -dc {shown} > core`"
+            )),
+            "{said}"
+        );
+    }
     let other = open(&core, &truth::named("chains_truth")).unwrap_err();
     assert!(matches!(other, Error::OtherProgram { .. }), "{other}");
     println!("{other}");

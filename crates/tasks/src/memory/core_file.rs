@@ -31,6 +31,15 @@ const PAGE: usize = 4096;
 /// Program headers at most: each mapping has one.
 const HEADERS: u32 = 1 << 22;
 
+/// Files that a program compressed begin with these bytes.
+const COMPRESSED: [(&[u8], &str); 5] = [
+    (&[0x28, 0xb5, 0x2f, 0xfd], "zstd"),
+    (&[0xfd, b'7', b'z', b'X', b'Z', 0], "xz"),
+    (&[0x1f, 0x8b], "gzip"),
+    (&[0x04, 0x22, 0x4d, 0x18], "lz4"),
+    (b"BZh", "bzip2"),
+];
+
 /// Bytes of notes, at most: each mapping of a file has its path there.
 const NOTES: u64 = 1 << 28;
 
@@ -85,11 +94,16 @@ impl CoreFile {
     ///
     /// # Errors
     ///
-    /// If it cannot be read, is no core file, or names no mapped files.
+    /// If it cannot be read, is compressed or no core file, or names no mapped files.
     pub fn open(path: &Path) -> Result<CoreFile, Error> {
         let failed = |source| Error::File { what: WHAT, path: path.to_owned(), source };
         let file = open_regular(path).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
+        let mut magic = [0; 6];
+        let read = file.read_at(&mut magic, 0).map_err(failed)?;
+        if let Some((_, by)) = COMPRESSED.iter().find(|(begin, _)| magic[..read].starts_with(begin)) {
+            return Err(Error::CompressedCore { path: path.to_owned(), by });
+        }
         let mut core = CoreFile {
             path: path.to_owned(),
             file,

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
+
 use crate::thread_progress::Late;
 
 /// Why a session could not start, or could not end regularly.
@@ -21,6 +23,7 @@ pub(super) enum Step {
     Folder,
     Random,
     File,
+    Map,
     Metadata,
     Thread,
     Fork,
@@ -32,7 +35,11 @@ pub(super) enum Step {
 
 impl Error {
     pub(super) fn new(step: Step, path: impl AsRef<Path>, source: io::Error) -> Error {
-        Error { step, path: path.as_ref().to_owned(), source }
+        let path = path.as_ref().to_owned();
+        match source.downcast::<NotMapped>() {
+            Ok(NotMapped(errno)) => Error { step: Step::Map, path, source: errno.into() },
+            Err(source) => Error { step, path, source },
+        }
     }
 
     /// Threads did not finish firing in time.
@@ -46,6 +53,18 @@ impl Error {
     }
 }
 
+/// A file was created and cannot be mapped, which some file systems do not support.
+#[derive(Debug)]
+pub(super) struct NotMapped(pub Errno);
+
+impl fmt::Display for NotMapped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "it cannot be mapped into shared memory: {}", io::Error::from(self.0))
+    }
+}
+
+impl std::error::Error for NotMapped {}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Error { step, path, source } = self;
@@ -55,6 +74,7 @@ impl fmt::Display for Error {
             Step::Folder => write!(f, "cannot create the folder {path} of a trace: {source}"),
             Step::Random => write!(f, "cannot get random bytes for the uuid of the trace {path}: {source}"),
             Step::File => write!(f, "cannot create the file {path} of a trace: {source}"),
+            Step::Map => write!(f, "cannot map the file {path} of a trace into shared memory: {source}"),
             Step::Metadata => write!(f, "cannot write the metadata of the trace {path}: {source}"),
             Step::Thread => write!(f, "cannot start the maintenance thread for the trace {path}: {source}"),
             Step::Fork => write!(f, "cannot prepare for forks while {path} is recorded: {source}"),
@@ -64,6 +84,9 @@ impl fmt::Display for Error {
             Step::Finish => write!(f, "cannot cut unused space off {path}: {source}"),
         }?;
         match source.raw_os_error() {
+            Some(libc::ENODEV | libc::EINVAL) if matches!(step, Step::Map) => {
+                f.write_str("; choose a directory on another file system: this one has no shared mappings")
+            }
             Some(libc::ENOSPC | libc::EDQUOT) => f.write_str("; free space, or set a smaller `size=`"),
             Some(libc::EMFILE) => f.write_str("; raise the limit of open files (ulimit -n)"),
             Some(libc::EROFS | libc::EACCES) => f.write_str("; choose a directory that this user may write to"),

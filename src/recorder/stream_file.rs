@@ -25,6 +25,7 @@ use dyntrace_metadata::packet::{HEADER, PAGE, SUB_BUFFER, offset};
 use rustix::fs::{fstat, ftruncate};
 use rustix::io::Errno;
 
+use super::error::NotMapped;
 use super::header::{Header, prepared_page};
 use super::limits::{Addresses, file_size};
 use super::os;
@@ -83,7 +84,7 @@ impl StreamFile {
             return Err(Errno::FBIG.into());
         }
         let file = descriptor.get()?;
-        let views = Views::new(&file, limit, prepared)?;
+        let views = Views::new(&file, limit, prepared).map_err(|errno| io::Error::other(NotMapped(errno)))?;
         drop(file);
         let template = Box::new(std::array::from_fn(|i| {
             AtomicU64::new(u64::from_ne_bytes(std::array::from_fn(|byte| page[8 * i + byte])))

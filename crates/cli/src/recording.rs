@@ -1,13 +1,17 @@
 //! Recorded traces, read from beginning to end, with the progress on a terminal.
 
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
-use dyntrace_folders::{Folder, NewFile};
+#[cfg(target_os = "linux")]
+use anyhow::{Context as _, anyhow};
+#[cfg(target_os = "linux")]
+use dyntrace::recorder::{Options, Session, Triggers};
+#[cfg(target_os = "linux")]
+use dyntrace_folders::Folder;
 use dyntrace_reader::{Event, Trace};
 use indicatif::{ProgressBar, ProgressStyle};
 
+#[cfg(target_os = "linux")]
 use crate::elf::Object;
 use crate::escape;
 use crate::exit::{self, Failure};
@@ -33,12 +37,12 @@ pub fn empty(trace: &Trace, path: &Path) -> Option<String> {
     processes.all(is_empty).then(line)
 }
 
-/// Why a program that has ended has left no trace in `directory`. It has told its own errors, so nothing is claimed that may contradict
-/// them.
-pub fn nothing(directory: &Path, program: &Path) -> Failure {
-    if let Err(error) = write_some(directory) {
-        let shown = escape::path(directory);
-        return Failure::new(1, anyhow!("nothing was recorded: cannot write to {shown}: {error}"));
+/// Why a program that has ended has left no trace in the directory of `options`. It has told its own errors, so nothing is claimed that may
+/// contradict them.
+#[cfg(target_os = "linux")]
+pub fn nothing(options: &Options, program: &Path) -> Failure {
+    if let Err(error) = begin(options) {
+        return Failure::new(1, error.context("nothing was recorded"));
     }
     let shown = escape::path(program);
     let error = match Object::read(program) {
@@ -47,21 +51,27 @@ pub fn nothing(directory: &Path, program: &Path) -> Failure {
              raised privileges does not record itself"
         ),
         _ => anyhow!(
-            "nothing was recorded: {shown} has no recorder of dyntrace's, and no program that it started has recorded itself. Build it for \
-             Linux with the crate's feature recorder, without --cfg dyntrace_without_probes; programs with raised privileges do not record \
-             themselves"
+            "nothing was recorded: {shown} has no recorder of dyntrace's. If a program that it started has one, that tells on its standard \
+             error why it could not begin; one with raised privileges does not record itself. Build the program for Linux with the crate's \
+             feature recorder, without --cfg dyntrace_without_probes"
         ),
     };
     Failure::new(exit::NO_PROBES, error)
 }
 
-/// Writes what the smallest recording takes, and removes it.
-fn write_some(directory: &Path) -> io::Result<()> {
-    const NAME: &str = ".room";
-    const BYTES: usize = 1 << 20;
-    let folder = Folder::open(directory)?;
-    let written = folder.create_file(NAME, NewFile::Plain).and_then(|mut file| file.write_all(&[1; BYTES]));
-    folder.remove_file(NAME).and(written)
+/// Begins a recording as the program did, and removes it.
+#[cfg(target_os = "linux")]
+fn begin(options: &Options) -> anyhow::Result<()> {
+    const NAME: &str = ".begun";
+    let folder = Folder::make(&options.directory)
+        .with_context(|| format!("cannot make the folder {}", escape::path(&options.directory)))?;
+    let mut options = options.clone();
+    (options.directory, options.triggers) = (options.directory.join(NAME), Triggers::default());
+    let begun = Session::start(options);
+    let begun = begun.map(|session| session.stop().map(drop));
+    // The error to report is why it could not begin.
+    let _ = folder.remove_all(NAME);
+    Ok(begun.map(drop)?)
 }
 
 /// How many events are read between two updates of the progress.

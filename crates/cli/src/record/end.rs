@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
+use dyntrace::recorder::Options;
 use dyntrace_folders::{Distrust, Folder, living_thread};
 use dyntrace_reader::{RINGS, Trace};
 
@@ -20,13 +21,14 @@ pub enum Subject {
     Process(u32),
 }
 
-/// Makes plain traces of the recordings in `directory`, except those of processes that still record. Those of other processes are made also
+/// Makes plain traces of the recordings by `options`, except those of processes that still record. Those of other processes are made also
 /// if one fails; the first error is returned.
-pub fn end(directory: &Path, subject: &Subject) -> Result<(), Failure> {
+pub fn end(options: &Options, subject: &Subject) -> Result<(), Failure> {
+    let directory = &*options.directory;
     let unreadable = |error| Failure::from(anyhow::Error::new(error));
     let folders: Vec<(PathBuf, u64)> = match Trace::open(directory) {
-        Err(dyntrace_reader::Error::NoTrace { .. }) => return Err(nothing(directory, subject)),
-        Err(_) if !directory.exists() => return Err(nothing(directory, subject)),
+        Err(dyntrace_reader::Error::NoTrace { .. }) => return Err(nothing(options, subject)),
+        Err(_) if !directory.exists() => return Err(nothing(options, subject)),
         other => {
             other.map_err(unreadable)?.processes().iter().map(|process| (process.path.clone(), process.pid)).collect()
         }
@@ -71,9 +73,10 @@ fn remove_empty(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn nothing(directory: &Path, subject: &Subject) -> Failure {
+fn nothing(options: &Options, subject: &Subject) -> Failure {
+    let directory = &options.directory;
     let failure = match subject {
-        Subject::Program(program) => recording::nothing(directory, program),
+        Subject::Program(program) => recording::nothing(options, program),
         Subject::Process(pid) => {
             let shown = escape::path(directory);
             let error = anyhow!(

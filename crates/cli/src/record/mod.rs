@@ -15,6 +15,7 @@ use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
 
 use anyhow::Context as _;
+use dyntrace::recorder::Options;
 use dyntrace_folders::Folder;
 
 use crate::command::locate;
@@ -47,7 +48,7 @@ pub fn record(arguments: &Arguments) -> Outcome {
     };
     // A program that ends does not remove it, even if it is empty.
     let _ = dyntrace_folders::remove_empty(&options.snapshots_directory());
-    match finish(&directory, &subject, arguments.json) {
+    match finish(&options, &subject, arguments.json) {
         // The status of a failed command has priority.
         Ok(_) if status.is_some_and(|status| !status.success()) => Ok(like(status)),
         Err(failure) if status.is_some_and(|status| !status.success()) => {
@@ -70,9 +71,9 @@ fn make(directory: &Path) -> anyhow::Result<()> {
 }
 
 /// Finishes the trace and prints the summary on standard error, since standard output is the command's.
-fn finish(directory: &Path, subject: &Subject, json: bool) -> Result<ExitCode, Failure> {
-    end(directory, subject)?;
-    let summary = Summary::of(directory)?;
+fn finish(options: &Options, subject: &Subject, json: bool) -> Result<ExitCode, Failure> {
+    end(options, subject)?;
+    let summary = Summary::of(&options.directory)?;
     let status = summary.say_losses();
     let line = if json { summary.json() } else { summary.line("recording") };
     say!("{line}");

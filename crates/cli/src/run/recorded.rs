@@ -13,16 +13,16 @@ use dyntrace_reader::{Event, Follower, Trace};
 use crate::command::Running;
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
+use crate::losses;
 use crate::render::{Rendering, Settings};
 use crate::signals::{self, Notice};
 use crate::temporary::Temporary;
 use crate::view::{Live, PAUSE};
-use crate::{losses, recording};
 
 use super::output::Sink;
 use super::tag::Tag;
 use super::target::Target;
-use super::wish::wish;
+use super::wish::{nothing, wish};
 
 /// Runs the command and prints its events as `rendering` shows them, if a `tag` is given only those that have it.
 pub fn run(
@@ -111,15 +111,15 @@ fn outcome(
     let losses = from.losses();
     losses::say(&losses);
     let has_recorded = folder.exists() && !matches!(Trace::open(folder), Err(dyntrace_reader::Error::NoTrace { .. }));
-    let nothing = || recording::nothing(folder.parent().unwrap_or(folder), program).error;
+    let why = || nothing(folder.parent().unwrap_or(folder), program).error;
     if !status.success() {
         if !has_recorded {
-            say!("dyntrace: {:#}", nothing());
+            say!("dyntrace: {:#}", why());
         }
         return Ok(exit::like(status));
     }
     if !has_recorded {
-        return Err(Failure::new(exit::TRACER_FAILED, nothing()));
+        return Err(Failure::new(exit::TRACER_FAILED, why()));
     }
     match unprinted {
         // It was told when it happened.

@@ -4,6 +4,7 @@ use std::env;
 use std::fs;
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -121,14 +122,74 @@ fn a_full_disk_is_the_only_error() {
         return;
     };
     let ran = place.record(&["-o", "full/trace"], "fire 10");
-    ran.says(1, "nothing was recorded: cannot write to ");
+    ran.says(1, "dyntrace: nothing was recorded: cannot write ");
     assert!(ran.err.contains("No space left on device") && !ran.err.contains("no recorder"), "{ran:?}");
     let own = env::current_exe().unwrap();
+    // Room for a recording, but not for this one; of a program that starts the one with the recorder.
+    let small = Small::mount(place.path("small"), 4 << 20).unwrap();
+    let mut record = place.dyntrace(&["record", "-o", "small/trace", "--overwrite", "--size", "8M", "--", "sh", "-c"]);
+    record.arg("\"$0\" --exact role").arg(&own).env("ROLE", "fire 10");
+    let ran = Ran::of(record.output().unwrap());
+    ran.says(1, "dyntrace: nothing was recorded: cannot ");
+    assert!(ran.err.contains("; free space, or set a smaller `size=`") && !ran.err.contains("no recorder"), "{ran:?}");
+    drop(small);
     let mut run = place.dyntrace(&["run", "--tracer", "recorder", "user-probe", "--"]);
     run.arg(own).args(["--exact", "role", "--nocapture"]).env("ROLE", "fire 10").env("TMPDIR", place.path("full"));
     let ran = Ran::of(run.output().unwrap());
     ran.says(70, "No space left on device");
     assert!(!ran.err.contains("no recorder"), "{ran:?}");
+}
+
+/// As some network file systems do.
+#[test]
+fn a_folder_without_shared_mappings_is_the_only_error() {
+    let place = Place::new();
+    let own = env::current_exe().unwrap();
+    // Of a program with the recorder, and of one that starts such a program.
+    for words in [vec![own.to_str().unwrap()], vec!["sh", "-c", "\"$0\" \"$@\"", own.to_str().unwrap()]] {
+        let mut command = place.dyntrace(&["record", "-o", "trace", "--"]);
+        command.args(words).args(["--exact", "role", "--nocapture"]).env("ROLE", "fire 10");
+        let ran = Ran::of(without_shared_mappings(&mut command).output().unwrap());
+        ran.says(1, "nothing was recorded: cannot map the file ");
+        let cause = "of a trace into shared memory: No such device (os error 19); choose a directory on another file system: this one has no \
+                     shared mappings";
+        // The program's own line, and the command's.
+        assert_eq!(ran.err.matches(cause).count(), 2, "{ran:?}");
+        assert!(!ran.err.contains("no recorder") && !ran.err.contains("cannot create"), "{ran:?}");
+        assert!(!place.path("trace").exists(), "what was made for nothing is removed");
+    }
+}
+
+/// Has the kernel refuse to map files into memory that is shared and written.
+fn without_shared_mappings(command: &mut Command) -> &mut Command {
+    use nix::libc::{BPF_ABS, BPF_JEQ, BPF_JMP, BPF_JSET, BPF_K, BPF_LD, BPF_RET, BPF_W, sock_filter, sock_fprog};
+    use nix::libc::{ENODEV, MAP_ANONYMOUS, MAP_PRIVATE, PROT_WRITE, SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO, SYS_mmap};
+    let step = |code: u32, k: u32, jt: u8, jf: u8| sock_filter { code: code as u16, jt, jf, k };
+    // Of `struct seccomp_data`: the number of the call is at 0, its arguments are at 16, of 8 bytes each.
+    let filter = [
+        step(BPF_LD | BPF_W | BPF_ABS, 0, 0, 0),
+        step(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap as u32, 0, 5),
+        step(BPF_LD | BPF_W | BPF_ABS, 16 + 8 * 3, 0, 0),
+        step(BPF_JMP | BPF_JSET | BPF_K, (MAP_PRIVATE | MAP_ANONYMOUS) as u32, 3, 0),
+        step(BPF_LD | BPF_W | BPF_ABS, 16 + 8 * 2, 0, 0),
+        step(BPF_JMP | BPF_JSET | BPF_K, PROT_WRITE as u32, 0, 1),
+        step(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENODEV as u32, 0, 0),
+        step(BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0),
+    ];
+    // SAFETY: system calls without locks; the kernel copies the filter, which lives until then.
+    unsafe {
+        command.pre_exec(move || {
+            let mut filter = filter;
+            let program = sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+            let refused = nix::libc::prctl(nix::libc::PR_SET_NO_NEW_PRIVS, 1_u64, 0_u64, 0_u64, 0_u64) != 0
+                || nix::libc::prctl(
+                    nix::libc::PR_SET_SECCOMP,
+                    u64::from(nix::libc::SECCOMP_MODE_FILTER),
+                    &raw const program,
+                ) != 0;
+            if refused { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+        })
+    }
 }
 
 #[test]

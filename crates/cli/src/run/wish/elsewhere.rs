@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::exit::Failure;
 use crate::render::Rendering;
 use crate::run::tag::Tag;
 
@@ -10,5 +11,10 @@ pub const IS_SUPPORTED: bool = false;
 
 /// Never called.
 pub fn wish(_folder: &Path, _rendering: &Rendering, _tag: Option<&Tag>) -> String {
+    unreachable!("the recorder is chosen only where it is supported")
+}
+
+/// Never called.
+pub fn nothing(_holder: &Path, _program: &Path) -> Failure {
     unreachable!("the recorder is chosen only where it is supported")
 }

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use dyntrace::recorder::{Glob, Options};
 
+use crate::exit::Failure;
+use crate::recording;
 use crate::render::Rendering;
 use crate::run::tag::Tag;
 
@@ -16,4 +18,9 @@ pub fn wish(folder: &Path, rendering: &Rendering, tag: Option<&Tag>) -> String {
     options.probes = rendering.probes().into_iter().map(Glob::from).collect();
     options.filter.tag = tag.map(|tag| tag.glob().clone());
     options.to_string()
+}
+
+/// Why a program has recorded nothing into a folder in `holder`.
+pub fn nothing(holder: &Path, program: &Path) -> Failure {
+    recording::nothing(&Options::new(holder), program)
 }

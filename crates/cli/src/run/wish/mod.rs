@@ -4,4 +4,4 @@
 #[cfg_attr(not(target_os = "linux"), path = "elsewhere.rs")]
 mod leaf;
 
-pub use leaf::{IS_SUPPORTED, wish};
+pub use leaf::{IS_SUPPORTED, nothing, wish};

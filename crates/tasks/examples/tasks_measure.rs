@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use dyntrace_tasks::listing::Chain;
 use dyntrace_tasks::program::{Options, Program};
 use dyntrace_tasks::reading::{DebugInformation, Described};
-use dyntrace_tasks::scan::{self, ByAddress};
+use dyntrace_tasks::scan::{self, ByAddress, Elsewhere};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut numbers = std::env::args().skip(1).map(|word| word.parse::<u64>());
@@ -59,8 +59,9 @@ fn scan(program: &Program) -> Result<f64, Box<dyn Error>> {
         let (begun, mut bytes) = (cpu(), 0);
         let mut present = program.memory().present()?;
         for heap in program.memory().mappings()?.iter().filter(|map| map.is_heap()) {
-            bytes +=
-                present.read(&heap.range, |address, bytes| scan::scan(&vtables, address, bytes, |_| found += 1))?;
+            bytes += present.read(&heap.range, |address, bytes| {
+                scan::scan(&vtables, address, bytes, &mut Elsewhere::default(), |_| found += 1)
+            })?;
         }
         fastest = fastest.max(bytes as f64 / (cpu() - begun));
     }

@@ -3,10 +3,9 @@
 //! A freed cell often keeps its vtable. It does not keep a valid state: tokio frees a task when its count of references
 //! is 0, and allocators that write into free memory write pointers over the state.
 
-use crate::memory::word_at;
+use serde::Serialize;
 
-/// Bytes of the header that every version of tokio has.
-pub const HEADER: usize = 32;
+use crate::memory::word_at;
 
 /// A task's cell is aligned to this, on x86-64 and aarch64.
 pub const ALIGNMENT: usize = 128;
@@ -36,7 +35,36 @@ const MOST_OWNERS: u64 = 1 << 40;
 /// Upper end of a process's addresses, on x86-64 and aarch64 with 48 bits.
 const USER_END: u64 = 1 << 48;
 
-/// The first words of a cell.
+/// Where a header has its words, in bytes from its beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct HeaderLayout {
+    /// Of [`Header::state`].
+    pub state: u64,
+    /// Of [`Header::queue_next`].
+    pub queue_next: u64,
+    /// Of [`Header::vtable`].
+    pub vtable: u64,
+    /// Of [`Header::owner`].
+    pub owner: u64,
+}
+
+/// That of all versions of tokio that are known.
+impl Default for HeaderLayout {
+    fn default() -> HeaderLayout {
+        HeaderLayout { state: 0, queue_next: 8, vtable: 0x10, owner: 0x18 }
+    }
+}
+
+impl HeaderLayout {
+    /// Returns how many bytes of a header have all words.
+    #[must_use]
+    pub fn length(&self) -> usize {
+        let HeaderLayout { state, queue_next, vtable, owner } = *self;
+        usize::try_from(state.max(queue_next).max(vtable).max(owner)).map_or(usize::MAX, |last| last.saturating_add(8))
+    }
+}
+
+/// The words of a cell that do not depend on its future.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Flags, and the count of references.
@@ -52,17 +80,20 @@ pub struct Header {
 impl Header {
     /// Returns the header at the beginning of `bytes`.
     #[must_use]
-    pub fn parse(bytes: &[u8]) -> Option<Header> {
-        let word = |index: usize| word_at(bytes, index * 8);
-        Some(Header { state: word(0)?, queue_next: word(1)?, vtable: word(2)?, owner: word(3)? })
+    pub fn parse(bytes: &[u8], layout: &HeaderLayout) -> Option<Header> {
+        let word = |offset: u64| word_at(bytes, usize::try_from(offset).ok()?);
+        Some(Header {
+            state: word(layout.state)?,
+            queue_next: word(layout.queue_next)?,
+            vtable: word(layout.vtable)?,
+            owner: word(layout.owner)?,
+        })
     }
 
     /// Whether a task that lives can have it.
     #[must_use]
     pub fn can_live(&self) -> bool {
-        let references = self.state >> REFERENCES;
-        (1..=MOST_REFERENCES).contains(&references)
-            && self.state & (RUNNING | COMPLETE) != RUNNING | COMPLETE
+        can_be_state(self.state)
             && self.queue_next.is_multiple_of(ALIGNMENT as u64)
             && self.queue_next < USER_END
             && self.owner < MOST_OWNERS
@@ -73,6 +104,11 @@ impl Header {
     fn can_be_job(&self) -> bool {
         self.state & (RUNNING | COMPLETE | NOTIFIED) != 0
     }
+}
+
+/// Whether it can be the state of a task that lives.
+pub(crate) fn can_be_state(word: u64) -> bool {
+    (1..=MOST_REFERENCES).contains(&(word >> REFERENCES)) && word & (RUNNING | COMPLETE) != RUNNING | COMPLETE
 }
 
 #[cfg(test)]
@@ -86,8 +122,12 @@ mod tests {
     #[test]
     fn parses_words_in_order() {
         let bytes: Vec<u8> = [1_u64, 2, 3, 4].iter().flat_map(|word| word.to_le_bytes()).collect();
-        assert_eq!(Header::parse(&bytes), Some(Header { state: 1, queue_next: 2, vtable: 3, owner: 4 }));
-        assert_eq!(Header::parse(&bytes[..31]), None);
+        let layout = HeaderLayout::default();
+        assert_eq!(Header::parse(&bytes, &layout), Some(Header { state: 1, queue_next: 2, vtable: 3, owner: 4 }));
+        assert_eq!(Header::parse(&bytes[..31], &layout), None);
+        assert_eq!(layout.length(), 32);
+        let moved = HeaderLayout { state: 8, queue_next: 0x10, vtable: 0x18, owner: 0 };
+        assert_eq!(Header::parse(&bytes, &moved), Some(Header { state: 2, queue_next: 3, vtable: 4, owner: 1 }));
     }
 
     #[test]
@@ -122,7 +162,7 @@ mod tests {
     proptest! {
         #[test]
         fn never_panics(bytes: Vec<u8>) {
-            if let Some(header) = Header::parse(&bytes) {
+            if let Some(header) = Header::parse(&bytes, &HeaderLayout::default()) {
                 let _ = header.can_live();
             }
         }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
+use crate::cell::HeaderLayout;
 use crate::dwarf::{Sections, Types, read_all};
 use crate::future::{Layout, Reader};
 use crate::listing::{Await, Chain};
@@ -63,7 +64,7 @@ pub fn future(bytes: &[u8]) {
     let Ok(types) = Types::load(&sections) else { return };
     let reader = Reader { memory: &memory, types: &types, bias: 0, descriptors: None, now: Some(1), tasks: &|_| None };
     for polled in types.polled(POLL) {
-        if let Some(layout) = Layout::of(&types, SCHEDULER, &polled)
+        if let Some(layout) = Layout::of(&types, &HeaderLayout::default(), SCHEDULER, &polled)
             && let Chain::Read { root } = reader.chain(CELL, &layout, None)
         {
             assert!(count(&root) <= 1 << 18);
@@ -144,7 +145,7 @@ mod tests {
         let types = Types::load(&sections).unwrap();
         let memory = Repeated::of(parts.rest).unwrap();
         let reader = Reader { memory: &memory, types: &types, bias: 0, descriptors: None, now: None, tasks: &|_| None };
-        let layout = Layout::of(&types, SCHEDULER, &types.polled(POLL)[0]).unwrap();
+        let layout = Layout::of(&types, &HeaderLayout::default(), SCHEDULER, &types.polled(POLL)[0]).unwrap();
         let Chain::Read { root } = reader.chain(CELL, &layout, None) else { panic!("no chain") };
         assert_eq!((&*root.future, root.awaits.len()), ("app::run", 1));
     }

@@ -33,6 +33,7 @@ pub mod future;
 pub mod hostile;
 pub mod image;
 mod kernel;
+pub mod layout;
 mod leaf;
 pub mod listing;
 pub mod locks;

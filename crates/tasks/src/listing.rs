@@ -17,7 +17,7 @@ pub struct Listing {
     pub runtimes: Vec<Runtime>,
     /// Gaps of the listing, each with the way out, in sentences for the user.
     pub notes: Vec<String>,
-    /// Memory of the program that was not read, in words: a sentence's part, without its beginning and end.
+    /// Memory of the program that was not read, or may have been misread, in words: a sentence's part, without its beginning and end.
     pub unread: Vec<String>,
 }
 

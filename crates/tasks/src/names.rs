@@ -63,7 +63,7 @@ fn by_polls(polled: impl Fn(u64) -> Vec<String>, vtables: &mut [TaskVtable]) {
 type Type = [u64; 6];
 
 fn type_of(vtable: &TaskVtable) -> Type {
-    [vtable.poll, vtable.schedule, vtable.dealloc, vtable.trailer, vtable.scheduler, vtable.id]
+    [vtable.poll, vtable.schedule, vtable.dealloc, vtable.links, vtable.scheduler, vtable.id]
 }
 
 /// A vtable, and the names that its functions give.

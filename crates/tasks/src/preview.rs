@@ -17,6 +17,7 @@ use crate::debug_file;
 use crate::dwarf::Types;
 use crate::error::Error;
 use crate::image::{self, Elf};
+use crate::layout::TaskLayout;
 use crate::listing::Name;
 use crate::memory::{Memory, Unreadable};
 use crate::names;
@@ -84,7 +85,8 @@ impl Preview {
             return Ok(Preview::default());
         };
         let memory = Linked::of(&image::parse(bytes, path, WHAT)?, bytes);
-        let mut found = vtables::find(&memory, 0, &image, &image::code(std::slice::from_ref(&image)))?;
+        let mut found =
+            vtables::find(&memory, 0, &image, &image::code(std::slice::from_ref(&image)), &TaskLayout::default())?;
         if found.is_empty() {
             return Ok(Preview::default());
         }

@@ -8,6 +8,7 @@ use crate::core_images;
 use crate::debug_file;
 use crate::error::Error;
 use crate::image::{self, Image, images};
+use crate::layout::TaskLayout;
 use crate::memory::Memory;
 use crate::memory::core_file::CoreFile;
 use crate::memory::live::Process;
@@ -35,6 +36,10 @@ pub struct Program {
     options: Options,
     /// Files that were not searched for tasks, in sentences for the user.
     notes: Vec<String>,
+    /// Fields of tokio's structures that its types do not have as the reader knows them: parts of a sentence.
+    gaps: Vec<String>,
+    /// Whether the types of its tokio have another layout than those of the versions that are known.
+    is_other: bool,
 }
 
 impl Program {
@@ -69,17 +74,32 @@ impl Program {
         }
         let root = source.process().map(|process| process.proc("root"));
         let code = image::code(&images);
-        let mut all = Vec::new();
+        let (mut all, mut gaps, mut is_other) = (Vec::new(), Vec::new(), false);
         for (index, image) in images.iter_mut().enumerate() {
-            let mut vtables = vtables::find(&source, index, image, &code).unwrap_or_else(|error| {
-                notes.push(error.to_string());
-                Vec::new()
-            });
-            if vtables.is_empty() {
+            let known = TaskLayout::default();
+            let mut find = |image: &Image, layout: &TaskLayout| {
+                vtables::find(&source, index, image, &code, layout).unwrap_or_else(|error| {
+                    notes.push(error.to_string());
+                    Vec::new()
+                })
+            };
+            let mut vtables = find(image, &known);
+            // Vtables of another layout may not look like vtables: of the program itself, types are asked also without any.
+            if vtables.is_empty() && index > 0 {
                 continue;
             }
             if image.debug_file.is_none() {
                 image.debug_file = debug_file::find(root.as_deref(), image);
+            }
+            match TaskLayout::by_types(image) {
+                Ok(Some(layout)) if layout != known => {
+                    vtables = find(image, &layout);
+                    is_other |= !vtables.is_empty();
+                }
+                Ok(_) => {}
+                Err(field) => {
+                    gaps.push(format!("another layout of tokio: its types in {} lack `{field}`", image.path.display()))
+                }
             }
             names::name(&source, image, &mut vtables);
             all.append(&mut vtables);
@@ -97,7 +117,7 @@ impl Program {
             notes.extend(source.gaps());
             return Err(Error::NoVtables { path: images[0].path.clone(), notes });
         }
-        Ok(Program { source, images, vtables: all, options, notes })
+        Ok(Program { source, images, vtables: all, options, notes, gaps, is_other })
     }
 
     /// Returns the program's memory.
@@ -138,7 +158,22 @@ impl Program {
         let _stopped = self.stop()?;
         let mut census = self.count(counter)?;
         census.notes.extend(self.notes.iter().cloned());
+        census.gaps.extend(self.gaps.iter().cloned());
         Ok(census)
+    }
+
+    /// Tells how the program's tokio differs from the versions that are known: by its types, or by its tasks. `None` if it does not.
+    ///
+    /// # Errors
+    ///
+    /// As [`census`](Self::census).
+    pub fn other_layout(&self) -> Result<Option<String>, Error> {
+        if self.is_other {
+            return Ok(Some("the types of its tokio have another layout".to_owned()));
+        }
+        let mut census = self.count(None)?;
+        census.gaps.extend(self.gaps.iter().cloned());
+        Ok(census.gaps.into_iter().next())
     }
 
     /// Returns the files that were not searched for tasks, in sentences for the user.
@@ -146,7 +181,11 @@ impl Program {
         &self.notes
     }
 
-    /// Like [`census`](Self::census), without stopping the program, and without [`notes`](Self::notes).
+    pub(crate) fn gaps(&self) -> &[String] {
+        &self.gaps
+    }
+
+    /// Like [`census`](Self::census), without stopping the program, and without [`notes`](Self::notes) and [`gaps`](Self::gaps).
     pub(crate) fn count(&self, counter: Option<Counter<'_>>) -> Result<Census, Error> {
         // The heap has grown since the last look.
         census(&self.source, &self.vtables, &self.mappings()?, counter)
@@ -164,7 +203,7 @@ impl Program {
     fn is_same_program(&self) -> bool {
         let stands = |vtable: &TaskVtable| {
             let poll = vtable.poll.wrapping_add(self.images[vtable.image].bias);
-            self.source.word(vtable.address) == Ok(poll)
+            self.source.word(vtable.poll_at) == Ok(poll)
         };
         self.vtables.iter().any(stands)
     }

@@ -5,6 +5,7 @@
 //! 3. The type of each task comes from the function that polls it; by that type its chain is read. Each task is handed on at once: a program
 //!    may have millions, whose chains need not all be in memory.
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -65,6 +66,8 @@ pub struct Described<'sections> {
     /// Of each vtable.
     tasks: Vec<TaskType>,
     notes: Vec<String>,
+    /// Futures that are not where the reader takes them to be: parts of a sentence.
+    gaps: Vec<String>,
 }
 
 struct TaskType {
@@ -104,6 +107,7 @@ impl<'sections> Described<'sections> {
             types.map(|types| types.spawns(|wanted| image.calls(wanted))).unwrap_or_default()
         });
         let spawns: Vec<_> = spawns.collect();
+        let without_stage = Cell::new(0);
         let task_type = |vtable: &TaskVtable| {
             let types = types[vtable.image].as_ref();
             let mut polled = types.map_or_else(Vec::new, |types| types.polled(vtable.poll));
@@ -113,9 +117,12 @@ impl<'sections> Described<'sections> {
             let Some((polled, types)) = polled.zip(types) else {
                 return TaskType { name, layout: None, count: None, spawned: Arc::default() };
             };
+            let layout = Layout::of(types, &vtable.header, vtable.scheduler, &polled);
+            let is_known = layout.is_none() || polled.core.is_some_and(|core| types.has_stage(core, polled.future));
+            without_stage.set(without_stage.get() + usize::from(!is_known));
             TaskType {
                 name,
-                layout: Layout::of(types, vtable.scheduler, &polled),
+                layout: layout.filter(|_| is_known),
                 count: polled.core.and_then(|core| types.runtime_count(core)),
                 spawned: types.spawned(&spawns[vtable.image], polled.future).into(),
             }
@@ -132,7 +139,14 @@ impl<'sections> Described<'sections> {
                 ));
             }
         }
-        Described { types, tasks, notes }
+        let mut gaps = program.gaps().to_vec();
+        if without_stage.get() > 0 {
+            gaps.push(format!(
+                "another layout of tokio: no variant of `Core.stage` has the future, in {} types of tasks",
+                without_stage.get()
+            ));
+        }
+        Described { types, tasks, notes, gaps }
     }
 }
 
@@ -192,7 +206,7 @@ impl Program {
             let TaskType { layout, count, .. } = &described.tasks[task.vtable as usize];
             count.as_ref()?.read(memory, layout.as_ref()?.core(task.address)?).ok()
         };
-        let Census { tasks, runtimes, mut notes, .. } = self.count(Some(&counter))?;
+        let Census { tasks, runtimes, mut notes, gaps, .. } = self.count(Some(&counter))?;
         let beside = beside(&tasks);
         notes.extend(self.memory().notes());
         let ids = Ids { tasks: &tasks, by_address: OnceLock::new() };
@@ -210,7 +224,8 @@ impl Program {
         });
         self.memory().check()?;
         notes.extend(described.notes.iter().cloned());
-        Ok(Each { parts, beside, rest: Listing { tasks: Vec::new(), runtimes, notes, unread: self.memory().unread() } })
+        let unread = [self.memory().unread(), gaps, described.gaps.clone()].concat();
+        Ok(Each { parts, beside, rest: Listing { tasks: Vec::new(), runtimes, notes, unread } })
     }
 }
 

@@ -2,8 +2,14 @@
 
 use std::ops::Range;
 
-use crate::cell::{ALIGNMENT, HEADER, Header};
+use crate::cell::{ALIGNMENT, Header, HeaderLayout};
+use crate::memory::word_at;
 use crate::vtables::TaskVtable;
+
+mod elsewhere;
+
+pub use elsewhere::Elsewhere;
+use elsewhere::{NEAR, WORDS};
 
 /// A cell whose header can be that of a task that lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,47 +25,91 @@ pub struct Candidate {
 pub struct ByAddress {
     /// In order, with each vtable's place among the program's.
     addresses: Vec<(u64, u32)>,
-    /// From the first to the last vtable of each image: most words are in none.
+    /// From before the first to behind the last vtable of each image: most words are in none.
     ranges: Vec<Range<u64>>,
+    /// Where the vtables' tasks have their headers' words: one layout, unless images have several versions of tokio.
+    layouts: Vec<HeaderLayout>,
+    /// The layout of each of the program's vtables, by its place among these.
+    layout: Vec<usize>,
 }
 
 impl ByAddress {
     /// Sorts the vtables.
     #[must_use]
     pub fn new(vtables: &[TaskVtable]) -> ByAddress {
-        let mut addresses: Vec<(u64, u32)> = vtables.iter().map(|vtable| vtable.address).zip(0..).collect();
-        addresses.sort_unstable();
+        let mut found = ByAddress::default();
+        found.addresses.extend(vtables.iter().map(|vtable| vtable.address).zip(0..));
+        found.addresses.sort_unstable();
         let mut ranges: Vec<(usize, Range<u64>)> = Vec::new();
         for vtable in vtables {
-            let own = vtable.address..vtable.address + 1;
+            let own = vtable.address.saturating_sub(NEAR)..vtable.address.saturating_add(1);
             match ranges.iter_mut().find(|(image, _)| *image == vtable.image) {
                 Some((_, range)) => *range = range.start.min(own.start)..range.end.max(own.end),
                 None => ranges.push((vtable.image, own)),
             }
+            let known = found.layouts.iter().position(|layout| *layout == vtable.header);
+            found.layout.push(known.unwrap_or_else(|| {
+                found.layouts.push(vtable.header);
+                found.layouts.len() - 1
+            }));
         }
-        ByAddress { addresses, ranges: ranges.into_iter().map(|(_, range)| range).collect() }
+        found.ranges = ranges.into_iter().map(|(_, range)| range).collect();
+        found
     }
 
     /// Returns the place of the vtable at `address`.
     #[inline]
     #[must_use]
     pub fn get(&self, address: u64) -> Option<u32> {
-        if !self.ranges.iter().any(|range| range.contains(&address)) {
+        if !self.is_near(address) {
             return None;
         }
         let index = self.addresses.binary_search_by_key(&address, |(address, _)| *address).ok()?;
         Some(self.addresses[index].1)
     }
+
+    /// Returns how many bytes of a header tell its vtable, at most.
+    #[must_use]
+    pub fn header(&self) -> usize {
+        self.layouts.iter().map(HeaderLayout::length).max().unwrap_or(0)
+    }
+
+    /// Returns the header at the beginning of `bytes`, with the place of its vtable.
+    #[must_use]
+    pub fn header_at(&self, bytes: &[u8]) -> Option<(Header, u32)> {
+        self.layouts.iter().enumerate().find_map(|(index, layout)| {
+            let vtable = self.get(word_at(bytes, usize::try_from(layout.vtable).ok()?)?)?;
+            let header = Header::parse(bytes, layout)?;
+            (self.layout[vtable as usize] == index).then_some((header, vtable))
+        })
+    }
+
+    #[inline]
+    fn is_near(&self, address: u64) -> bool {
+        self.ranges.iter().any(|range| range.contains(&address))
+    }
 }
 
-/// Passes the candidates in `bytes`, which were read from `address`, to `take`. `address` is that of a page.
-pub fn scan(vtables: &ByAddress, address: u64, bytes: &[u8], mut take: impl FnMut(Candidate)) {
+/// Passes the candidates in `bytes`, which were read from `address`, to `take`. `address` is that of a page. Adds cells of other layouts
+/// to `elsewhere`.
+pub fn scan(
+    vtables: &ByAddress,
+    address: u64,
+    bytes: &[u8],
+    elsewhere: &mut Elsewhere,
+    mut take: impl FnMut(Candidate),
+) {
     for (index, cell) in bytes.chunks_exact(ALIGNMENT).enumerate() {
-        let Some(header) = Header::parse(&cell[..HEADER]) else { continue };
-        if let Some(vtable) = vtables.get(header.vtable)
-            && header.can_live()
-        {
-            take(Candidate { address: address + (index * ALIGNMENT) as u64, vtable });
+        let words = || cell[..WORDS * 8].as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+        if !words().any(|word| vtables.is_near(word)) {
+            continue;
+        }
+        match vtables.header_at(cell) {
+            Some((header, vtable)) if header.can_live() => {
+                take(Candidate { address: address + (index * ALIGNMENT) as u64, vtable });
+            }
+            Some(_) => {}
+            None => elsewhere.add(vtables, &std::array::from_fn(|index| word_at(cell, index * 8).unwrap_or(0))),
         }
     }
 }
@@ -91,7 +141,7 @@ mod tests {
             }
         }
         let mut found = Vec::new();
-        scan(&vtables, 0x10000, &page, |candidate| found.push(candidate.address));
+        scan(&vtables, 0x10000, &page, &mut Elsewhere::default(), |candidate| found.push(candidate.address));
         assert_eq!(found, [0x10000 + 256, 0x10000 + 3968]);
     }
 }

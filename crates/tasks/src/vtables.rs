@@ -4,8 +4,10 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use crate::cell::HeaderLayout;
 use crate::error::Error;
 use crate::image::{Image, contain};
+use crate::layout::{TaskLayout, VtableLayout};
 use crate::listing::Name;
 use crate::memory::{Memory, word_at};
 
@@ -18,18 +20,22 @@ pub struct TaskVtable {
     pub address: u64,
     /// The function that polls the future, in the image's file.
     pub poll: u64,
+    /// Where the vtable has this function, in the process.
+    pub poll_at: u64,
     /// The function that schedules the task, in the image's file: equal for all tasks with the same scheduler type.
     pub schedule: u64,
     /// The function that frees the task, in the image's file.
     pub dealloc: u64,
-    /// Of the trailer, which begins with the links of the runtime's list.
-    pub trailer: u64,
+    /// Of the links of the runtime's list, in the trailer.
+    pub links: u64,
     /// Of the scheduler.
     pub scheduler: u64,
     /// Of the task's id.
     pub id: u64,
     /// Of the place that spawned it, in programs built with `tokio_unstable`.
     pub spawn_location: Option<u64>,
+    /// Where its tasks' headers have their words.
+    pub header: HeaderLayout,
     /// The future.
     pub name: Name,
 }
@@ -42,22 +48,18 @@ impl TaskVtable {
             image,
             address,
             poll: 0,
+            poll_at: address,
             schedule: 0,
             dealloc: 0,
-            trailer: 0x80,
+            links: 0x80,
             scheduler: 0x20,
             id: 0x28,
             spawn_location: None,
+            header: HeaderLayout::default(),
             name: Name::Address { poll: 0 },
         }
     }
 }
-
-/// Words of a vtable, with the one that only `tokio_unstable` has.
-const WORDS: usize = 11;
-
-/// Functions at its beginning.
-const FUNCTIONS: usize = 7;
 
 /// Bytes of a table read at once.
 const CHUNK: u64 = 1 << 20;
@@ -65,8 +67,18 @@ const CHUNK: u64 = 1 << 20;
 /// Bytes of tables searched in one image, at most.
 const MOST: u64 = 1 << 30;
 
-/// The words of a vtable.
-type Shape = [u64; WORDS];
+/// The words of a vtable that the reader needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Shape {
+    poll: u64,
+    schedule: u64,
+    dealloc: u64,
+    trailer: u64,
+    scheduler: u64,
+    id: u64,
+    /// Another word, or 0, if it has none.
+    spawn_location: u64,
+}
 
 /// Finds the vtables of the image at `index`, by their shape. They are named by address only. `code` is that of all images, in the
 /// process: in order, and apart from each other.
@@ -74,7 +86,13 @@ type Shape = [u64; WORDS];
 /// # Errors
 ///
 /// If the image's headers tell of more constants than are searched: they may be damaged.
-pub fn find(memory: &dyn Memory, index: usize, image: &Image, code: &[Range<u64>]) -> Result<Vec<TaskVtable>, Error> {
+pub fn find(
+    memory: &dyn Memory,
+    index: usize,
+    image: &Image,
+    code: &[Range<u64>],
+    layout: &TaskLayout,
+) -> Result<Vec<TaskVtable>, Error> {
     let bytes =
         image.tables.iter().fold(0, |sum: u64, table| sum.saturating_add(table.end.saturating_sub(table.start)));
     if bytes > MOST {
@@ -87,11 +105,11 @@ pub fn find(memory: &dyn Memory, index: usize, image: &Image, code: &[Range<u64>
         let mut at = table.start;
         // Chunks overlap, so that no vtable is cut.
         while at < table.end {
-            let end = table.end.min(at.saturating_add(CHUNK + WORDS as u64 * 8));
+            let end = table.end.min(at.saturating_add(CHUNK + layout.vtable.length()));
             buffer.resize(usize::try_from(end - at).unwrap_or(0), 0);
             let address = image.bias.wrapping_add(at);
             if memory.read(address, &mut buffer).is_ok() {
-                shapes.extend(in_bytes(address, &buffer, |address| image.has_code(address), anywhere));
+                shapes.extend(in_bytes(address, &buffer, &layout.vtable, |address| image.has_code(address), anywhere));
             }
             at = at.saturating_add(CHUNK);
         }
@@ -99,28 +117,30 @@ pub fn find(memory: &dyn Memory, index: usize, image: &Image, code: &[Range<u64>
     shapes.sort_unstable();
     shapes.dedup_by_key(|(address, _)| *address);
     let unstable = has_spawn_locations(&shapes);
-    Ok(shapes.iter().map(|(address, shape)| vtable(index, image, *address, shape, unstable)).collect())
-}
-
-fn vtable(index: usize, image: &Image, address: u64, shape: &Shape, unstable: bool) -> TaskVtable {
-    let [poll, schedule, dealloc] = [shape[0], shape[1], shape[2]].map(|function| function.wrapping_sub(image.bias));
-    TaskVtable {
-        image: index,
-        address,
-        poll,
-        schedule,
-        dealloc,
-        trailer: shape[7],
-        scheduler: shape[8],
-        id: shape[9],
-        spawn_location: unstable.then_some(shape[10]),
-        name: Name::Address { poll },
-    }
+    let vtable = |(address, shape): &(u64, Shape)| {
+        let [poll, schedule, dealloc] =
+            [shape.poll, shape.schedule, shape.dealloc].map(|function| function.wrapping_sub(image.bias));
+        TaskVtable {
+            image: index,
+            address: *address,
+            poll,
+            poll_at: address.wrapping_add(layout.vtable.poll),
+            schedule,
+            dealloc,
+            links: shape.trailer.saturating_add(layout.links),
+            scheduler: shape.scheduler,
+            id: shape.id,
+            spawn_location: unstable.then_some(shape.spawn_location),
+            header: layout.header,
+            name: Name::Address { poll },
+        }
+    };
+    Ok(shapes.iter().map(vtable).collect())
 }
 
 /// All of an image's vtables have the location, or none has: a single word after a vtable could look like it.
 fn has_spawn_locations(shapes: &[(u64, Shape)]) -> bool {
-    !shapes.is_empty() && shapes.iter().all(|(_, shape)| shape[10] == shape[9] + 8)
+    !shapes.is_empty() && shapes.iter().all(|(_, shape)| shape.spawn_location == shape.id + 8)
 }
 
 /// Finds words with the shape of a vtable in `bytes`, which were read from `address`. The function that polls is the image's own; tokio
@@ -128,35 +148,40 @@ fn has_spawn_locations(shapes: &[(u64, Shape)]) -> bool {
 fn in_bytes(
     address: u64,
     bytes: &[u8],
+    layout: &VtableLayout,
     is_own_code: impl Fn(u64) -> bool,
     is_code: impl Fn(u64) -> bool,
 ) -> Vec<(u64, Shape)> {
     let mut found = Vec::new();
-    // In a row, how many words before this one point to code.
-    let mut functions = 0;
     let first = usize::try_from(address.wrapping_neg() % 8).unwrap_or(0);
-    for offset in (first..bytes.len()).step_by(8) {
-        let Some(word) = word_at(bytes, offset) else { break };
-        if is_own_code(word) || functions > 0 && is_code(word) {
-            functions += 1;
+    for start in (first..bytes.len()).step_by(8) {
+        let word = |offset: u64| word_at(bytes, start + usize::try_from(offset).ok()?);
+        let is_own = |offset| word(offset).is_some_and(&is_own_code);
+        if !is_own(layout.poll) {
             continue;
         }
-        if functions >= FUNCTIONS {
-            let start = offset - FUNCTIONS * 8;
-            // The last word may lie beyond the end of the table.
-            let shape: Shape = std::array::from_fn(|index| word_at(bytes, start + index * 8).unwrap_or(0));
-            if is_own_code(shape[0]) && has_offsets(&shape) {
-                found.push((address.wrapping_add(start as u64), shape));
-            }
-        }
-        functions = 0;
+        let shape = || {
+            let is_function = |offset: &u64| word(*offset).is_some_and(|word| is_own_code(word) || is_code(word));
+            Some(Shape {
+                poll: word(layout.poll)?,
+                schedule: word(layout.schedule)?,
+                dealloc: word(layout.dealloc)?,
+                trailer: word(layout.trailer)?,
+                scheduler: word(layout.scheduler)?,
+                id: word(layout.id)?,
+                // It may lie beyond the end of the table.
+                spawn_location: word(layout.spawn_location).unwrap_or(0),
+            })
+            .filter(|shape| layout.functions.iter().all(is_function) && has_offsets(shape))
+        };
+        found.extend(shape().map(|shape| (address.wrapping_add(start as u64), shape)));
     }
     found
 }
 
 /// The scheduler follows the header, the id the scheduler, and the trailer the future.
 fn has_offsets(shape: &Shape) -> bool {
-    let [trailer, scheduler, id] = [shape[7], shape[8], shape[9]];
+    let Shape { trailer, scheduler, id, .. } = *shape;
     let aligned = (trailer | scheduler | id) % 8 == 0;
     // A future's alignment moves the scheduler away from the header, which has 32 bytes or more.
     aligned
@@ -180,6 +205,7 @@ mod tests {
         in_bytes(
             0x8000,
             &bytes,
+            &VtableLayout::default(),
             |address| CODE.contains(&address),
             |address| (CODE.start..CODE.end + 16).contains(&address),
         )
@@ -228,12 +254,31 @@ mod tests {
     }
 
     #[test]
+    fn a_vtable_of_another_layout_is_found_by_that() {
+        let words: Vec<u64> = [CODE.start].into_iter().chain(forged(&[0x80, 0x20, 0x28])).collect();
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let known = VtableLayout::default();
+        let longer = VtableLayout {
+            functions: (0..8).map(|word| word * 8).collect(),
+            poll: 8,
+            schedule: 0x10,
+            dealloc: 0x18,
+            trailer: 0x40,
+            scheduler: 0x48,
+            id: 0x50,
+            spawn_location: 0x58,
+        };
+        let found = |layout| in_bytes(0x8000, &bytes, layout, |address| CODE.contains(&address), |_| false);
+        let ([(at, by_seven)], [(before, by_eight)]) = (&found(&known)[..], &found(&longer)[..]) else { panic!() };
+        assert_eq!((*at, *before, by_seven), (0x8008, 0x8000, by_eight));
+    }
+
+    #[test]
     fn one_vtable_without_a_location_shows_that_none_has_it() {
-        let with = [0; WORDS].map(|_| 0x28);
-        let mut shapes = vec![(0, with)];
-        shapes[0].1[10] = 0x30;
+        let [with, without] = [0x30, 0].map(|location| found(&forged(&[0x80, 0x20, 0x28, location]))[0]);
+        let mut shapes = vec![with];
         assert!(has_spawn_locations(&shapes));
-        shapes.push((8, with));
+        shapes.push(without);
         assert!(!has_spawn_locations(&shapes));
         assert!(!has_spawn_locations(&[]));
     }
@@ -253,7 +298,7 @@ mod tests {
         let memory = Nothing(std::cell::Cell::new(0));
         let found = |tables: &[(u64, u64)]| {
             let tables: Vec<_> = tables.iter().map(|&(start, end)| start..end).collect();
-            find(&memory, 0, &Image::sample(&tables), &[])
+            find(&memory, 0, &Image::sample(&tables), &[], &TaskLayout::default())
         };
         for tables in [&[(0, u64::MAX)][..], &[(8, MOST), (0, 9)], &[(u64::MAX - 8, u64::MAX), (0, u64::MAX)]] {
             let error = found(tables).unwrap_err().to_string();
@@ -268,7 +313,7 @@ mod tests {
     proptest! {
         #[test]
         fn never_panics(bytes: Vec<u8>, address in 0..1_u64 << 48) {
-            in_bytes(address, &bytes, |address| address % 2 == 0, |address| address % 3 == 0);
+            in_bytes(address, &bytes, &VtableLayout::default(), |address| address % 2 == 0, |address| address % 3 == 0);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::cores;
 use crate::error::Error;
 use crate::memory::maps::Mapping;
 use crate::memory::source::Source;
-use crate::scan::{ByAddress, Candidate, scan};
+use crate::scan::{ByAddress, Candidate, Elsewhere, scan};
 
 /// Pieces of memory for each thread, so that threads whose pieces have few pages take further ones.
 const PIECES: u64 = 8;
@@ -16,38 +16,40 @@ const PIECES: u64 = 8;
 /// The smallest piece in bytes, a multiple of any page's size.
 const SMALLEST: u64 = 4 << 20;
 
-/// Returns candidates, `most` at most, in the order of their addresses, and how many bytes were scanned.
+/// Returns candidates, `most` at most, in the order of their addresses, how many bytes were scanned, and the cells of other layouts.
 pub fn find(
     memory: &Source,
     vtables: &ByAddress,
     heaps: &[&Mapping],
     most: usize,
-) -> Result<(Vec<Candidate>, u64), Error> {
+) -> Result<(Vec<Candidate>, u64, Elsewhere), Error> {
     let threads = cores::available();
     let pieces = pieces(heaps.iter().map(|heap| &heap.range), threads as u64);
     // Relaxed: the ends of the threads order the rest.
     let (next, count) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let scan_pieces = |_| -> Result<(Vec<Candidate>, u64), Error> {
+    let scan_pieces = |_| -> Result<(Vec<Candidate>, u64, Elsewhere), Error> {
         let mut present = memory.present()?;
-        let (mut found, mut scanned) = (Vec::new(), 0);
+        let (mut found, mut scanned, mut elsewhere) = (Vec::new(), 0, Elsewhere::default());
         while let Some(piece) = pieces.get(next.fetch_add(1, Relaxed)) {
             scanned += present.read(piece, |address, bytes| {
                 let before = found.len();
                 if count.load(Relaxed) < most {
-                    scan(vtables, address, bytes, |candidate| found.push(candidate));
+                    scan(vtables, address, bytes, &mut elsewhere, |candidate| found.push(candidate));
                     count.fetch_add(found.len() - before, Relaxed);
                 }
             })?;
         }
-        Ok((found, scanned))
+        Ok((found, scanned, elsewhere))
     };
     let parts: Vec<_> =
         cores::on_each(threads.min(pieces.len().max(1)), scan_pieces).into_iter().collect::<Result<_, _>>()?;
-    let scanned = parts.iter().map(|(_, scanned)| scanned).sum();
-    let mut candidates = cores::joined(parts.into_iter().map(|(found, _)| found).collect());
+    let scanned = parts.iter().map(|(_, scanned, _)| scanned).sum();
+    let mut elsewhere = Elsewhere::default();
+    parts.iter().for_each(|(.., part)| elsewhere.append(part));
+    let mut candidates = cores::joined(parts.into_iter().map(|(found, ..)| found).collect());
     candidates.sort_unstable_by_key(|candidate| candidate.address);
     candidates.truncate(most);
-    Ok((candidates, scanned))
+    Ok((candidates, scanned, elsewhere))
 }
 
 /// Cuts ranges into pieces.

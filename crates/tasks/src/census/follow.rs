@@ -23,6 +23,9 @@ const UNLINKED: u32 = 3;
 /// Looks at most. Then a task is busy.
 const LOOKS: u32 = 20;
 
+/// Ends of lists whose links are held against the lists.
+const ENDS: usize = 64;
+
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -90,6 +93,24 @@ impl Lists<'_> {
             doubtful = self.look_again(&doubtful, look == LOOKS, &mut followed);
         }
         followed
+    }
+
+    /// Whether the links of the tasks at the ends of the lists lead into the lists. The program may be changing them: of several readings
+    /// one is enough for a yes.
+    pub fn agree(&self, cells: &[Cell]) -> bool {
+        (0..LOOKS).any(|look| {
+            if look > 0 {
+                thread::sleep(PAUSE);
+            }
+            let ends = self.ends();
+            let first: HashSet<u64> = ends.values().flat_map(|ends| &ends.first).copied().take(ENDS).collect();
+            let is_last = |cell: &Cell| ends.values().any(|ends| ends.last.contains(&cell.address));
+            let found = cells.iter().filter(|cell| first.contains(&cell.address)).map(Cell::candidate);
+            let now = self.read(&found.collect::<Vec<_>>()).cells;
+            let agrees = |cell: &&Cell| cell.previous == 0 && (cell.next == 0) == is_last(cell);
+            // A task alone in its list has no links: zeros of other words would look the same.
+            now.iter().filter(|cell| !is_last(cell)).any(|cell| agrees(&cell)) || now.iter().all(|cell| agrees(&cell))
+        })
     }
 
     /// Looks at doubtful cells once more, and returns those that stay so. Each comes with the number of looks that said

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use super::look::Cell;
-use crate::cell::{HEADER, Header};
 use crate::memory::{Memory, Piece, word_at};
 use crate::owned::Ends;
 use crate::scan::ByAddress;
@@ -60,13 +59,13 @@ pub fn neighbours(
     let mut addresses: Vec<u64> = both.filter(|address| *address != 0).collect();
     addresses.sort_unstable();
     addresses.dedup();
-    let headers: Vec<Piece> = addresses.iter().map(|address| Piece { address: *address, length: HEADER }).collect();
+    let length = by_address.header();
+    let headers: Vec<Piece> = addresses.iter().map(|address| Piece { address: *address, length }).collect();
     let mut trailers = Vec::new();
     memory.read_pieces(&headers, &mut |index, bytes| {
         // A neighbour that has ended meanwhile has no vtable.
-        let vtable = bytes.and_then(Header::parse).and_then(|header| by_address.get(header.vtable));
-        if let Some(vtable) = vtable {
-            trailers.push((addresses[index], vtables[vtable as usize].trailer));
+        if let Some((_, vtable)) = bytes.and_then(|bytes| by_address.header_at(bytes)) {
+            trailers.push((addresses[index], vtables[vtable as usize].links));
         }
     });
     let pieces: Vec<Piece> = trailers

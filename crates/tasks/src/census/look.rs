@@ -64,7 +64,7 @@ fn look_at(memory: &dyn Memory, vtables: &[TaskVtable], candidates: &[Candidate]
             let at = |offset: u64| candidate.address.wrapping_add(offset);
             let front = usize::try_from(front_end(vtable)).unwrap_or(0);
             pieces.push(Piece { address: candidate.address, length: front });
-            pieces.push(Piece { address: at(vtable.trailer), length: LINKS });
+            pieces.push(Piece { address: at(vtable.links), length: LINKS });
         }
         // Of the cell whose links arrive next.
         let mut front = None;
@@ -93,7 +93,7 @@ impl Front {
     fn parse(vtable: &TaskVtable, bytes: &[u8]) -> Option<Front> {
         let word = |offset: u64| word_at(bytes, usize::try_from(offset).ok()?);
         Some(Front {
-            header: Header::parse(bytes)?,
+            header: Header::parse(bytes, &vtable.header)?,
             scheduler: word(vtable.scheduler)?,
             id: word(vtable.id)?,
             spawned_at: vtable.spawn_location.map_or(Some(0), word)?,
@@ -103,7 +103,7 @@ impl Front {
 
 /// Returns where the words before the future end.
 fn front_end(vtable: &TaskVtable) -> u64 {
-    vtable.spawn_location.unwrap_or(vtable.id).saturating_add(8)
+    vtable.spawn_location.unwrap_or(vtable.id).saturating_add(8).max(vtable.header.length() as u64)
 }
 
 fn cell(candidate: &Candidate, vtable: &TaskVtable, front: &Front, links: &[u8]) -> Option<Cell> {
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn reads_the_words_that_the_vtable_names() {
         let vtable = TaskVtable {
-            trailer: 0xf0,
+            links: 0xf0,
             scheduler: 0x40,
             id: 0x48,
             spawn_location: Some(0x50),

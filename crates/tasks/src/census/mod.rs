@@ -78,6 +78,8 @@ pub struct Census {
     pub runtimes: Vec<Runtime>,
     /// Gaps of the census, in sentences for the user.
     pub notes: Vec<String>,
+    /// Fields of tokio's structures that stand elsewhere than the reader takes them to stand: parts of a sentence.
+    pub gaps: Vec<String>,
     /// Bytes of memory that were scanned.
     pub scanned: u64,
 }
@@ -95,8 +97,9 @@ pub(crate) fn census(
     let by_address = ByAddress::new(vtables);
     let heaps: Vec<&Mapping> = maps.iter().filter(|map| map.is_heap()).collect();
     let mut census = Census::default();
-    let (mut candidates, scanned) = candidates::find(memory, &by_address, &heaps, MOST)?;
+    let (mut candidates, scanned, elsewhere) = candidates::find(memory, &by_address, &heaps, MOST)?;
     census.scanned = scanned;
+    census.gaps.extend(elsewhere.told(candidates.len()));
     if candidates.len() == MOST {
         census.notes.push(format!("The program has more than {MOST} tasks: only these are shown."));
     }
@@ -111,7 +114,16 @@ pub(crate) fn census(
     if left_out > 0 && owners.values().any(|known| known.list.is_some()) {
         census.notes.push(of_left_out(left_out));
     }
-    let mut tasks = Lists { memory, vtables, by_address: &by_address, owners: &owners }.follow(&cells);
+    let lists = Lists { memory, vtables, by_address: &by_address, owners: &owners };
+    let mut tasks = if lists.agree(&cells) {
+        lists.follow(&cells)
+    } else {
+        census.gaps.push(
+            "another layout of tokio: the links in `Trailer.owned` contradict the runtimes' lists of their tasks; build with `debug = 2`"
+                .to_owned(),
+        );
+        cells.iter().map(|cell| (*cell, None)).collect()
+    };
     drop(cells);
     let mut present = memory.present()?;
     copies::drop_on_stacks(&mut tasks, |cells| copies::stacks(&mut present, &heaps, cells))?;

@@ -16,6 +16,7 @@ pub(crate) fn read_all(sections: &Sections<'_>) {
         types.resume_symbol(id);
         let _ = types.runtime_count(id);
     }
+    let _ = types.task_layout();
     for (address, _) in &types.index.functions {
         let _ = types.polled(*address);
         let spawns = types.spawns(|wanted| wanted.iter().map(|target| (*address, *target)).collect());

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use gimli::constants;
 
 use super::entries::{At, Entry};
+use super::layouts::STRUCTURES;
 use super::limits;
 use super::paths::{PathId, Paths};
 use super::units::Units;
@@ -22,6 +23,8 @@ pub(super) struct Index<'a> {
     pub vtables: Vec<(u64, usize)>,
     /// Types called `Core<..>` in a module `core`.
     pub cores: Vec<usize>,
+    /// Types with the names of tokio's structures.
+    pub structures: Vec<usize>,
     /// Functions that resume coroutines: names and entries, by path.
     pub resumes: HashMap<PathId, Vec<(&'a [u8], usize)>>,
     /// Functions of tokio and of dyntrace that spawn.
@@ -31,14 +34,16 @@ pub(super) struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    pub fn of(units: &Units<'a>) -> Index<'a> {
+    pub fn of(units: &Units<'a>, is_wanted: impl Fn(At<'_, 'a>) -> bool + Sync) -> Index<'a> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(limits::THREADS).min(units.len());
         let next = AtomicUsize::new(0);
         let parts: Vec<Index<'a>> = std::thread::scope(|scope| {
             let part = || {
                 let mut part = Index::empty();
                 while let Some(at) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    part.add_unit(at);
+                    if is_wanted(at) {
+                        part.add_unit(at);
+                    }
                 }
                 part
             };
@@ -63,6 +68,7 @@ impl<'a> Index<'a> {
             functions: Vec::new(),
             vtables: Vec::new(),
             cores: Vec::new(),
+            structures: Vec::new(),
             resumes: HashMap::new(),
             spawners: Vec::new(),
             copies: HashMap::new(),
@@ -75,6 +81,7 @@ impl<'a> Index<'a> {
         self.functions.extend(part.functions);
         self.vtables.extend(part.vtables);
         self.cores.extend(part.cores);
+        self.structures.extend(part.structures);
         self.spawners.extend(part.spawners);
         self.copies.extend(part.copies);
         for (path, functions) in part.resumes {
@@ -87,6 +94,7 @@ impl<'a> Index<'a> {
         self.functions.sort_unstable();
         self.vtables.sort_unstable();
         self.cores.sort_unstable();
+        self.structures.sort_unstable();
         self.spawners.sort_unstable();
         for functions in self.resumes.values_mut() {
             functions.sort_unstable();
@@ -133,6 +141,8 @@ impl<'a> Index<'a> {
                 self.types.push((offset, parent));
                 if name.starts_with(b"Core<") && self.paths.last(parent) == b"core" {
                     self.cores.push(offset);
+                } else if STRUCTURES.contains(&(self.paths.last(parent), name)) {
+                    self.structures.push(offset);
                 }
             }
         }

@@ -11,6 +11,7 @@ mod functions;
 mod fuzz;
 mod index;
 mod kept;
+mod layouts;
 pub(crate) mod limits;
 mod parse;
 mod paths;

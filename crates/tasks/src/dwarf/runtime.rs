@@ -49,6 +49,32 @@ impl Types<'_> {
         self.field(core, &["scheduler"]).map(|(_, offset)| offset)
     }
 
+    /// Whether a variant of `Core.stage` has the future: a task's future is read there, whatever name the variant has.
+    pub(crate) fn has_stage(&self, core: TypeId, future: TypeId) -> bool {
+        let mut stage = self.field(core, &["stage"]).map(|(stage, _)| self.get(stage));
+        for _ in 0..8 {
+            let Some(kind) = stage else { break };
+            if let Some(variants) = &kind.variants {
+                let first = |kind| self.get(kind).members.first().map(|member| member.kind);
+                return variants
+                    .list
+                    .iter()
+                    .filter_map(|(_, member)| first(member.kind))
+                    .any(|kind| self.are_same(kind, future));
+            }
+            stage = kind.members.first().map(|member| self.get(member.kind));
+        }
+        false
+    }
+
+    /// Whether two descriptions, perhaps in different units, are of one type.
+    pub(crate) fn are_same(&self, one: TypeId, other: TypeId) -> bool {
+        one == other || {
+            let one = self.get(one);
+            !one.path.is_empty() && one.path == self.get(other).path
+        }
+    }
+
     /// Follows fields that lie in each other. Returns the last one's type and its offset.
     fn field(&self, from: TypeId, names: &[&str]) -> Option<(TypeId, u64)> {
         names.iter().try_fold((from, 0u64), |(kind, offset), name| {

@@ -1,6 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::entries::At;
 use super::functions::Awaitee;
 use super::index::Index;
 use super::kept::Kept;
@@ -126,11 +127,27 @@ impl<'a> Types<'a> {
     ///
     /// If no unit of it can be read. Damaged units are left out.
     pub fn load(sections: &'a Sections<'_>) -> Result<Types<'a>, Error> {
+        Types::load_units(sections, |_| true)
+    }
+
+    /// Indexes the units of one crate, by the names that rustc gives them: `PATH/@/CRATE.HASH-cgu.0`.
+    pub(crate) fn load_of_crate(sections: &'a Sections<'_>, name: &str) -> Result<Types<'a>, Error> {
+        let name = format!("/@/{name}.");
+        Types::load_units(sections, |at| {
+            let unit = at.unit.name.as_ref().map_or(&b""[..], |name| name.slice());
+            unit.windows(name.len()).any(|part| part == name.as_bytes())
+        })
+    }
+
+    fn load_units(
+        sections: &'a Sections<'_>,
+        is_wanted: impl Fn(At<'_, 'a>) -> bool + Sync,
+    ) -> Result<Types<'a>, Error> {
         let units = Units::read(sections).map_err(Error::Damaged)?;
         if units.len() == 0 {
             return Err(Error::Missing);
         }
-        let index = Index::of(&units);
+        let index = Index::of(&units, is_wanted);
         Ok(Types {
             units,
             index,

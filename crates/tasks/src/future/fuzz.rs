@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::{Layout, Reader};
+use crate::cell::HeaderLayout;
 use crate::dwarf::sample::{POLL, Sample, VTABLE, sample};
 use crate::dwarf::{PolledTask, Types};
 use crate::listing::{Await, Chain, Progress, WaitsFor};
@@ -38,7 +39,7 @@ fn chain(sample: &Sample, memory: &dyn Memory, cell: u64) -> Option<Chain> {
     let types = Types::load(&sections).ok()?;
     let reader = Reader { memory, types: &types, bias: 0, descriptors: None, now: None, tasks: &|_| None };
     let polled: Vec<PolledTask> = types.polled(POLL);
-    polled.first().map(|polled| match Layout::of(&types, 0x20, polled) {
+    polled.first().map(|polled| match Layout::of(&types, &HeaderLayout::default(), 0x20, polled) {
         Some(layout) => reader.chain(cell, &layout, None),
         None => Chain::NoTypes,
     })

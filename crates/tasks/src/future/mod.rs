@@ -25,6 +25,7 @@ pub(crate) use texts::{string, text};
 pub(crate) use value::{Value, Values};
 pub(crate) use walk::{Frame, Walk, is_trait_object};
 
+use crate::cell::HeaderLayout;
 use crate::dwarf::{PolledTask, TypeId, Types};
 use crate::listing::{Chain, State};
 use crate::memory::{Memory, Piece, Unreadable};
@@ -59,21 +60,26 @@ pub fn monotonic_now() -> u64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     core: TypeId,
+    future: TypeId,
     /// Of the core, from the header.
     begins: u64,
+    /// Of the header's state, from the header.
+    state: u64,
     /// Of both parts.
     length: usize,
 }
 
 impl Layout {
-    /// Returns the layout of cells whose vtable has the offset `scheduler`. `None` if debug information does not describe it.
+    /// Returns the layout of cells with this header, whose vtable has the offset `scheduler`. `None` if debug information does not describe
+    /// it.
     #[must_use]
-    pub fn of(types: &Types<'_>, scheduler: u64, polled: &PolledTask) -> Option<Layout> {
+    pub fn of(types: &Types<'_>, header: &HeaderLayout, scheduler: u64, polled: &PolledTask) -> Option<Layout> {
         let core = polled.core?;
         let begins = types.scheduler_in_core(core).and_then(|offset| scheduler.checked_sub(offset))?;
         let size = types.get(core).size;
         let length = begins.checked_add(size).filter(|length| size != 0 && *length <= limits::CELL)?;
-        Some(Layout { core, begins, length: usize::try_from(length).ok()? })
+        let length = usize::try_from(length).ok()?.max(header.length());
+        Some(Layout { core, future: polled.future, begins, state: header.state, length })
     }
 
     /// Returns the address of the `Core` of the cell whose header is at `cell`.
@@ -102,24 +108,25 @@ impl Reader<'_, '_> {
     pub fn chain(&self, cell: u64, layout: &Layout, copies: Option<[&[u8]; 2]>) -> Chain {
         let piece = layout.piece(cell);
         let Some(core) = layout.core(cell) else { return Chain::NoTypes };
-        let given = copies.and_then(|[copy, again]| Steady::of(self.memory, piece, Cow::Borrowed(copy), again));
-        let read = (0..limits::TRIES).filter_map(|_| Steady::read(self.memory, piece).ok().flatten());
+        let given =
+            copies.and_then(|[copy, again]| Steady::of(self.memory, piece, layout.state, Cow::Borrowed(copy), again));
+        let read = (0..limits::TRIES).filter_map(|_| Steady::read(self.memory, piece, layout.state).ok().flatten());
         for (number, steady) in (0..).zip(given.into_iter().chain(read)) {
             // most tasks are idle again at once
             if steady.ran() && number < limits::TRIES / 2 {
                 continue;
             }
-            let chain = Walk::new(self, &steady).task(layout.core, core);
+            let chain = Walk::new(self, &steady).task(layout.core, layout.future, core);
             // in the middle of a poll the boxes may be ahead of the cell
-            if !steady.has_outside() || self.runs(cell) == Ok(false) && steady.unchanged() {
+            if !steady.has_outside() || self.runs(cell.wrapping_add(layout.state)) == Ok(false) && steady.unchanged() {
                 return chain;
             }
         }
         Chain::Busy
     }
 
-    /// Returns whether a thread polls the task.
-    fn runs(&self, cell: u64) -> Result<bool, Unreadable> {
-        Ok(State::of(self.memory.word(cell)?).running)
+    /// Returns whether a thread polls the task whose state is at this address.
+    fn runs(&self, state: u64) -> Result<bool, Unreadable> {
+        Ok(State::of(self.memory.word(state)?).running)
     }
 }

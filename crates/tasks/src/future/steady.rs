@@ -22,21 +22,27 @@ pub(super) struct Steady<'m> {
 }
 
 impl<'m> Steady<'m> {
-    /// Copies a task's cell twice, from its header on. Returns `None` if the copies differ.
-    pub fn read(memory: &'m dyn Memory, piece: Piece) -> Result<Option<Steady<'m>>, Unreadable> {
+    /// Copies a task's cell twice, from its header on. Returns `None` if the copies differ. `state` is from the header to its state.
+    pub fn read(memory: &'m dyn Memory, piece: Piece, state: u64) -> Result<Option<Steady<'m>>, Unreadable> {
         let mut copy = vec![0; piece.length];
         let mut again = vec![0; piece.length];
         memory.read(piece.address, &mut copy)?;
         memory.read(piece.address, &mut again)?;
-        Ok(Steady::of(memory, piece, Cow::Owned(copy), &again))
+        Ok(Steady::of(memory, piece, state, Cow::Owned(copy), &again))
     }
 
-    /// Takes two copies. Both begin with the task's state, so it was the same before the first and between them.
-    pub fn of(memory: &'m dyn Memory, piece: Piece, copy: Cow<'m, [u8]>, again: &[u8]) -> Option<Steady<'m>> {
+    /// Takes two copies. The task's state is at their beginning, so it was the same before the first and between them.
+    pub fn of(
+        memory: &'m dyn Memory,
+        piece: Piece,
+        state: u64,
+        copy: Cow<'m, [u8]>,
+        again: &[u8],
+    ) -> Option<Steady<'m>> {
         if *again != *copy || copy.len() != piece.length {
             return None;
         }
-        let outside_too = !State::of(word_at(&copy, 0)?).running;
+        let outside_too = !State::of(word_at(&copy, usize::try_from(state).ok()?)?).running;
         Some(Steady {
             memory,
             address: piece.address,
@@ -156,8 +162,8 @@ mod tests {
     #[test]
     fn a_changing_range_is_not_steady() {
         let memory = Counting(Cell::new(0));
-        assert!(Steady::read(&memory, Piece { address: 0, length: 16 }).unwrap().is_none());
-        let steady = Steady::read(&memory, Piece { address: 64, length: 16 }).unwrap().unwrap();
+        assert!(Steady::read(&memory, Piece { address: 0, length: 16 }, 0).unwrap().is_none());
+        let steady = Steady::read(&memory, Piece { address: 64, length: 16 }, 0).unwrap().unwrap();
         assert_eq!(steady.word(72), Ok(0x0606_0606_0606_0606));
         assert!(steady.unchanged());
     }
@@ -165,7 +171,7 @@ mod tests {
     #[test]
     fn a_change_outside_is_noticed_and_reads_agree_until_then() {
         let memory = Counting(Cell::new(0));
-        let steady = Steady::read(&memory, Piece { address: 64, length: 16 }).unwrap().unwrap();
+        let steady = Steady::read(&memory, Piece { address: 64, length: 16 }, 0).unwrap().unwrap();
         assert_eq!(steady.word(0), steady.word(0));
         assert!(steady.has_outside() && !steady.unchanged());
     }
@@ -173,11 +179,11 @@ mod tests {
     #[test]
     fn a_held_value_answers_reads_within_it() {
         let memory = Counting(Cell::new(0));
-        let steady = Steady::read(&memory, Piece { address: 64, length: 16 }).unwrap().unwrap();
+        let steady = Steady::read(&memory, Piece { address: 64, length: 16 }, 0).unwrap().unwrap();
         steady.hold(0, 32).unwrap();
         assert_eq!(steady.word(0).unwrap() & 0xff, 1);
         assert_eq!(steady.word(24), Ok(0x0606_0606_0606_0606));
-        let inside = Steady::read(&memory, Piece { address: 128, length: 16 }).unwrap().unwrap();
+        let inside = Steady::read(&memory, Piece { address: 128, length: 16 }, 0).unwrap().unwrap();
         assert!(inside.ran() && inside.word(136).is_ok() && inside.word(0).is_err());
     }
 }

@@ -62,16 +62,16 @@ impl<'a, 't> Walk<'a, 't> {
     }
 
     /// Reads the stage of a `Core`, and the future if it is there.
-    pub(super) fn task(&self, core: TypeId, address: u64) -> Chain {
+    pub(super) fn task(&self, core: TypeId, future: TypeId, address: u64) -> Chain {
         let core = self.steady.at(core, address);
         let Some(stage) = self.stage(&core) else { return Chain::NoTypes };
-        let Some((name, variant)) = self.steady.variant(&stage) else { return Chain::NoTypes };
-        if name != "Running" {
-            return Chain::Complete;
-        }
-        match variant.kind.members.first().and_then(|member| self.steady.member(&variant, member)) {
-            Some(future) => Chain::Read { root: self.future(&future, None, 0) },
-            None => Chain::NoTypes,
+        let Some((_, variant)) = self.steady.variant(&stage) else { return Chain::NoTypes };
+        match variant.kind.members.first().filter(|member| self.reader.types.are_same(member.kind, future)) {
+            Some(member) => match self.steady.member(&variant, member) {
+                Some(future) => Chain::Read { root: self.future(&future, None, 0) },
+                None => Chain::NoTypes,
+            },
+            None => Chain::Complete,
         }
     }
 

@@ -4,9 +4,9 @@ use object::Object;
 
 use super::stack::{Heaps, Registers};
 use crate::calls::jump;
-use crate::cell::{ALIGNMENT, HEADER, RUNNING};
+use crate::cell::{ALIGNMENT, RUNNING};
 use crate::image::{Elf, Image};
-use crate::memory::{Memory, Piece, word_at};
+use crate::memory::{Memory, Piece};
 use crate::vtables::TaskVtable;
 
 /// Addresses looked at while a thread is held, at most.
@@ -50,17 +50,15 @@ pub(super) fn cells(
     found.sort_unstable();
     found.dedup_by_key(|(word, _)| *word);
     found.truncate(MOST);
-    let pieces: Vec<Piece> = found.iter().map(|(word, _)| Piece { address: *word, length: HEADER }).collect();
+    let length = heaps.by_address.header();
+    let pieces: Vec<Piece> = found.iter().map(|(word, _)| Piece { address: *word, length }).collect();
     let mut cells = Vec::new();
     memory.read_pieces(&pieces, &mut |index, header| {
-        let header = header.unwrap_or_default();
-        let word = |offset| word_at(header, offset);
-        if let (Some(state), Some(vtable), Some(owner)) = (word(0), word(0x10), word(0x18))
-            && state & RUNNING != 0
-            && let Some(vtable) = heaps.by_address.get(vtable)
+        if let Some((header, vtable)) = header.and_then(|header| heaps.by_address.header_at(header))
+            && header.state & RUNNING != 0
         {
             let (address, at) = found[index];
-            cells.push(Cell { address, vtable: vtable as usize, id: 0, owner, at });
+            cells.push(Cell { address, vtable: vtable as usize, id: 0, owner: header.owner, at });
         }
     });
     cells.retain_mut(|cell| {

@@ -1,6 +1,7 @@
 //! The census of programs that know their own count.
 #![cfg(target_os = "linux")]
 
+mod layouts;
 mod truth;
 
 use std::collections::HashSet;

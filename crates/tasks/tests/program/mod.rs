@@ -11,6 +11,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use dyntrace_tasks::cell::HeaderLayout;
 use dyntrace_tasks::debug_file;
 use dyntrace_tasks::dwarf::Types;
 use dyntrace_tasks::future::{Descriptors, Layout, Reader, monotonic_now};
@@ -176,7 +177,7 @@ pub fn with_reader(program: &Program, read: impl FnOnce(&Types<'_>, &dyn Fn(u64)
         let scheduler = program.memory.word(vtable + 0x40).unwrap();
         let polled = types.polled(poll);
         assert!(!polled.is_empty(), "no type polls at {poll:#x}");
-        let layout = Layout::of(&types, scheduler, &polled[0]);
+        let layout = Layout::of(&types, &HeaderLayout::default(), scheduler, &polled[0]);
         layout.map_or(Chain::NoTypes, |layout| reader.chain(header, &layout, None))
     });
 }

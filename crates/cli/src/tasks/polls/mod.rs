@@ -58,7 +58,8 @@ Exit status:
    1  the program cannot be read
    2  wrong use
    3  polls, wakes or lines of slow polls were lost, or the percentiles leave out polls
-   5  no poll was seen, and those of some tasks could not be: a line says which
+   5  no poll was seen, and those of some tasks could not be (a line says which), or the program's tokio has another layout than the
+      versions that the reader knows
   65  there is no such process, or it is no tokio program
   69  bpftrace cannot be used: not installed, too old, or no permission
   70  bpftrace failed";
@@ -112,6 +113,11 @@ pub fn polls(arguments: &Arguments) -> Outcome {
     let tracer = bpftrace("polls", pid)?;
     let program =
         Program::attach(pid, Options { debug_file: arguments.debug.clone(), stop: false }).map_err(failure)?;
+    // The script reads headers and vtables as the known versions of tokio have them.
+    if let Some(gap) = program.other_layout().map_err(failure)? {
+        let unknown = format!("unknown which polls process {pid} has: {}", escape::name(gap));
+        return Err(Failure::new(exit::UNKNOWN, anyhow::Error::msg(unknown)));
+    }
     let polls = Polls::of(&program, &DebugInformation::of(&program));
     let loaded: HashMap<_, _> = process::loaded(pid)?.into_iter().map(|file| (file.path, file.readable)).collect();
     let subject = Subject {

@@ -1,7 +1,8 @@
 //! A tokio program that knows how many tasks it has, for the tests of this crate.
 //!
-//! `tasks_truth TASKS [churn]` spawns the tasks, then frees equally many others, and prints their number. It waits
-//! until its standard input ends. With `churn` it goes on to spawn and free tasks.
+//! `tasks_truth TASKS [churn|fork]` spawns the tasks, then frees equally many others, and prints their number. It waits
+//! until its standard input ends. With `churn` it goes on to spawn and free tasks. With `fork` a child does so with three further tasks, in a
+//! runtime of its own, and prints their number and its id.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -27,8 +28,8 @@ async fn short(number: u64) -> u64 {
 #[tokio::main(worker_threads = 2)]
 async fn main() {
     let mut arguments = std::env::args().skip(1);
-    let tasks: u64 = arguments.next().and_then(|tasks| tasks.parse().ok()).expect("tasks_truth TASKS [churn]");
-    let churns = arguments.next().is_some();
+    let tasks: u64 = arguments.next().and_then(|tasks| tasks.parse().ok()).expect("tasks_truth TASKS [churn|fork]");
+    let mode = arguments.next();
     let notify = Arc::new(Notify::new());
     let mut first = 0;
     for number in 0..tasks {
@@ -53,15 +54,37 @@ async fn main() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     tokio::time::sleep(Duration::from_millis(50)).await;
-    if churns {
+    if mode.as_deref() == Some("fork") && fork() == 0 {
+        std::thread::spawn(child).join().unwrap();
+        std::process::exit(0);
+    }
+    if mode.as_deref() == Some("churn") {
         tokio::spawn(churn(4));
         tokio::spawn(churn(64));
         tokio::spawn(churn(512));
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    println!("{tasks} {first} {} {}", complete.id(), job.id());
+    if mode.as_deref() != Some("fork") {
+        println!("{tasks} {first} {} {}", complete.id(), job.id());
+    }
     job.await.unwrap();
     std::process::exit(0);
+}
+
+unsafe extern "C" {
+    safe fn fork() -> i32;
+}
+
+#[tokio::main(worker_threads = 1)]
+async fn child() {
+    for number in 0..3 {
+        tokio::spawn(sleeper(200_000 + number, [number; 8]));
+    }
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    println!("3 {}", std::process::id());
+    // The parent's thread that reads standard input has its lock.
+    let end = || std::fs::File::open("/dev/stdin").and_then(|mut input| input.read(&mut [0]));
+    let _ = tokio::task::spawn_blocking(end).await;
 }
 
 /// Blocks until the test closes standard input.

@@ -110,6 +110,12 @@ impl OwnedTasks {
         with_tasks.or_else(empty).cloned()
     }
 
+    /// Whether a runtime of one thread has it. `None` if that is not known: of a `LocalSet`.
+    #[must_use]
+    pub fn is_of_one_thread(&self) -> Option<bool> {
+        self.count.map(|_| self.length == 1)
+    }
+
     /// Returns the runtime's count of its tasks.
     #[must_use]
     pub fn count(&self, memory: &dyn Memory) -> Option<u64> {

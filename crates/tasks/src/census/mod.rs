@@ -11,6 +11,7 @@
 mod candidates;
 mod copies;
 mod follow;
+mod ghosts;
 mod links;
 mod look;
 mod places;
@@ -129,6 +130,16 @@ pub(crate) fn census(
     copies::drop_on_stacks(&mut tasks, |cells| copies::stacks(&mut present, &heaps, cells))?;
     let again = |cell: &Cell| look(memory, vtables, &[cell.candidate()]).pop();
     queued::drop_unqueued(&mut tasks, |jobs| queued::pointed(&mut present, &heaps, jobs), again)?;
+    if let Some(process) = memory.process() {
+        match ghosts::stacks(process, maps, &mut present)? {
+            Some(Ok(stacks)) => census.notes.extend(of_ghosts(stacks.drop_ghosts(&mut tasks, &mut owners))),
+            Some(Err(tid)) => census.gaps.push(format!(
+                "the process was forked, and which of the tasks are its parent's is not known: thread {tid} runs during each reading; \
+                 look again, or with --stop"
+            )),
+            None => {}
+        }
+    }
     memory.check()?;
 
     let mut places = Places::default();
@@ -163,7 +174,7 @@ fn task(memory: &dyn Memory, cell: Cell, linked: Option<bool>, places: &mut Plac
 }
 
 /// Names a runtime, as [`CensusTask`] does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Owner {
     number: u64,
     scheduler: u64,
@@ -208,6 +219,16 @@ fn owners(memory: &dyn Memory, cells: &[Cell], most: usize) -> (BTreeMap<Owner, 
         (owner, Known { list, ..Known::default() })
     });
     (known.collect(), left_out)
+}
+
+/// `None` if there are none.
+fn of_ghosts((tasks, jobs): (usize, usize)) -> Option<String> {
+    (tasks + jobs > 0).then(|| {
+        format!(
+            "The process was forked: of {tasks} tasks and {jobs} jobs in its memory, which are its parent's, it does not have the threads. \
+             They are left out."
+        )
+    })
 }
 
 fn of_left_out(tasks: usize) -> String {

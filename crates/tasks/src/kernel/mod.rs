@@ -50,6 +50,29 @@ pub(crate) fn ask(process: &Process, tid: u32) -> Option<Told> {
     })
 }
 
+/// Returns the stack pointer of a thread. `None` while it runs, and to a reader without the permission.
+pub(crate) fn stack_pointer(process: &Process, tid: u32) -> Option<u64> {
+    let text = fs::read_to_string(process.proc(&format!("task/{tid}/syscall"))).ok()?;
+    stack_pointer_in(&text)
+}
+
+/// The last word but one, behind the call and its arguments.
+fn stack_pointer_in(text: &str) -> Option<u64> {
+    u64::from_str_radix(text.trim_end().rsplit(' ').nth(1)?.strip_prefix("0x")?, 16).ok()
+}
+
+/// Whether the process was forked and has executed no other program since: it has its parent's memory.
+pub(crate) fn is_forked(process: &Process) -> bool {
+    const PF_FORKNOEXEC: u64 = 0x40;
+    fs::read(process.proc("stat")).ok().and_then(|stat| flags(&stat)).is_some_and(|flags| flags & PF_FORKNOEXEC != 0)
+}
+
+/// The ninth field of `stat`.
+fn flags(stat: &[u8]) -> Option<u64> {
+    let end = stat.iter().rposition(|byte| *byte == b')')?;
+    str::from_utf8(stat.get(end + 2..)?).ok()?.split(' ').nth(6)?.parse().ok()
+}
+
 /// The thread's name stands in parentheses and may contain any byte.
 fn state(stat: &[u8]) -> Option<char> {
     let end = stat.iter().rposition(|byte| *byte == b')')?;
@@ -85,6 +108,12 @@ mod tests {
         assert_eq!(first_number("161249 2638950 2"), Some(161_249));
         let read = Call { number: 0, arguments: [3, 0x7f43_9648_6000] };
         assert_eq!(call("0 0x3 0x7f4396486000 0x20000 0x0 0x0 0x0 0x7fff47e0e688 0x7f43966002ad"), Some(read));
+        assert_eq!(
+            stack_pointer_in("0 0x3 0x7f4396486000 0x20000 0x0 0x0 0x0 0x7fff47e0e688 0x7f43966002ad\n"),
+            Some(0x7fff_47e0_e688)
+        );
+        assert_eq!((stack_pointer_in("-1 0x7ff0 0x7f43\n"), stack_pointer_in("running\n")), (Some(0x7ff0), None));
+        assert_eq!(flags(b"7 (a) b) S 1 7 7 0 -1 4194560 1 2"), Some(4_194_560));
         assert_eq!(call("running"), None);
         assert_eq!(call("-1 0x7fff47e0e688 0x7f43966002ad"), None);
         assert_eq!(tracer("Name:\ta\nTracerPid:\t17\n"), Some(17));
@@ -103,7 +132,7 @@ mod tests {
     proptest! {
         #[test]
         fn never_panics(text: String) {
-            let _ = (state(text.as_bytes()), first_number(&text), call(&text), tracer(&text));
+            let _ = (flags(text.as_bytes()), stack_pointer_in(&text), state(text.as_bytes()), first_number(&text), call(&text), tracer(&text));
         }
     }
 }

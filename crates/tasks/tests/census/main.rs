@@ -47,6 +47,28 @@ fn assert_exact(census: &Census, truth: &Truth) {
 }
 
 #[test]
+fn a_forked_child_has_none_of_its_parents_tasks() {
+    let (mut parent, line) = truth::run(&truth::example(), &["7", "fork"]);
+    let [count, child] = line.split_whitespace().map(|word| word.parse().unwrap()).collect::<Vec<u32>>()[..] else {
+        panic!("{line}")
+    };
+    let of = |pid| Program::attach(pid, Options::default()).unwrap().census(None).unwrap();
+    let (own, parents) = (of(child), of(parent.id()));
+    drop(parent.stdin.take());
+    parent.wait().unwrap();
+    let counts = |census: &Census| {
+        let jobs = census.tasks.iter().filter(|task| task.owner == 0).count();
+        let runtimes: Vec<_> = census.runtimes.iter().map(|runtime| (runtime.counted, runtime.found)).collect();
+        (jobs, runtimes)
+    };
+    // The worker's own job, and the one that waits for the end.
+    assert_eq!(counts(&own), (2, vec![(Some(u64::from(count)), u64::from(count))]), "{own:?}");
+    assert!(own.notes[0].contains("of 8 tasks and 3 jobs in its memory"), "{:?}", own.notes);
+    assert_eq!((counts(&parents), parents.notes.len()), ((3, vec![(Some(7), 7)]), 0));
+    assert_eq!((own.gaps.len(), parents.gaps.len()), (0, 0));
+}
+
+#[test]
 fn is_exact_at_rest() {
     for tasks in ["1", "1000", "100000"] {
         let truth = Truth::start(&[tasks]);

@@ -1,0 +1,119 @@
+//! Tasks that a forked child has of its parent. Its memory has their cells and runtimes, but fork copies one thread only.
+//!
+//! A thread that drives a runtime has its handle on the stack, and a thread that runs a job the job's cell. The main thread runs no jobs, and
+//! no worker of a runtime with several threads: it may hold both without running them.
+
+use std::collections::{BTreeMap, HashSet};
+use std::thread;
+use std::time::Duration;
+
+use super::copies::Followed;
+use super::look::Cell;
+use super::{Known, Owner, copies};
+use crate::cell::RUNNING;
+use crate::error::Error;
+use crate::kernel;
+use crate::memory::Memory;
+use crate::memory::live::Process;
+use crate::memory::maps::Mapping;
+use crate::memory::source::Present;
+
+/// Looks at a thread that runs.
+const LOOKS: u32 = 50;
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Bytes of a stack that are read, at most.
+const STACK: u64 = 8 << 20;
+
+/// Bytes of a runtime's handle to which a stack may point.
+const HANDLE: u64 = 0x400;
+
+/// The words on the stacks of the process's threads that may lead to runtimes or jobs, in order.
+pub struct Stacks {
+    main: Vec<u64>,
+    others: Vec<u64>,
+    threads: usize,
+}
+
+/// Reads the stacks if the process is a forked child. `None` if it is not.
+///
+/// # Errors
+///
+/// The inner error is the id of a thread that never stood, or whose stack cannot be read.
+pub fn stacks(
+    process: &Process,
+    maps: &[Mapping],
+    present: &mut Present<'_>,
+) -> Result<Option<Result<Stacks, u32>>, Error> {
+    if !kernel::is_forked(process) {
+        return Ok(None);
+    }
+    let heaps: Vec<&Mapping> = maps.iter().filter(|map| map.is_heap()).collect();
+    let mut stacks = Stacks { main: Vec::new(), others: Vec::new(), threads: 0 };
+    for tid in kernel::threads(process) {
+        let pointer = (0..LOOKS).find_map(|look| {
+            if look > 0 {
+                thread::sleep(PAUSE);
+            }
+            kernel::stack_pointer(process, tid)
+        });
+        let Some((pointer, mapping)) =
+            pointer.and_then(|pointer| Some((pointer, maps.iter().find(|map| map.range.contains(&pointer))?)))
+        else {
+            return Ok(Some(Err(tid)));
+        };
+        let bounds = copies::stacks(present, &heaps, &[pointer])?;
+        let stack = bounds.iter().find(|range| range.contains(&pointer)).unwrap_or(&mapping.range);
+        let words = if mapping.path == "[stack]" { &mut stacks.main } else { &mut stacks.others };
+        let begin = pointer & !7;
+        let length = stack.end - begin;
+        let mut bytes = vec![0; usize::try_from(length.min(STACK)).unwrap_or(0)];
+        if length > STACK || process.read(begin, &mut bytes).is_err() {
+            return Ok(Some(Err(tid)));
+        }
+        words.extend(bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)));
+        stacks.threads += 1;
+    }
+    for words in [&mut stacks.main, &mut stacks.others] {
+        words.sort_unstable();
+        words.dedup();
+    }
+    Ok(Some(Ok(stacks)))
+}
+
+impl Stacks {
+    /// Drops the parent's tasks, jobs and runtimes. Returns the numbers of tasks and of jobs.
+    pub fn drop_ghosts(&self, cells: &mut Vec<Followed>, owners: &mut BTreeMap<Owner, Known>) -> (usize, usize) {
+        let lead_to = |words: &[u64], address: u64, length: u64| {
+            let index = words.partition_point(|word| *word < address);
+            words.get(index).is_some_and(|word| *word - address < length)
+        };
+        let is_job = |cell: &Cell| cell.owner == 0 && cell.state & RUNNING != 0;
+        let jobs: Vec<u64> = cells.iter().filter(|(cell, _)| is_job(cell)).map(|(cell, _)| cell.address).collect();
+        let is_driven = |owner: &Owner, known: &Known| {
+            let Some(is_of_one_thread) = known.list.as_ref().and_then(|list| list.is_of_one_thread()) else {
+                return true;
+            };
+            lead_to(&self.others, owner.scheduler, HANDLE)
+                || is_of_one_thread && lead_to(&self.main, owner.scheduler, HANDLE)
+        };
+        let ghosts: HashSet<Owner> =
+            owners.iter().filter(|(owner, known)| !is_driven(owner, known)).map(|(owner, _)| *owner).collect();
+        // Each runs on a thread of its own.
+        let has_ghosts = jobs.len() > self.threads;
+        let mut dropped = (0, 0);
+        cells.retain(|(cell, _)| {
+            let (is_task, is_ghost) = match Owner::of(cell) {
+                Some(owner) => (true, ghosts.contains(&owner)),
+                None => (false, has_ghosts && is_job(cell) && !lead_to(&self.others, cell.address, 1)),
+            };
+            dropped.0 += usize::from(is_ghost && is_task);
+            dropped.1 += usize::from(is_ghost && !is_task);
+            !is_ghost
+        });
+        owners.retain(|owner, _| !ghosts.contains(owner));
+        dropped
+    }
+}

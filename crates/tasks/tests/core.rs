@@ -168,7 +168,7 @@ fn memory_that_a_core_file_lacks_is_told() {
     program::core_file::write(pid, &core);
     let mut bytes = fs::read(&core).unwrap();
     let maps = maps::parse(&fs::read(format!("/proc/{pid}/maps")).unwrap());
-    let heap = maps.iter().find(|map| map.path == "[heap]").unwrap();
+    let heap = maps.iter().find(|map| &*map.path == "[heap]").unwrap();
     let word = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..][..8].try_into().unwrap());
     // A program header has 56 bytes: the address is at 16, the bytes in the file are at 32, those in memory at 40.
     let header = (64..).step_by(56).find(|at| word(&bytes, at + 16) == heap.range.start).unwrap();

@@ -66,7 +66,7 @@ pub fn stacks(
         };
         let bounds = copies::stacks(present, &heaps, &[pointer])?;
         let stack = bounds.iter().find(|range| range.contains(&pointer)).unwrap_or(&mapping.range);
-        let words = if mapping.path == "[stack]" { &mut stacks.main } else { &mut stacks.others };
+        let words = if &*mapping.path == "[stack]" { &mut stacks.main } else { &mut stacks.others };
         let begin = pointer & !7;
         let length = stack.end - begin;
         let mut bytes = vec![0; usize::try_from(length.min(STACK)).unwrap_or(0)];

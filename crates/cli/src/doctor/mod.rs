@@ -90,7 +90,7 @@ fn of_machine(found: &[(Kind, Search)]) -> Vec<Finding> {
     findings
 }
 
-/// What is looked at of a program's file.
+/// The parts of a program's file that are checked.
 struct Program {
     object: Object,
     #[cfg(target_os = "linux")]

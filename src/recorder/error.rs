@@ -28,6 +28,7 @@ pub(super) enum Step {
     Thread,
     Fork,
     Snapshot,
+    Read,
     Panic,
     Wait,
     Finish,
@@ -79,6 +80,7 @@ impl fmt::Display for Error {
             Step::Thread => write!(f, "cannot start the maintenance thread for the trace {path}: {source}"),
             Step::Fork => write!(f, "cannot prepare for forks while {path} is recorded: {source}"),
             Step::Snapshot => write!(f, "cannot write a snapshot to {path}: {source}"),
+            Step::Read => write!(f, "cannot read {path}, a file of the trace that is recorded: {source}"),
             Step::Panic => write!(f, "cannot install the panic hook for snapshots in {path}: {source}"),
             Step::Wait => write!(f, "the trace {path} is left as it is, for `dyntrace recover`: {source}"),
             Step::Finish => write!(f, "cannot cut unused space off {path}: {source}"),
@@ -86,6 +88,9 @@ impl fmt::Display for Error {
         match source.raw_os_error() {
             Some(libc::ENODEV | libc::EINVAL) if matches!(step, Step::Map) => {
                 f.write_str("; choose a directory on another file system: this one has no shared mappings")
+            }
+            Some(libc::ENOENT) if matches!(step, Step::Read) => {
+                f.write_str("; it was removed: start another recording")
             }
             Some(libc::ENOSPC | libc::EDQUOT) => f.write_str("; free space, or set a smaller `size=`"),
             Some(libc::EMFILE) => f.write_str("; raise the limit of open files (ulimit -n)"),

@@ -1,13 +1,14 @@
 //! One session, as the maintenance thread sees it: its files, and their preparation before threads write to them.
 
 use std::collections::HashMap;
+use std::io::Write as _;
 use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::time::{Duration, Instant};
 use std::{io, mem, ptr};
 
-use dyntrace_folders::Folder;
+use dyntrace_folders::{Folder, NewFile};
 
 use super::cause::Cause;
 use super::channel::Channel;
@@ -353,7 +354,14 @@ impl Recording {
             discarded: self.discarded(),
             snapshots: self.flight.snapshots.clone(),
             suppressed: self.flight.suppressed,
+            is_removed: self.is_removed(),
         }
+    }
+
+    /// Whether files that threads write were removed.
+    fn is_removed(&self) -> bool {
+        let used = self.rings.iter().filter(|entry| entry.ring.position() > 0).map(|entry| &*entry.name);
+        lacks(&self.folder, [CHANNEL]) || lacks(self.files(), used)
     }
 
     fn discarded(&self) -> u64 {
@@ -381,8 +389,11 @@ impl Recording {
             let path = folder.path().join(name);
             |error| Error::new(Step::Snapshot, path, error)
         };
-        for plain in [CHANNEL, RINGLESS, ABOVE_RATE] {
-            snapshot::copy_plain(&self.folder, folder, plain, uuid).map_err(failed(plain))?;
+        for name in [CHANNEL, RINGLESS, ABOVE_RATE] {
+            let bytes = snapshot::plain(&self.folder, name, uuid)
+                .map_err(|error| Error::new(Step::Read, self.folder.path().join(name), error))?;
+            let written = folder.create_file(name, NewFile::Plain).and_then(|mut file| file.write_all(&bytes));
+            written.map_err(failed(name))?;
         }
         let mut snapshot = Snapshot { folder: folder.path().to_owned(), packets: 0, bytes: 0, overwritten: 0 };
         for entry in self.rings.iter().filter(|entry| entry.ring.position() > 0) {
@@ -499,6 +510,15 @@ impl Recording {
 
     pub fn generation(&self) -> u32 {
         self.generation
+    }
+}
+
+/// Whether a folder lacks one of these files, or was removed itself.
+fn lacks<'n>(folder: &Folder, wanted: impl IntoIterator<Item = &'n str>) -> bool {
+    match folder.names() {
+        Ok(names) => wanted.into_iter().any(|wanted| !names.iter().any(|name| name == wanted)),
+        // A process that has changed its user since may not list it.
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
 }
 

@@ -49,10 +49,14 @@ pub(crate) fn copy(circular: &StreamFile, folder: &Folder, name: &str, uuid: [u8
     copied
 }
 
-/// Copies a stream file that no thread writes, by the same name, as [`copy`] does.
-pub(crate) fn copy_plain(from: &Folder, to: &Folder, name: &str, uuid: [u8; 16]) -> io::Result<()> {
+/// The bytes of a stream file that no thread writes, as a plain stream file of the trace with that uuid.
+///
+/// # Errors
+///
+/// The system's, without the path.
+pub(crate) fn plain(folder: &Folder, name: &str, uuid: [u8; 16]) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.open_file(name)?.read_to_end(&mut bytes)?;
+    folder.open_file(name)?.read_to_end(&mut bytes)?;
     let mut packet = bytes.as_mut_slice();
     let mut last = None;
     while let Some(header) = packet.first_chunk().and_then(Header::decode)
@@ -68,7 +72,7 @@ pub(crate) fn copy_plain(from: &Folder, to: &Folder, name: &str, uuid: [u8; 16])
     if let Some(word) = last {
         *word = checksum::last(u64::from_ne_bytes(*word)).to_ne_bytes();
     }
-    to.create_file(name, NewFile::Plain)?.write_all(&bytes)
+    Ok(bytes)
 }
 
 /// Computes the checksum of a packet. Returns the checksum word.

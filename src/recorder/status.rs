@@ -25,6 +25,8 @@ pub struct Status {
     pub snapshots: Vec<PathBuf>,
     /// Requests for snapshots that got none: too many, too soon after another, or a write error.
     pub suppressed: u64,
+    /// Whether files that threads write were removed: then their events are lost, and not counted.
+    pub is_removed: bool,
 }
 
 /// The contents of a snapshot.

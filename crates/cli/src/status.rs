@@ -96,6 +96,12 @@ fn lines(pid: u32, records: &[Record]) -> String {
             (taken, suppressed) => format!(", {taken} snapshots and {suppressed} suppressed"),
         };
         text += &format!("  session {number}: {threads} threads, {bytes}, {lost} lost{snapshots}; {options}\n");
+        if count("removed") != 0 {
+            let folder = get("folder");
+            text += &format!(
+                "    files were removed from {folder}, so events are lost uncounted: start another recording\n"
+            );
+        }
     }
     text
 }

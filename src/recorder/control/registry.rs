@@ -79,6 +79,7 @@ fn record(session: u32, status: &Status) -> Record {
         .with("lost", status.discarded)
         .with("snapshots", status.snapshots.len())
         .with("suppressed", status.suppressed)
+        .with("removed", u8::from(status.is_removed))
         .with("options", &status.options)
 }
 

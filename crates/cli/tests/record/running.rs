@@ -209,6 +209,27 @@ fn circular_files_are_read_by_every_command_without_recovery() {
 }
 
 #[test]
+fn a_trace_that_is_removed_meanwhile_is_told() {
+    let place = Place::new();
+    let mut firing = place.controlled();
+    let pid = firing.pid();
+    let recording =
+        place.dyntrace(&["record", "--overwrite", "-o", "trace", "-p", &pid]).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_session(&place, &pid);
+    firing.fire();
+    assert!(!place.run(&["status", "-p", &pid]).out.contains("removed"));
+    fs::remove_dir_all(place.path("trace")).unwrap();
+    let status = place.run(&["status", "-p", &pid]).out;
+    assert!(status.contains("files were removed from") && status.contains("/trace/"), "{status}");
+    let snapshot = place.run(&["snapshot", "-o", "last", "-p", &pid]);
+    snapshot.says(1, "/process, a file of the trace that is recorded: No such file");
+    snapshot.says(1, "/trace/");
+    send(&recording, Signal::SIGINT);
+    let ended = Ran::of(recording.wait_with_output().unwrap());
+    assert_ne!(ended.status, Some(0), "{ended:?}");
+}
+
+#[test]
 fn the_last_events_before_a_panic() {
     let place = Place::new();
     let ran = place.record(&["--overwrite", "--slower", "1h"], "exit 0");

@@ -10,6 +10,9 @@
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use dyntrace::mailbox::{UnboundedReceiver, UnboundedSender};
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
@@ -90,6 +93,12 @@ fn arguments_are_evaluated_only_while_a_tracer_looks_and_firing_allocates_nothin
     assert_eq!(allocations(|| drop(text.clone())), 1, "the counter counts");
 }
 
+static ADDRESS: OnceLock<UnboundedSender<i32>> = OnceLock::new();
+static MAILBOX: Mutex<Option<UnboundedReceiver<i32>>> = Mutex::new(None);
+
+#[dyntrace::traced]
+fn traced(_: i32) {}
+
 /// A signal handler may fire first, while its thread is inside of malloc.
 #[test]
 fn the_first_firing_of_a_thread_allocates_nothing_in_the_c_library() {
@@ -108,12 +117,17 @@ fn the_first_firing_of_a_thread_allocates_nothing_in_the_c_library() {
     let _session = dyntrace::recorder::Session::start(options).unwrap();
     dyntrace::put_tag("some-user-tag").unwrap();
     let _entered = dyntrace::enter_tag("another one");
-    let firings: [fn(); 5] = [
+    let (sender, receiver) = dyntrace::mailbox::unbounded_channel();
+    assert!(ADDRESS.set(sender).is_ok() && MAILBOX.lock().unwrap().replace(receiver).is_none());
+    let firings: [fn(); 8] = [
         || dyntrace::p!(1, "text"),
         || dyntrace::user_trace::s1("text"),
         || dyntrace::probes::efile_drv::entry(|| (1, 1, "tag", 12, "path", None::<&str>, 1, 0, 0, 0, None::<&str>)),
         || drop(dyntrace::get_tag_data()),
         || assert!(dyntrace::process::current() == dyntrace::process::current()),
+        || ADDRESS.get().unwrap().send(1).unwrap(),
+        || assert_eq!(MAILBOX.lock().unwrap().as_mut().unwrap().try_recv(), Ok(1)),
+        || traced(1),
     ];
-    assert_eq!(firings.map(first), [0; 5]);
+    assert_eq!(firings.map(first), [0; 8]);
 }

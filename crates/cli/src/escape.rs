@@ -4,6 +4,7 @@
 //! like `\u{202e}`. Paths and tags in all writing systems stay readable.
 
 use std::fmt::{self, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
 
 /// `bytes` on one line: newlines and tabs are escaped, too.
@@ -48,17 +49,37 @@ impl Stream {
 
 /// JSON as libraries write it, with the characters escaped that they leave and that control a terminal. Its own newlines pass.
 pub fn json(json: impl fmt::Display) -> String {
-    let json = json.to_string();
-    if !json.contains(is_left) {
-        return json;
+    let mut out = Json(Vec::new());
+    write!(out, "{json}").expect("writing to memory cannot fail");
+    String::from_utf8(out.0).expect("pieces are whole characters")
+}
+
+/// A writer of such JSON, each piece of which is whole characters.
+pub struct Json<W>(pub W);
+
+impl<W: io::Write> io::Write for Json<W> {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        let text = str::from_utf8(piece).map_err(io::Error::other)?;
+        if text.contains(is_left) {
+            text.chars().try_for_each(|c| write!(self.0, "{}", JsonChar(c)))?;
+        } else {
+            self.0.write_all(piece)?;
+        }
+        Ok(piece.len())
     }
-    let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+struct JsonChar(char);
+
+impl fmt::Display for JsonChar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Such a character is in a string, and below U+10000: one escape.
-        let written = if is_left(c) { write!(out, "\\u{:04x}", u32::from(c)) } else { out.write_char(c) };
-        written.expect("writing to a String cannot fail");
+        if is_left(self.0) { write!(f, "\\u{:04x}", u32::from(self.0)) } else { f.write_char(self.0) }
     }
-    out
 }
 
 /// Whether `c` is unsafe, and allowed in JSON.
@@ -129,6 +150,21 @@ mod tests {
             assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), object);
             assert!(!shown.contains(is_left));
         }
+    }
+
+    #[test]
+    fn json_is_written_while_it_is_made() {
+        struct Endless;
+        impl serde::Serialize for Endless {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_seq(std::iter::repeat("a\u{202e}b"))
+            }
+        }
+        let mut room = [0; 25];
+        let mut out = Json(&mut room[..]);
+        let error = serde_json::to_writer(&mut out, &Endless).unwrap_err();
+        assert_eq!(error.io_error_kind(), Some(io::ErrorKind::WriteZero));
+        assert_eq!(&room, br#"["a\u202eb","a\u202eb","a"#);
     }
 
     proptest! {

@@ -1,13 +1,27 @@
 //! Output of commands. Unlike `println!`, which a clippy lint keeps out of the command, nothing here panics.
 
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Write as _};
 
 use anyhow::Context as _;
+use serde::Serialize;
+use serde_json::{to_writer, to_writer_pretty};
+
+use crate::escape;
 
 /// Writes the text to standard output. If the reader of the pipe is gone, `main` ends the command with success.
 pub fn write(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
+}
+
+/// Writes the value to standard output while it is made into JSON, as it may be large: on one line, or on several.
+pub fn write_json(value: &impl Serialize, is_one_line: bool) -> anyhow::Result<()> {
+    let mut out = escape::Json(BufWriter::new(io::stdout().lock()));
+    let made = if is_one_line { to_writer(&mut out, value) } else { to_writer_pretty(&mut out, value) };
+    made.map_err(io::Error::from)
+        .and_then(|()| out.write_all(b"\n"))
+        .and_then(|()| out.flush())
+        .context("cannot write to standard output")
 }
 
 /// Writes the text to standard output, with its colours only on a terminal.

@@ -294,12 +294,16 @@ impl<'l> Locks<'l> {
     pub fn cycles(&self) -> Vec<Cycle> {
         let mut blocked: Vec<Key> = self.waits.keys().copied().collect();
         blocked.sort_unstable();
-        let counts = |task: Key, blocker: &Blocker| blocker.alone && blocker.key() != task;
-        let alone = |task| self.blockers_of(task).into_iter().filter(|by| counts(task, by)).collect::<Vec<_>>();
-        let mut edges: HashMap<Key, Vec<Blocker>> = blocked.iter().map(|task| (*task, alone(*task))).collect();
+        let keys = |task| self.alone(task).map(|blocker| blocker.key()).collect::<Vec<_>>();
+        let mut edges: HashMap<Key, Vec<Key>> = blocked.iter().map(|task| (*task, keys(*task))).collect();
         remove_dead_ends(&mut edges);
         let mut told = HashSet::new();
         blocked.iter().filter_map(|task| self.cycle(*task, &edges, &mut told)).collect()
+    }
+
+    /// Returns the other tasks of which each is seen to block the task alone.
+    fn alone(&self, task: Key) -> impl Iterator<Item = Blocker> {
+        self.blockers_of(task).into_iter().filter(move |blocker| blocker.alone && blocker.key() != task)
     }
 
     /// Returns the locks that futures have which are not polled, and that tasks wait for.
@@ -336,7 +340,7 @@ impl<'l> Locks<'l> {
     }
 
     /// Follows first blockers until a task comes again. Returns `None` if that cycle is told already.
-    fn cycle(&self, task: Key, edges: &HashMap<Key, Vec<Blocker>>, told: &mut HashSet<Key>) -> Option<Cycle> {
+    fn cycle(&self, task: Key, edges: &HashMap<Key, Vec<Key>>, told: &mut HashSet<Key>) -> Option<Cycle> {
         let mut steps: Vec<Step> = Vec::new();
         let mut place: HashMap<Key, usize> = HashMap::new();
         let mut task = task;
@@ -348,8 +352,8 @@ impl<'l> Locks<'l> {
                 break *begin;
             }
             place.insert(task, steps.len());
-            let blocker = edges.get(&task)?.first()?.clone();
-            let next = blocker.key();
+            let next = *edges.get(&task)?.first()?;
+            let blocker = self.alone(task).find(|blocker| blocker.key() == next)?;
             steps.push(Step { task: task.0, address: task.1, blocker });
             task = next;
         };
@@ -374,13 +378,13 @@ fn leave_one_of_each(holders: &mut Vec<Holder<'_>>) {
 }
 
 /// Removes tasks that are in no cycle and behind none: those whose blockers are not blocked themselves.
-fn remove_dead_ends(edges: &mut HashMap<Key, Vec<Blocker>>) {
+fn remove_dead_ends(edges: &mut HashMap<Key, Vec<Key>>) {
     let mut blocked_by: HashMap<Key, Vec<Key>> = HashMap::new();
     let mut left: HashMap<Key, usize> = HashMap::new();
     for (task, blockers) in edges.iter() {
         for blocker in blockers {
-            blocked_by.entry(blocker.key()).or_default().push(*task);
-            left.entry(blocker.key()).or_insert(0);
+            blocked_by.entry(*blocker).or_default().push(*task);
+            left.entry(*blocker).or_insert(0);
         }
     }
     for (task, blockers) in edges.iter() {
@@ -399,7 +403,7 @@ fn remove_dead_ends(edges: &mut HashMap<Key, Vec<Blocker>>) {
     }
     edges.retain(|task, _| left.get(task).is_some_and(|left| *left > 0));
     for blockers in edges.values_mut() {
-        blockers.retain(|blocker| left.get(&blocker.key()).is_some_and(|left| *left > 0));
+        blockers.retain(|blocker| left.get(blocker).is_some_and(|left| *left > 0));
     }
 }
 

@@ -6,21 +6,19 @@ mod object;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use jiff::tz::TimeZone;
 
 use super::look::print;
 use super::table::read_file;
 use crate::exit::Outcome;
-use crate::{escape, stdout};
+use crate::stdout;
 
 /// Prints the tasks: as JSON, or `each` in a line of its own, or those that are alike in one.
 pub fn ps(path: &Path, as_json: bool, each: bool) -> Outcome {
     let mut table = read_file(path)?.table;
     table.tasks.sort_unstable_by_key(|seen| seen.task.pid);
     if as_json {
-        let text = serde_json::to_string_pretty(&object::Listed::of(&table)).context("cannot make JSON")?;
-        stdout::write(&(escape::json(text) + "\n"))?;
+        stdout::write_json(&object::Listed::of(&table), false)?;
     } else {
         print(&lines::text(&table, each, &TimeZone::system()))?;
     }

@@ -15,8 +15,8 @@ use super::choose::Chosen;
 use super::object::{Json, Waits};
 use super::read::{self, Look, Opened, Target};
 use super::stuck::Stuck;
+use super::why::Blockers;
 use super::{Common, changes, ps, why};
-use crate::escape;
 use crate::exit::{self, Failure, Outcome};
 use crate::signals::Interrupts;
 use crate::stdout;
@@ -53,7 +53,12 @@ pub fn show(common: &Common, view: &View<'_>) -> Outcome {
         let mut before = look()?;
         view.chosen.map_or(Ok(()), |chosen| chosen.check(&target, &before))?;
         keep(&mut before);
-        print(&if common.json { json(common, &before, &before.told(), None)? } else { (view.text)(&before) })?;
+        let print_look = |look: &Look| json(common, look, &look.told(), None);
+        if common.json {
+            print_look(&before)?
+        } else {
+            print(&(view.text)(&before))?
+        }
         let Some(every) = common.watch else { return Ok(ended(&interrupts, before.told().answer(false))) };
         loop {
             if let Some(status) = wait(&interrupts, every) {
@@ -61,8 +66,11 @@ pub fn show(common: &Common, view: &View<'_>) -> Outcome {
             }
             let mut now = look()?;
             keep(&mut now);
-            let changed = changes::text(&before, &now);
-            print(&if common.json { json(common, &now, &now.told(), None)? } else { at(&changed) })?;
+            if common.json {
+                print_look(&now)?
+            } else {
+                print(&at(&changes::text(&before, &now)))?
+            }
             before = now;
         }
     })
@@ -78,6 +86,8 @@ pub fn explain(common: &Common, dead: Option<&Path>, chosen: Option<&Chosen>, on
         let mut searched = shown.searched();
         // A file stays as it is.
         if target.runs() {
+            // Each has all tasks.
+            drop(shown);
             if let Some(status) = wait(&interrupts, BETWEEN) {
                 return Ok(status);
             }
@@ -87,19 +97,19 @@ pub fn explain(common: &Common, dead: Option<&Path>, chosen: Option<&Chosen>, on
         chosen.map_or(Ok(()), |chosen| chosen.check(&target, &shown))?;
         let mut stuck = Stuck::of_look(&shown).also_in(&before);
         let as_json = |look: &Look, stuck: &Stuck, searched: &Coverage| {
-            let blockers = why::blockers(look, chosen);
+            let blockers = Blockers::of(look, chosen);
             let answer = searched.answer(!stuck.is_empty());
-            json(common, look, searched, Some(Waits { answer, stuck: stuck.clone(), blockers }))
+            json(common, look, searched, Some(Waits { answer, stuck, blockers }))
         };
-        let text = match chosen {
+        match chosen {
             _ if common.json => as_json(&shown, &stuck, &searched)?,
             Some(chosen) => {
-                why::text_of(&shown, chosen) + &answer::line(&of_chosen(&shown, chosen)) + &ps::notes(&shown)
+                let answer = answer::line(&of_chosen(&shown, chosen));
+                print(&(why::text_of(&shown, chosen) + &answer + &ps::notes(&shown)))?;
             }
-            None if !only_deadlocks => why::text(&shown, &stuck, &searched) + &ps::notes(&shown),
-            None => answer::text(&stuck, &shown, &searched) + &ps::notes(&shown),
-        };
-        print(&text)?;
+            None if !only_deadlocks => print(&(why::text(&shown, &stuck, &searched) + &ps::notes(&shown)))?,
+            None => print(&(answer::text(&stuck, &shown, &searched) + &ps::notes(&shown)))?,
+        }
         let Some(every) = common.watch else {
             let answer = match chosen {
                 Some(chosen) => of_chosen(&shown, chosen).answer(false),
@@ -116,7 +126,7 @@ pub fn explain(common: &Common, dead: Option<&Path>, chosen: Option<&Chosen>, on
             let mut now = look()?;
             let found = Stuck::of_look(&now).also_in(&before);
             if common.json {
-                print(&as_json(&now, &found, &now.searched().also_in(&searched))?)?;
+                as_json(&now, &found, &now.searched().also_in(&searched))?;
             } else {
                 let new = found.without(&stuck).text(&now);
                 // Deadlocks are searched in all tasks, changes shown of the chosen ones.
@@ -172,11 +182,8 @@ fn at(changed: &str) -> String {
     if changed.is_empty() { String::new() } else { format!("{}\n{changed}", jiff::Zoned::now().strftime("%H:%M:%S")) }
 }
 
-fn json(common: &Common, look: &Look, coverage: &Coverage, waits: Option<Waits>) -> anyhow::Result<String> {
-    let object = Json::of(look, coverage, waits);
-    let text =
-        if common.watch.is_some() { serde_json::to_string(&object) } else { serde_json::to_string_pretty(&object) };
-    Ok(escape::json(text.context("cannot make JSON")?) + "\n")
+fn json(common: &Common, look: &Look, coverage: &Coverage, waits: Option<Waits<'_>>) -> Result<(), Failure> {
+    Ok(stdout::write_json(&Json::of(look, coverage, waits), common.watch.is_some())?)
 }
 
 pub fn print(text: &str) -> Result<(), Failure> {

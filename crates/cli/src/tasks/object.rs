@@ -1,27 +1,25 @@
 //! The JSON object of a program's tasks. Its tasks are made one after another: a program may have a million.
 
-use std::collections::BTreeMap;
-
 use dyntrace_tasks::coverage::{Answer, Coverage};
 use dyntrace_tasks::listing::{Runtime, Task};
-use dyntrace_tasks::locks::Blocker;
 use serde::{Serialize, Serializer};
 
 use super::read::Look;
 use super::stuck::Stuck;
 use super::table::{self, Kept, Summary};
+use super::why::Blockers;
 
 /// The version of the JSON's shape.
 pub const VERSION: u32 = 1;
 
 /// The fields that `why` adds in JSON.
 #[derive(Serialize)]
-pub struct Waits {
+pub struct Waits<'l> {
     /// Whether tasks are stuck.
     pub answer: Answer,
     #[serde(flatten)]
-    pub stuck: Stuck,
-    pub blockers: BTreeMap<u64, Vec<Blocker>>,
+    pub stuck: &'l Stuck,
+    pub blockers: Blockers<'l>,
 }
 
 #[derive(Serialize)]
@@ -34,11 +32,11 @@ pub struct Json<'l> {
     runtimes: &'l [Runtime],
     notes: Vec<String>,
     #[serde(flatten)]
-    waits: Option<Waits>,
+    waits: Option<Waits<'l>>,
 }
 
 impl<'l> Json<'l> {
-    pub fn of(look: &'l Look, coverage: &'l Coverage, waits: Option<Waits>) -> Json<'l> {
+    pub fn of(look: &'l Look, coverage: &'l Coverage, waits: Option<Waits<'l>>) -> Json<'l> {
         let table = look.kept.as_ref().map(Summary::of);
         let (runtimes, notes) = (&look.listing.runtimes[..], look.notes());
         let coverage = Covered { coverage, seen: coverage.seen(), unknown: coverage.unknown() };
@@ -78,7 +76,7 @@ fn tasks<S: Serializer>(look: &&Look, serializer: S) -> Result<S::Ok, S::Error> 
 mod tests {
     use super::*;
     use crate::page::Fields;
-    use crate::tasks::{sample, why};
+    use crate::tasks::sample;
 
     #[test]
     fn the_page_has_the_fields() {
@@ -105,10 +103,11 @@ mod tests {
             ("futurelocks[].guard", "guard"),
         ]);
         let answer = Answer::Yes;
-        let waits = Waits { answer, stuck: Stuck::of(&look.listing), blockers: why::blockers(&look, None) };
-        let memory = Look::of_memory(sample::listing());
         let chain = sample::look_at_chain();
-        let of_table = Waits { answer, stuck: Stuck::of_look(&chain), blockers: BTreeMap::new() };
+        let (of_memory, of_chain) = (Stuck::of(&look.listing), Stuck::of_look(&chain));
+        let waits = Waits { answer, stuck: &of_memory, blockers: Blockers::of(&look, None) };
+        let memory = Look::of_memory(sample::listing());
+        let of_table = Waits { answer, stuck: &of_chain, blockers: Blockers::of(&chain, None) };
         for (look, waits) in [(&memory, None), (&look, None), (&look, Some(waits)), (&chain, Some(of_table))] {
             let gaps = if waits.is_some() { vec![String::new()] } else { Vec::new() };
             let coverage = Coverage::with_gaps(gaps);

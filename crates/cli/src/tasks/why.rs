@@ -1,13 +1,14 @@
 //! `dyntrace why`: the event for which a task waits, the task that holds or owes it, and so on to the end.
 
 use std::cell::LazyCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use anstyle::Style;
 use dyntrace_task_table::{Seen, State};
 use dyntrace_tasks::coverage::Coverage;
 use dyntrace_tasks::listing::{Await, Holder, Listing, SemaphoreOf, Task, WaitsFor};
 use dyntrace_tasks::locks::{Blocker, Locks, Through};
+use serde::{Serialize, Serializer};
 
 use super::answer;
 use super::choose::Chosen;
@@ -27,12 +28,27 @@ const DIFFERENT: usize = 3;
 /// Holders shown of one lock.
 const HOLDERS: usize = 8;
 
-/// The tasks that may block each task, by its header's address. `only`: of these tasks.
-pub fn blockers(look: &Look, only: Option<&Chosen>) -> BTreeMap<u64, Vec<Blocker>> {
-    let locks = Locks::of(&look.listing);
-    let asked = look.listing.tasks.iter().filter(|task| only.is_none_or(|only| only.has(task, look.row(task))));
-    let found = asked.map(|task| (task.address, locks.blockers(task)));
-    found.filter(|(_, blockers)| !blockers.is_empty()).collect()
+/// The tasks that may block each task, by its header's address. Those of a task are made when they are written.
+pub struct Blockers<'l> {
+    locks: Locks<'l>,
+    tasks: Vec<&'l Task>,
+}
+
+impl<'l> Blockers<'l> {
+    /// `only`: of these tasks.
+    pub fn of(look: &'l Look, only: Option<&Chosen>) -> Blockers<'l> {
+        let asked = look.listing.tasks.iter().filter(|task| only.is_none_or(|only| only.has(task, look.row(task))));
+        let mut tasks: Vec<&Task> = asked.collect();
+        tasks.sort_unstable_by_key(|task| task.address);
+        Blockers { locks: Locks::of(&look.listing), tasks }
+    }
+}
+
+impl Serialize for Blockers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let of_each = self.tasks.iter().map(|task| (task.address, self.locks.blockers(task)));
+        serializer.collect_map(of_each.filter(|(_, blockers)| !blockers.is_empty()))
+    }
 }
 
 /// The tasks by the addresses of their headers.

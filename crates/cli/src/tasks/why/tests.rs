@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use dyntrace_tasks::listing::Chain;
 
 use super::*;
@@ -95,7 +97,12 @@ fn tasks_with_the_same_id_are_told_apart() {
     (twin.address, twin.scheduler) = (0x9000, 0x60);
     listing.tasks.push(twin);
     let look = Look::of_memory(listing);
-    let of = |only: Option<u64>| blockers(&look, only.map(Chosen::Task).as_ref()).into_keys().collect::<Vec<_>>();
+    let of = |only: Option<u64>| {
+        let blockers = Blockers::of(&look, only.map(Chosen::Task).as_ref());
+        let object: BTreeMap<u64, serde_json::Value> =
+            serde_json::from_str(&serde_json::to_string(&blockers).unwrap()).unwrap();
+        object.into_keys().collect::<Vec<_>>()
+    };
     assert_eq!(of(Some(5)), [5 << 8, 0x9000]);
     assert!(of(None).starts_with(&[3 << 8, 5 << 8, 8 << 8]));
 }

@@ -195,3 +195,15 @@ fn the_embedded_scripts_are_all_of_them() {
     }
     assert_eq!(dyntrace::scripts::find("no-such-script"), None);
 }
+
+/// An array with `%` forgets its oldest key for a new one, in silence.
+#[test]
+fn what_arrays_of_systemtap_forget_is_counted() {
+    for name in NAMES {
+        let text = script(name, LANGUAGES[1]);
+        let wraps = text.contains("%[16384]");
+        let counts =
+            text.contains("= one_more(") && text.contains("if (lost) warn(\"lost \" . sprint(lost) . \" events: ");
+        assert_eq!(wraps, counts, "{name}");
+    }
+}

@@ -62,7 +62,7 @@ pub fn said_in(line: &str) -> u64 {
         line.split(|c: char| c.is_whitespace() || ",.:".contains(c)).filter(|w| !w.is_empty()).collect();
     let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok());
     let all = (0..words.len()).filter_map(|at| match (words[at].to_ascii_lowercase().as_str(), words.get(at + 1)) {
-        // bpftrace: "Lost 20659 events".
+        // bpftrace: "Lost 20659 events"; shipped scripts for SystemTap, of full arrays: "lost 8 events: no room ...".
         ("lost", Some(_)) if words.get(at + 2).is_some_and(|word| word.starts_with("event")) => number(at + 1),
         // DTrace: "dtrace: 12 drops on CPU 0", "3 dynamic variable drops", "1 aggregation drop on CPU 1".
         ("drops" | "drop", _) if line.contains("dtrace") => (0..at).rev().find_map(number),
@@ -89,6 +89,7 @@ mod tests {
             ("dtrace: 3 dynamic variable drops with non-empty dirty list", 3),
             ("dtrace: 1 aggregation drop on CPU 1", 1),
             ("dtrace: error on enabled probe ID 3 (ID 4: x:::y): invalid address (0x0) in action #1", 1),
+            ("WARNING: lost 8 events: no room for more than 16384 operations at once", 8),
             ("WARNING: There were 10 transport failures.", 10),
             ("WARNING: Number of errors: 0, skipped probes: 5", 5),
             ("WARNING: Could not read functions from available_filter_functions", 0),

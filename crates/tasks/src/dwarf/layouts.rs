@@ -16,7 +16,7 @@ impl Types<'_> {
     pub(crate) fn task_layout(&self) -> Result<Option<TaskLayout>, &'static str> {
         let header = self.same("tokio::runtime::task::core::Header", header)?;
         let vtable = self.same("tokio::runtime::task::raw::Vtable", vtable)?;
-        let links = self.same("tokio::runtime::task::core::Trailer", |types, trailer| links(types, trailer))?;
+        let links = self.same("tokio::runtime::task::core::Trailer", links)?;
         let Some(((header, vtable), links)) = header.zip(vtable).zip(links) else { return Ok(None) };
         Ok(Some(TaskLayout { header, vtable, links }))
     }

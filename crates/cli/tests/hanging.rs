@@ -1,10 +1,15 @@
 //! The chapter *A program hangs*: its programs are examples, and each command prints what the chapter shows.
 #![cfg(target_os = "linux")]
 
+#[path = "../../tasks/tests/program/core_file.rs"]
+#[allow(dead_code)] // each test uses a part
+mod core_file;
+
 use std::collections::HashMap;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -261,5 +266,57 @@ fn wrong_use_has_a_way_out() {
         }
         assert_eq!(output.status.code(), Some(status), "{arguments}: {error}");
         assert!(error.contains(why), "{arguments}: {error}");
+    }
+}
+
+/// Where the header of a core file's segment with the heap says how many bytes of it the file has; and this number.
+fn heap_in(core: &[u8], heap: u64) -> (usize, u64) {
+    let word = |at: usize| u64::from_le_bytes(core[at..at + 8].try_into().unwrap());
+    let segments = u16::from_le_bytes([core[56], core[57]]);
+    let mut headers = (0..usize::from(segments)).map(|index| 64 + 56 * index);
+    let header = headers.find(|header| word(header + 16) == heap).expect("a segment of the heap");
+    (header + 32, word(header + 32))
+}
+
+#[test]
+fn of_a_program_that_is_seen_by_half_nothing_is_denied() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(example("tasks_truth"));
+    let mut program = Program(command.arg("200").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
+    let mut line = String::new();
+    BufReader::new(program.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let pid = program.0.id();
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
+    let heap = maps.lines().find(|line| line.ends_with("[heap]")).and_then(|line| line.split('-').next()).unwrap();
+    let heap = u64::from_str_radix(heap, 16).unwrap();
+    let file = folder.path().join("core");
+    core_file::write(pid, &file);
+    drop(program);
+    let whole = fs::read(&file).unwrap();
+    let (at, dumped) = heap_in(&whole, heap);
+    let with = |dumped: u64| {
+        let mut core = whole.clone();
+        core[at..at + 8].copy_from_slice(&dumped.to_le_bytes());
+        core
+    };
+    let asked = |core: &[u8], command: &str| {
+        // A file that is mapped must not be changed.
+        let file = folder.path().join(command.replace(' ', ""));
+        let _ = fs::remove_file(&file);
+        fs::write(&file, core).unwrap();
+        let mut asked = Command::new(env!("CARGO_BIN_EXE_dyntrace"));
+        asked.args(command.split(' ')).arg("--core").arg(file).arg("--exe").arg(example("tasks_truth"));
+        let output = asked.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap())
+    };
+    let cut = whole[..whole.len() / 2].to_vec();
+    for (command, core, status, told) in [
+        ("why", whole.clone(), 0, "no task waits for a lock"),
+        ("ps", with(dumped / 2), 5, "bytes of the program's anonymous memory"),
+        ("why", with(dumped / 2), 5, "bytes of the program's anonymous memory"),
+        ("why --cycles", cut, 5, "bytes are missing"),
+    ] {
+        let (ended, text) = asked(&core, command);
+        assert!(ended == Some(status) && text.contains(told), "{command}, {told}: {ended:?}: {text}");
     }
 }

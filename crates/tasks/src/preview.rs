@@ -85,12 +85,15 @@ impl Preview {
             return Ok(Preview::default());
         };
         let memory = Linked::of(&image::parse(bytes, path, WHAT)?, bytes);
-        let mut found =
-            vtables::find(&memory, 0, &image, &image::code(std::slice::from_ref(&image)), &TaskLayout::default())?;
+        let code = image::code(std::slice::from_ref(&image));
+        let mut found = vtables::find(&memory, 0, &image, &code, &TaskLayout::default())?;
         if found.is_empty() {
             return Ok(Preview::default());
         }
         image.debug_file = debug_file::find(None, &image);
+        if let Ok(Some(layout)) = TaskLayout::by_types(&image) {
+            found = vtables::find(&memory, 0, &image, &code, &layout)?;
+        }
         names::name(&memory, &image, &mut found);
         let mut preview = Preview {
             functions: Functions::of(&memory, (0, &image), &found.iter().collect::<Vec<_>>()),

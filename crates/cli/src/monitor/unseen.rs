@@ -45,6 +45,9 @@ impl Unseen {
         let table = table::read(pid, false, None).ok().flatten().map(|found| found.table);
         let in_table: HashSet<u32> = table.iter().flat_map(|table| &table.tasks).map(|seen| seen.task.id).collect();
         let census = program.census(None).map_err(told)?;
+        if let Some(gap) = census.gaps.first() {
+            return Err(format!("tasks that are not in the table: {}", escape::name(gap)));
+        }
         let tasks: Vec<_> = census.tasks.iter().filter(|task| task.owner != 0 && !task.state().complete).collect();
         // The table has the low half of an id.
         let is_outside = |task: &CensusTask| !in_table.contains(&(task.id as u32));

@@ -81,3 +81,51 @@ fn copy_packet(ring: &MappedFile, place: usize, to: &mut [u8]) -> Option<u64> {
     fence(Ordering::Acquire);
     (sequence(ring, place, Ordering::Relaxed) == before).then_some(before)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use dyntrace_metadata::ByteOrder;
+    use dyntrace_metadata::packet::MAGIC;
+
+    use super::*;
+    use crate::packet::{Format, HEADER, PACKET_SIZE};
+
+    const FORMAT: Format = Format { byte_order: ByteOrder::Little, uuid: [7; 16], checksums: true, compact: true };
+
+    fn packet(sequence: u64) -> Vec<u8> {
+        let mut packet = vec![0; SIZE];
+        packet[..4].copy_from_slice(&MAGIC.to_le_bytes());
+        packet[4..20].fill(7);
+        for (at, word) in [(CONTENT_SIZE, 8 * HEADER as u64), (PACKET_SIZE, 8 * SUB_BUFFER), (SEQUENCE, sequence)] {
+            packet[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        }
+        FORMAT.set_checksum(&mut packet[..HEADER], false);
+        packet
+    }
+
+    /// The places of the packets in the copy.
+    fn places(ring: &[Vec<u8>], from: u64) -> Vec<u64> {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&ring.concat()).unwrap();
+        let copy = unroll(&MappedFile::circular(&file, FORMAT).unwrap(), from).unwrap();
+        (0..copy.written() / SUB_BUFFER).map(|number| copy.origin(number * SUB_BUFFER) / SUB_BUFFER).collect()
+    }
+
+    #[test]
+    fn a_damaged_sequence_is_not_taken_for_the_newest() {
+        let mut ring = [5, 6, 3, 4].map(packet);
+        assert_eq!(places(&ring, 1), [2, 3, 0, 1]);
+        assert_eq!(places(&ring, 5), [0, 1]);
+        // That of the oldest packet, then of another one: they keep their places.
+        ring[2][SEQUENCE + 5] = 1;
+        assert_eq!(places(&ring, 1), [2, 3, 0, 1]);
+        ring[0][SEQUENCE..SEQUENCE + 8].fill(0xff);
+        assert_eq!(places(&ring, 1), [2, 3, 0, 1]);
+        // All of them.
+        ring.iter_mut().for_each(|packet| packet[HEADER - 1] ^= 1);
+        assert_eq!(places(&ring, 1), [0, 1, 2, 3]);
+        assert!(places(&[], 1).is_empty());
+    }
+}

@@ -103,15 +103,18 @@ impl Stacks {
             owners.iter().filter(|(owner, known)| !is_driven(owner, known)).map(|(owner, _)| *owner).collect();
         // Each runs on a thread of its own.
         let has_ghosts = jobs.len() > self.threads;
+        let is_unrun = |cell: &Cell| has_ghosts && is_job(cell) && !lead_to(&self.others, cell.address, 1);
+        let is_ghost = |cell: &Cell| Owner::of(cell).map_or_else(|| is_unrun(cell), |owner| ghosts.contains(&owner));
+        // Ids count up. A new thread may have the stack of one that the parent had, with its words: a job from before the fork runs only on
+        // the thread that forked.
+        let forked = cells.iter().filter(|(cell, _)| is_ghost(cell)).map(|(cell, _)| cell.id).max().unwrap_or(0);
+        let is_before = |cell: &Cell| has_ghosts && !self.main.is_empty() && is_job(cell) && cell.id < forked;
         let mut dropped = (0, 0);
         cells.retain(|(cell, _)| {
-            let (is_task, is_ghost) = match Owner::of(cell) {
-                Some(owner) => (true, ghosts.contains(&owner)),
-                None => (false, has_ghosts && is_job(cell) && !lead_to(&self.others, cell.address, 1)),
-            };
-            dropped.0 += usize::from(is_ghost && is_task);
-            dropped.1 += usize::from(is_ghost && !is_task);
-            !is_ghost
+            let is_left_out = is_ghost(cell) || is_before(cell);
+            let count = if cell.owner == 0 { &mut dropped.1 } else { &mut dropped.0 };
+            *count += usize::from(is_left_out);
+            !is_left_out
         });
         owners.retain(|owner, _| !ghosts.contains(owner));
         dropped

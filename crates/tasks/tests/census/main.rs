@@ -55,6 +55,9 @@ fn a_forked_child_has_none_of_its_parents_tasks() {
     let of = |pid| Program::attach(pid, Options::default()).unwrap().census(None).unwrap();
     let (own, parents) = (of(child), of(parent.id()));
     drop(parent.stdin.take());
+    // The locks that the parent's threads had may keep the child from its end.
+    let child = rustix::process::Pid::from_raw(child as i32).unwrap();
+    rustix::process::kill_process(child, rustix::process::Signal::KILL).unwrap();
     parent.wait().unwrap();
     let counts = |census: &Census| {
         let jobs = census.tasks.iter().filter(|task| task.owner == 0).count();

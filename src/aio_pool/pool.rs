@@ -51,7 +51,7 @@ impl Handle {
     }
 
     /// Submits a job, or refuses it in a forked child.
-    #[inline]
+    #[inline(always)]
     fn submit(&self, job: QueuedJob) -> Option<(Arc<PoolShared>, Ticket)> {
         if self.is_of_parent() {
             job.runnable.refuse(Fault::ShutDown);

@@ -30,23 +30,22 @@ impl Unseen {
     ///
     /// Its tasks cannot be read, in words.
     pub fn of(pid: u32, program: Option<&Program>) -> Result<Unseen, String> {
-        let told = |error: dyntrace_tasks::error::Error| {
-            format!("tasks that are not in the table: {}", escape::name(error.to_string()))
-        };
+        let told =
+            |cause: &dyn ToString| format!("tasks that are not in the table: {}", escape::name(cause.to_string()));
         let opened;
         let program = match program {
             Some(program) => program,
             None => {
-                opened = Program::attach(pid, Options::default()).map_err(told)?;
+                opened = Program::attach(pid, Options::default()).map_err(|error| told(&error))?;
                 &opened
             }
         };
         let foreign: Vec<bool> = program.vtables().iter().map(|vtable| !is_own(&vtable.name)).collect();
         let table = table::read(pid, false, None).ok().flatten().map(|found| found.table);
         let in_table: HashSet<u32> = table.iter().flat_map(|table| &table.tasks).map(|seen| seen.task.id).collect();
-        let census = program.census(None).map_err(told)?;
+        let census = program.census(None).map_err(|error| told(&error))?;
         if let Some(gap) = census.gaps.first() {
-            return Err(format!("tasks that are not in the table: {}", escape::name(gap)));
+            return Err(told(gap));
         }
         let tasks: Vec<_> = census.tasks.iter().filter(|task| task.owner != 0 && !task.state().complete).collect();
         // The table has the low half of an id.

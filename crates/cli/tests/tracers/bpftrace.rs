@@ -78,7 +78,7 @@ fn who_asks_for_what_of_many() {
     assert_eq!(rows.sum::<u64>() + uncounted, done.values().map(|(ok, failed)| ok + failed).sum::<u64>(), "{said}");
 }
 
-/// What has no room in the maps is counted as lost, and no figure is made of it.
+/// The script counts entries that have no room in the maps as lost, and makes no figure of them.
 #[test]
 fn more_in_flight_than_the_maps_hold() {
     let Some(_turn) = turn("bpftrace", true) else { return };

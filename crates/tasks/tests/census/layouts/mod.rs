@@ -30,7 +30,7 @@ fn listing(file: &Path) -> Listing {
     listing
 }
 
-/// What the last future of a chain waits for.
+/// The event for which the last future of a chain waits.
 fn leaf(root: &Await) -> Option<&WaitsFor> {
     root.awaits.last().map_or(root.waits_for.as_ref(), leaf)
 }

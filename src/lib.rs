@@ -112,6 +112,9 @@ pub mod process;
 #[cfg(recorder)]
 pub mod recorder;
 mod reentry;
+#[cfg(recorder)]
+#[doc(hidden)]
+pub mod rings;
 #[cfg(all(feature = "runtime", not(loom)))]
 pub mod runtime;
 mod scope;

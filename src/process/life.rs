@@ -231,9 +231,9 @@ impl Outcome {
 #[allow(named_asm_labels, reason = "the words of the probes, which the assembly of each use defines")]
 pub(super) fn is_watched() -> bool {
     if_any_enabled!(
-        (process::scheduled "process__scheduled"),
-        (process::unscheduled "process__unscheduled"),
-        (process::wake "process__wake"),
+        (probes::scheduled "process__scheduled"),
+        (probes::unscheduled "process__unscheduled"),
+        (probes::wake "process__wake"),
         { return true }
     );
     false

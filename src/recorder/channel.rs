@@ -9,10 +9,10 @@ use dyntrace_metadata::packet::SUB_BUFFER;
 
 use super::metadata::{PROCESS_STREAM, process_event};
 use super::modules::Module;
-use super::options::Mode;
-use super::ring::Ring;
 use super::ring_checksums::Progress;
-use super::ring_file::RingFile;
+use crate::rings::mode::Mode;
+use crate::rings::ring::Ring;
+use crate::rings::ring_file::RingFile;
 use crate::text::Buffer;
 
 /// Its largest size, in bytes.

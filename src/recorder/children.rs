@@ -20,10 +20,11 @@ use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64};
 
-use super::slot::{self, SESSIONS, SLOTS};
-use super::stream_file::{self, StreamFile};
-use super::{closed_in_children, descriptor, limits, probes, sessions, trigger};
+use super::{probes, sessions, trigger};
 use crate::forks::{self, Anew, Zeros};
+use crate::rings::slot::{self, SESSIONS, SLOTS};
+use crate::rings::stream_file::{self, StreamFile};
+use crate::rings::{closed_in_children, descriptor, limits};
 #[cfg(all(recorded, target_os = "linux"))]
 use crate::task_table;
 use crate::thread_progress;

@@ -4,8 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::io::Errno;
-
+use crate::rings::stream_file::NotMapped;
 use crate::thread_progress::Late;
 
 /// Why a session could not start, or could not end regularly.
@@ -53,18 +52,6 @@ impl Error {
         &self.source
     }
 }
-
-/// A file was created and cannot be mapped, which some file systems do not support.
-#[derive(Debug)]
-pub(super) struct NotMapped(pub Errno);
-
-impl fmt::Display for NotMapped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "it cannot be mapped into shared memory: {}", io::Error::from(self.0))
-    }
-}
-
-impl std::error::Error for NotMapped {}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,12 +1,13 @@
 //! Which events of its probes a session records: conditions on arguments, by their names in the provider's definition.
 
-use super::decision;
-use super::descriptor::Descriptor;
-use super::field::Field;
-use super::payload::Payload;
 use super::rate::Rate;
 use crate::glob::Glob;
 use crate::process::{self, Pid};
+use crate::rings::decision;
+use crate::rings::descriptor::Descriptor;
+use crate::rings::field::Field;
+use crate::rings::host::DynPayload;
+use crate::rings::slot::{self, Verdict};
 
 /// Conditions that an event has to meet, all of them. A condition does not apply to probes without the argument that it tests.
 ///
@@ -125,16 +126,6 @@ fn number(descriptor: &Descriptor, name: &str) -> Option<usize> {
     descriptor.arguments.iter().position(|argument| argument.name == name && !argument.kind.is_text())
 }
 
-/// The verdict of a filter on an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Passes,
-    /// A condition is not met.
-    Rejected,
-    /// The conditions are met, but the rate is exceeded in this second.
-    AboveRate,
-}
-
 /// A filter, compiled for one probe.
 #[derive(Debug)]
 pub(crate) struct Predicate {
@@ -161,11 +152,15 @@ enum Test {
     IsNot(i64),
 }
 
-impl Predicate {
-    /// Whether the session records an event. Called while a probe fires: takes no lock and no memory.
-    pub(crate) fn verdict(&self, session: usize, payload: &impl Payload) -> Verdict {
+impl slot::Condition for Predicate {
+    fn verdict(&self, session: usize, payload: &dyn DynPayload) -> Verdict {
+        let meets = || {
+            let mut meets = false;
+            payload.dyn_show(&mut |fields| meets = self.test(fields));
+            meets
+        };
         let is_match = self.process.is_none_or(|process| process == process::current())
-            && payload.show(|fields| self.test(fields))
+            && meets()
             && (self.part != Part::Later || decision::is_taken(session));
         let verdict = match &self.rate {
             _ if !is_match => Verdict::Rejected,
@@ -178,7 +173,9 @@ impl Predicate {
         // An entry above the rate counts as the loss of its operation, even if the session does not record entries.
         if verdict == Verdict::Passes && !self.is_recorded { Verdict::Rejected } else { verdict }
     }
+}
 
+impl Predicate {
     /// Whether the arguments meet the conditions.
     fn test(&self, fields: &[Field<'_>]) -> bool {
         let is_like = |glob: &Glob, position: usize| match fields.get(position) {
@@ -201,10 +198,12 @@ impl Predicate {
 mod tests {
     use std::ptr;
 
-    use super::super::decision::Decision;
+    use slot::Condition as _;
+
     use super::*;
-    use crate::recorder::descriptor::{Kind, argument};
-    use crate::recorder::payload::Value;
+    use crate::rings::decision::Decision;
+    use crate::rings::descriptor::{Kind, argument};
+    use crate::rings::payload::Value;
     use crate::text::{Buffer, Shape, Text};
 
     static RETURN: Descriptor = Descriptor::new(

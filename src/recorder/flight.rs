@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 
 use dyntrace_folders::Folder;
 
-use super::cause::{CAUSES, Cause};
 use super::error::{Error, Step};
 use super::folder::{self, ProcessFolder};
-use super::options::{Mode, Options};
+use super::options::Options;
 use super::panic;
-use super::slot::SLOTS;
+use crate::rings::cause::{CAUSES, Cause};
+use crate::rings::mode::Mode;
+use crate::rings::slot::SLOTS;
 
 /// The pause between two snapshots for one cause. Requests in between most often have the same reason.
 const PAUSE: Duration = Duration::from_secs(10);

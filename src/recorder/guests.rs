@@ -1,12 +1,12 @@
 //! The recorder as its guests call it (see [`host`](crate::host)).
 
-use super::decision;
-use super::field::Field;
-use super::form::Form;
-use super::host::{DynPayload, HostRecorder};
-use super::payload::Payload;
-use super::slot::SLOTS;
 use super::trigger;
+use crate::rings::decision;
+use crate::rings::field::Field;
+use crate::rings::form::Form;
+use crate::rings::host::{DynPayload, HostRecorder};
+use crate::rings::payload::Payload;
+use crate::rings::slot::SLOTS;
 
 pub(crate) static HOST_RECORDER: HostRecorder = HostRecorder {
     record: |session, id, event| SLOTS[session].record(session, id, &GuestPayload(event)),

@@ -8,7 +8,7 @@ use std::{io, thread};
 
 use super::recording::Recording;
 use super::sessions::{Sessions, sessions};
-use super::wake;
+use crate::rings::wake;
 use crate::thread_progress::os::without_signals;
 
 /// The pause between two rounds while files grow fast.

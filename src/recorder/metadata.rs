@@ -6,13 +6,12 @@ use dyntrace_folders::{Folder, NewFile};
 use dyntrace_metadata::{ByteOrder, Clock, Event, Format, Stream, Value};
 use rustix::system::uname;
 
-use super::descriptor::{Argument, Descriptor, Kind};
-use super::form::Form;
-use super::options::Mode;
 use crate::clock::Calibration;
+use crate::rings::descriptor::{Argument, Descriptor, Kind};
+use crate::rings::form::Form;
+use crate::rings::header::RING_STREAM;
+use crate::rings::mode::Mode;
 
-/// The stream class of rings. The class of an event there is its index in [`Description::events`].
-pub(crate) const RING_STREAM: u32 = 0;
 /// The stream class of the low-rate channel.
 pub(crate) const PROCESS_STREAM: u32 = 1;
 

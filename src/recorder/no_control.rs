@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::descriptor::Descriptor;
+use crate::rings::descriptor::Descriptor;
 
 pub(super) const IS_AVAILABLE: bool = false;
 
@@ -16,16 +16,17 @@ pub(super) fn tasks() -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "the table of tasks exists on Linux only"))
 }
 
-/// Does nothing: no command can ask for a socket.
-pub(crate) fn open_if_requested(_: &Descriptor) {}
-
 impl Descriptor {
-    /// Does nothing, like [`open_if_requested`]. For generated code.
+    /// Does nothing: no command can ask for a socket.
+    #[cfg(recorded)]
+    pub(crate) fn open_control_if_requested(&self) {}
+
+    /// Does nothing, like the other. For generated code.
     #[doc(hidden)]
     #[inline]
     pub fn unrecorded(&self) {}
 }
 
-/// Does nothing, like [`open_if_requested`].
+/// Does nothing: no command can ask for a socket.
 #[cfg(feature = "trace")]
 pub(crate) fn open_if_asked() {}

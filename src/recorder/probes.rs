@@ -10,8 +10,8 @@ use std::slice;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
 
-use super::descriptor::{self, Argument, Descriptor, ProbeEntry};
-use super::form::Form;
+use crate::rings::descriptor::{self, Argument, Descriptor, ProbeEntry};
+use crate::rings::form::Form;
 
 /// All classes, in the order of their ids; null while there are only the program's. A replaced list is never freed: modules rarely bring
 /// new classes.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use rustix::time::clock_gettime;
 
-use super::os::COARSE;
+use crate::rings::os::COARSE;
 
 /// The events of one probe in the current second of the clock.
 #[derive(Debug)]

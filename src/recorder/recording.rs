@@ -10,29 +10,31 @@ use std::{io, mem, ptr};
 
 use dyntrace_folders::{Folder, NewFile};
 
-use super::cause::Cause;
 use super::channel::Channel;
-use super::closed_in_children::ClosedInChildren;
-use super::descriptor::Descriptor;
 use super::error::{Error, Step};
 use super::filter::Filter;
 use super::flight::Flight;
 use super::folder::{self, ProcessFolder};
-use super::lost::{ABOVE_RATE, LostCounter, RINGLESS};
-use super::metadata::{self, Description, RING_STREAM};
+use super::metadata::{self, Description};
 use super::modules;
-use super::options::{Mode, Options};
-use super::os;
+use super::options::Options;
 use super::probes;
-use super::ring::Ring;
 use super::ring_checksums::Progress;
-use super::ring_file::RingFile;
-use super::slot::{FEW, Filters, PREPARED, SLOTS, ThreadRing};
 use super::snapshot;
 use super::status::{Snapshot, Status, Summary};
-use super::stream_file;
 use crate::clock::{self, Calibration};
 use crate::glob::Glob;
+use crate::rings::cause::Cause;
+use crate::rings::closed_in_children::ClosedInChildren;
+use crate::rings::descriptor::Descriptor;
+use crate::rings::header::RING_STREAM;
+use crate::rings::lost::{ABOVE_RATE, LostCounter, RINGLESS};
+use crate::rings::mode::Mode;
+use crate::rings::os;
+use crate::rings::ring::Ring;
+use crate::rings::ring_file::RingFile;
+use crate::rings::slot::{Condition, FEW, Filters, PREPARED, SLOTS, ThreadRing};
+use crate::rings::stream_file;
 use crate::thread_progress;
 
 /// The file of the low-rate channel.
@@ -184,7 +186,9 @@ impl Recording {
 
     /// Applies the filter. Returns the previous one, which threads may still read.
     fn set_filter(&self) -> Option<Box<Filters>> {
-        let compile = |probe: &&Descriptor| self.options.filter.compile(probe, self.options.takes(probe));
+        let compile = |probe: &&Descriptor| -> Option<Box<dyn Condition>> {
+            Some(Box::new(self.options.filter.compile(probe, self.options.takes(probe))?))
+        };
         let filters: Filters = probes::classes().iter().map(compile).collect();
         let filters =
             if filters.iter().any(Option::is_some) { Box::into_raw(Box::new(filters)) } else { ptr::null_mut() };

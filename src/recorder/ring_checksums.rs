@@ -3,11 +3,11 @@
 use dyntrace_metadata::checksum::{open, sum};
 use dyntrace_metadata::packet::{HEADER, SUB_BUFFER, offset};
 
-use super::ring::Ring;
-use super::ring_file::RingFile;
 use crate::primitives::atomic::AtomicU64;
 use crate::primitives::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::primitives::atomic::fence;
+use crate::rings::ring::Ring;
+use crate::rings::ring_file::RingFile;
 
 /// How far the packets of a ring have checksums.
 #[derive(Debug, Default)]

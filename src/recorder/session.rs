@@ -12,10 +12,10 @@ use super::maintenance;
 use super::options::Options;
 use super::recording::Recording;
 use super::sessions::sessions;
-use super::slot::SESSIONS;
 use super::status::{Snapshot, Status, Summary};
 use crate::glob::Glob;
 use crate::host;
+use crate::rings::slot::SESSIONS;
 use crate::thread_progress::{self, os::without_file_size_signal};
 
 /// A recording session. It stops when it is dropped.

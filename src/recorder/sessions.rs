@@ -7,11 +7,11 @@ use std::sync::atomic::Ordering::Acquire;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::children;
-use super::once;
 use super::recording::Recording;
-use super::slot::SESSIONS;
 use crate::forks::Anew;
 use crate::host;
+use crate::rings::once;
+use crate::rings::slot::SESSIONS;
 
 /// The sessions of this process.
 pub(super) struct Sessions {

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::cause::Cause;
-use super::descriptor::Descriptor;
-use super::payload::Payload;
-use super::slot::SLOTS;
 use crate::clock;
+use crate::rings::cause::Cause;
+use crate::rings::descriptor::Descriptor;
+use crate::rings::payload::Payload;
+use crate::rings::slot::SLOTS;
 use crate::thread_progress;
 
 /// When an operation began, in ticks of 1024 cycles; 0 if no session asks how long it takes.

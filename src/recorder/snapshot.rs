@@ -18,9 +18,9 @@ use dyntrace_folders::{Folder, NewFile};
 use dyntrace_metadata::checksum;
 use dyntrace_metadata::packet::{HEADER, PAGE, SUB_BUFFER, offset};
 
-use super::header::Header;
-use super::stream_file::StreamFile;
 use crate::primitives::atomic::{AtomicU64, Ordering, fence};
+use crate::rings::header::Header;
+use crate::rings::stream_file::StreamFile;
 
 /// Rounds after which the copier gives up.
 const ROUNDS: usize = 8;

@@ -12,14 +12,14 @@ use dyntrace_metadata::checksum;
 use dyntrace_metadata::event_header::EventHeader;
 use dyntrace_metadata::packet::{HEADER, offset};
 
-use super::descriptor::{Argument, Descriptor, Kind};
-use super::field::Field;
-use super::form::Form;
-use super::header::Header;
 use super::metadata::{self, Description};
-use super::options::Mode;
-use super::stream_file::{self, StreamFile};
 use crate::clock::{self, Calibration};
+use crate::rings::descriptor::{Argument, Descriptor, Kind};
+use crate::rings::field::Field;
+use crate::rings::form::Form;
+use crate::rings::header::Header;
+use crate::rings::mode::Mode;
+use crate::rings::stream_file::{self, StreamFile};
 
 pub(crate) const UUID: [u8; 16] = *b"0123456789abcdef";
 

@@ -6,10 +6,10 @@
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use super::cause::{CAUSES, Cause};
-use super::host;
-use super::slot::{SESSIONS, SLOTS};
-use super::wake;
+use crate::rings::cause::{CAUSES, Cause};
+use crate::rings::host;
+use crate::rings::slot::{SESSIONS, SLOTS};
+use crate::rings::wake;
 
 /// For each cause, one bit for each session that subscribes to it.
 static SUBSCRIBERS: [AtomicU32; CAUSES] = [const { AtomicU32::new(0) }; CAUSES];

@@ -36,7 +36,7 @@ pub(crate) use __sdt_words_are_not_zero as words_are_not_zero;
 #[cfg(not(all(sdt_leaf = "linux_x86_64", not(dof))))]
 macro_rules! __sdt_if_any_enabled {
     ($(($module:ident::$probe:ident $name:literal)),*, $enabled:block) => {
-        $(if $crate::probes::$module::$probe::is_enabled() $enabled)*
+        $(if $module::$probe::is_enabled() $enabled)*
     };
 }
 pub(crate) use __sdt_if_any_enabled as if_any_enabled;

@@ -129,7 +129,7 @@ pub(crate) use recorded::{is_only_kept, open_control_if_requested, sessions, tim
 
 #[cfg(recorder)]
 #[doc(hidden)]
-pub use crate::recorder::Decision;
+pub use crate::rings::Decision;
 #[cfg(not(recorder))]
 #[doc(hidden)]
 pub use no_decision::Decision;

@@ -7,10 +7,10 @@ macro_rules! __sdt_describe {
     ($provider:literal, $probe:literal $(, ($kind:ident $name:literal))*) => {
         #[doc(hidden)]
         #[allow(named_asm_labels)]
-        pub static __DESCRIPTOR: $crate::recorder::Descriptor = $crate::recorder::Descriptor::new(
+        pub static __DESCRIPTOR: $crate::rings::Descriptor = $crate::rings::Descriptor::new(
             $provider,
             $probe,
-            &[$($crate::recorder::Argument { name: $name, kind: $crate::__sdt_kind!($kind) }),*],
+            &[$($crate::rings::Argument { name: $name, kind: $crate::__sdt_kind!($kind) }),*],
             || __word(),
         );
 
@@ -28,7 +28,7 @@ macro_rules! __sdt_describe {
         #[used]
         #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,dyntrace_probes"))]
         #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "dyntrace_probes"))]
-        pub static __ENTRY: $crate::recorder::ProbeEntry = $crate::recorder::ProbeEntry::new(&__DESCRIPTOR);
+        pub static __ENTRY: $crate::rings::ProbeEntry = $crate::rings::ProbeEntry::new(&__DESCRIPTOR);
     };
 }
 
@@ -36,31 +36,31 @@ macro_rules! __sdt_describe {
 #[macro_export]
 macro_rules! __sdt_kind {
     (i32) => {
-        $crate::recorder::Kind::I32
+        $crate::rings::Kind::I32
     };
     (u32) => {
-        $crate::recorder::Kind::U32
+        $crate::rings::Kind::U32
     };
     (i64) => {
-        $crate::recorder::Kind::I64
+        $crate::rings::Kind::I64
     };
     (u64) => {
-        $crate::recorder::Kind::U64
+        $crate::rings::Kind::U64
     };
     (count) => {
-        $crate::recorder::Kind::Count
+        $crate::rings::Kind::Count
     };
     (small) => {
-        $crate::recorder::Kind::Small
+        $crate::rings::Kind::Small
     };
     (str) => {
-        $crate::recorder::Kind::Text
+        $crate::rings::Kind::Text
     };
     (port) => {
-        $crate::recorder::Kind::Port
+        $crate::rings::Kind::Port
     };
     (process) => {
-        $crate::recorder::Kind::Process
+        $crate::rings::Kind::Process
     };
 }
 
@@ -69,7 +69,7 @@ macro_rules! __sdt_kind {
 #[macro_export]
 macro_rules! __sdt_return_if_discarded {
     ($module:ident) => {
-        if $crate::recorder::is_a_ring_at_end() && $module::discard() {
+        if $crate::rings::is_a_ring_at_end() && $module::discard() {
             return;
         }
     };
@@ -152,10 +152,10 @@ macro_rules! __sdt_recorded_here {
         $crate::text::Buffer::new().process($text)
     };
     (count $number:expr) => {
-        $crate::recorder::Count($number)
+        $crate::rings::Count($number)
     };
     (small $number:expr) => {
-        $crate::recorder::Small($number)
+        $crate::rings::Small($number)
     };
     ($kind:ident $number:expr) => {
         $number
@@ -183,7 +183,7 @@ pub(crate) use __sdt_sessions as sessions;
 /// Whether a probe's word is not zero for the table of tasks alone: nobody looks at the probe.
 macro_rules! __sdt_is_only_kept {
     ($module:ident::$probe:ident) => {
-        $crate::recorder::Descriptor::is_only_kept($module::$probe::__word())
+        $crate::rings::Descriptor::is_only_kept($module::$probe::__word())
     };
 }
 pub(crate) use __sdt_is_only_kept as is_only_kept;
@@ -191,7 +191,7 @@ pub(crate) use __sdt_is_only_kept as is_only_kept;
 /// Opens the control socket if another process asks for it by the word of this probe, one of dyntrace's own, which is enabled.
 macro_rules! __sdt_open_control_if_requested {
     ($module:ident::$probe:ident) => {
-        $crate::recorder::open_if_requested(&$module::$probe::__DESCRIPTOR)
+        $module::$probe::__DESCRIPTOR.open_control_if_requested()
     };
 }
 pub(crate) use __sdt_open_control_if_requested as open_control_if_requested;
@@ -238,10 +238,10 @@ macro_rules! __sdt_recorded {
         $buffer.process($name)
     };
     ((count $name:ident)) => {
-        $crate::recorder::Count($name)
+        $crate::rings::Count($name)
     };
     ((small $name:ident)) => {
-        $crate::recorder::Small($name)
+        $crate::rings::Small($name)
     };
     (($kind:ident $name:ident $($buffer:ident)?)) => {
         $name

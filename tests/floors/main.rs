@@ -15,7 +15,7 @@ use std::fs;
 use std::path::Path;
 
 use house::{Allowed, Table, faults};
-use modules::Sources;
+use modules::{Crate, Sources};
 
 /// Known faults. Remove an entry when its fault is fixed.
 const ALLOWED: Allowed<'_> = Allowed { arrows: &[], circles: &[] };
@@ -28,6 +28,19 @@ fn no_arrow_goes_up_or_round() {
     read(&library.join("src"), "", &mut sources);
     let faults = faults(&sources, &Table::read(&table), &ALLOWED);
     assert!(faults.is_empty(), "{} faults\n\n{}", faults.len(), faults.join("\n\n"));
+}
+
+#[test]
+fn every_file_is_read() {
+    let mut sources = Sources::new();
+    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), "", &mut sources);
+    let Crate { files, tests, .. } = Crate::read(&sources);
+    let is_below = |file: &str, test: &String| {
+        file.strip_prefix(&**test).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+    };
+    let is_test = |file: &str| tests.iter().any(|test| is_below(file, test));
+    let unread: Vec<_> = sources.keys().filter(|file| !files.contains(*file) && !is_test(file)).collect();
+    assert!(unread.is_empty(), "no `mod` leads to {unread:?}");
 }
 
 /// Reads all sources below `folder`, whose path below `src/` is `below`.

@@ -46,15 +46,20 @@ pub enum Kind {
 }
 
 /// A crate that has been read.
+#[derive(Default)]
 pub struct Crate {
     pub modules: Vec<Module>,
     /// Macros with `#[macro_export]`, which are in the root for all to name.
     pub macros: BTreeMap<String, Id>,
+    /// The files that were read.
+    pub files: BTreeSet<String>,
+    /// Test modules that are files, by their paths without `.rs`; those below them are theirs.
+    pub tests: BTreeSet<String>,
 }
 
 impl Crate {
     pub fn read(sources: &Sources) -> Crate {
-        let mut reader = Reader { sources, all: Crate { modules: Vec::new(), macros: BTreeMap::new() } };
+        let mut reader = Reader { sources, all: Crate::default() };
         reader.file("lib.rs", "", 0);
         reader.all
     }
@@ -78,9 +83,19 @@ const DEFINES: &[&str] = &["fn", "struct", "enum", "union", "trait", "type", "co
 impl Reader<'_> {
     /// Reads a file whose children lie in `folder`.
     fn file(&mut self, file: &str, folder: &str, parent: Id) -> Id {
-        let text = self.sources.get(file).unwrap_or_else(|| panic!("{file} does not exist"));
-        let tokens: TokenStream = text.parse().unwrap_or_else(|error| panic!("{file}: {error}"));
+        let tokens = self.text(file);
         self.module(file, folder, parent, tokens)
+    }
+
+    fn text(&mut self, file: &str) -> TokenStream {
+        self.all.files.insert(file.to_owned());
+        let text = self.sources.get(file).unwrap_or_else(|| panic!("{file} does not exist"));
+        text.parse().unwrap_or_else(|error| panic!("{file}: {error}"))
+    }
+
+    /// The path of a file that lies beside that of a module.
+    fn beside(&self, id: Id, path: &str) -> String {
+        join(self.all.modules[id].file.rsplit_once('/').map_or("", |(folder, _)| folder), path)
     }
 
     fn module(&mut self, file: &str, folder: &str, parent: Id, tokens: TokenStream) -> Id {
@@ -106,7 +121,9 @@ impl Reader<'_> {
                         attributes.add(group.stream());
                         at = after + 1;
                         if attributes.test {
-                            at = end_of_item(tokens, at);
+                            let end = end_of_item(tokens, at);
+                            self.leave_out(id, folder, &attributes, &tokens[at..end]);
+                            at = end;
                             attributes = Attributes::default();
                         }
                         continue;
@@ -132,6 +149,12 @@ impl Reader<'_> {
                             let end = end.map_or(tokens.len(), |end| at + end);
                             self.tree(id, &tokens[at + 1..end], &[], is_public, is_top);
                             at = end;
+                        }
+                        ("include", _) if is_top && is_punct(next, '!') => {
+                            let path = tokens[at + 2].to_string();
+                            let included = self.text(&self.beside(id, path.trim_matches(['(', ')', '"'])));
+                            self.tokens(id, folder, &included.into_iter().collect::<Vec<_>>(), true);
+                            at += 2;
                         }
                         ("macro_rules", _) if is_punct(next, '!') => {
                             let name = tokens[at + 2].to_string();
@@ -168,16 +191,30 @@ impl Reader<'_> {
         let mut children = Vec::new();
         if let Some(TokenTree::Group(group)) = body {
             children.push(self.module(&file, &below, id, group.stream()));
-        } else if attributes.paths.is_empty() {
-            let usual = [format!("{below}.rs"), format!("{below}/mod.rs")];
-            let usual = usual.iter().find(|file| self.sources.contains_key(*file));
-            children.push(self.file(usual.unwrap_or_else(|| panic!("no file for {below}")), &below, id));
         } else {
-            // One for each platform.
-            let beside = file.rsplit_once('/').map_or("", |(folder, _)| folder);
-            children.extend(attributes.paths.iter().map(|path| self.file(&join(beside, path), &below, id)));
+            let usual = [format!("{below}.rs"), format!("{below}/mod.rs")];
+            // One for each platform or build; the usual one, where no condition holds.
+            let files: BTreeSet<String> = attributes
+                .paths
+                .iter()
+                .map(|path| self.beside(id, path))
+                .chain(usual.into_iter().filter(|file| self.sources.contains_key(file)))
+                .collect();
+            assert!(!files.is_empty(), "no file for {below}");
+            children.extend(files.iter().map(|file| self.file(file, &below, id)));
         }
         self.all.modules[id].children.entry(name.to_owned()).or_insert(children[0]);
+    }
+
+    /// Notes the file of a test module.
+    fn leave_out(&mut self, id: Id, folder: &str, attributes: &Attributes, item: &[TokenTree]) {
+        if let [.., TokenTree::Ident(word), TokenTree::Ident(name), TokenTree::Punct(_)] = item
+            && word == "mod"
+        {
+            let paths = attributes.paths.iter().map(|path| self.beside(id, path.trim_end_matches(".rs")));
+            let tests: Vec<_> = paths.chain([join(folder, &name.to_string())]).collect();
+            self.all.tests.extend(tests);
+        }
     }
 
     /// One tree of a `use`, after `prefix`.

@@ -6,7 +6,7 @@ use super::sections::{exports, imports};
 use crate::breakpoint;
 use crate::code::call::panicked::caught;
 use crate::code::version::descriptor::{Descriptor, ModuleState, Unloadable};
-use crate::recorder;
+use crate::rings;
 
 /// Makes a library a module, which programs can load. Call it once in a crate whose crate-type is `cdylib`.
 ///
@@ -123,7 +123,7 @@ impl Descriptor {
             exports,
             imports,
             sites: breakpoint::sites,
-            probes: recorder::probe_entries,
+            probes: rings::probe_entries,
             on_load: None,
             state: None,
             on_upgrade: None,

@@ -11,6 +11,7 @@ use crate::clock;
 use crate::host;
 use crate::process;
 use crate::recorder;
+use crate::rings::{self, host::HostRecorder};
 use crate::scope;
 use crate::sequence::era::{self, Era};
 use crate::tag::{self, EnteredTags, TagState};
@@ -30,7 +31,7 @@ struct HostInterface {
     processes: &'static scope::Door<Option<process::Process>>,
     process: &'static process::Door,
     era_of_tokens: fn() -> &'static Era,
-    recorder: &'static recorder::HostRecorder,
+    recorder: &'static HostRecorder,
     breakpoint: &'static breakpoint::HostCalls,
 }
 
@@ -106,6 +107,6 @@ unsafe fn become_guest(host: &'static HostInterface) {
     process::PROCESS.enter(host.processes);
     process::HOST.install(host.process);
     era::enter((host.era_of_tokens)());
-    recorder::enter(host.recorder);
+    rings::host::enter(host.recorder);
     breakpoint::enter(host.breakpoint);
 }

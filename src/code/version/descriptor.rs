@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicPtr;
 use crate::breakpoint::Site;
 use crate::code::call::export_entry::ExportEntry;
 use crate::code::call::export_name::SignatureHash;
-use crate::recorder;
+use crate::rings;
 
 /// The symbol name of a module's descriptor.
 pub const SYMBOL: &CStr = c"__dyntrace_module";
@@ -30,7 +30,7 @@ pub struct Descriptor {
     /// Its breakpoint sites.
     pub sites: fn() -> &'static [Site],
     /// Its probes.
-    pub probes: fn() -> &'static [recorder::ProbeEntry],
+    pub probes: fn() -> &'static [rings::ProbeEntry],
     /// Called once, when the version is prepared. None of these three hooks panics.
     pub on_load: Option<fn() -> Result<(), String>>,
     /// Called in the old version: returns the state for the new one.

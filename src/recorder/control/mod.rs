@@ -29,8 +29,8 @@ use registry::Registry;
 use server::{Limits, Server};
 
 use super::children::{self, CONTROL};
-use super::closed_in_children::ClosedInChildren;
 use crate::host;
+use crate::rings::closed_in_children::ClosedInChildren;
 use crate::thread_progress::os::without_signals;
 
 #[doc(hidden)]
@@ -42,7 +42,7 @@ pub(crate) use extension::{serve_code, serve_traces};
 #[cfg(all(recorded, feature = "trace"))]
 pub(crate) use request::open_if_asked;
 #[cfg(recorded)]
-pub(crate) use request::{open_if_requested, open_if_this_process};
+pub(crate) use request::open_if_this_process;
 pub use tables::tasks;
 
 /// Does nothing: without probes, no command can ask.

@@ -30,9 +30,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::control;
 use crate::host;
-use crate::recorder::descriptor::Descriptor;
 use crate::recorder::sessions::{are_listed, try_sessions};
-use crate::recorder::stream_file::KeptErrno;
+use crate::rings::descriptor::Descriptor;
+use crate::rings::stream_file::KeptErrno;
 use crate::thread_progress::is_pinned;
 use crate::thread_progress::os::{may_be_in_handler, without_file_size_signal};
 
@@ -40,14 +40,6 @@ use crate::thread_progress::os::{may_be_in_handler, without_file_size_signal};
 #[used]
 #[unsafe(link_section = "dyntrace_asked")]
 static ASKED: AtomicU32 = AtomicU32::new(0);
-
-/// Opens the control socket if another process has asked for it in the probe's word. Not for probes that fire in signal handlers.
-#[inline]
-pub(crate) fn open_if_requested(probe: &Descriptor) {
-    if probe.is_control_requested() {
-        open_for(probe);
-    }
-}
 
 #[cold]
 fn open_for(probe: &Descriptor) {
@@ -57,6 +49,15 @@ fn open_for(probe: &Descriptor) {
 }
 
 impl Descriptor {
+    /// Opens the control socket if another process has asked for it in the probe's word. Not for probes that fire in signal handlers.
+    #[cfg(recorded)]
+    #[inline]
+    pub(crate) fn open_control_if_requested(&self) {
+        if self.is_control_requested() {
+            open_for(self);
+        }
+    }
+
     /// Opens the control socket if another process has asked for it, for a firing that no session records and that may be in a signal
     /// handler. For generated code.
     #[doc(hidden)]

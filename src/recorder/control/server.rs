@@ -21,7 +21,7 @@ use super::figures::figures;
 use super::peer::peer;
 use super::protocol::{self, GREETING, ProtocolError, Record, Request};
 use super::sessions::SessionAccess;
-use crate::recorder::closed_in_children::ClosedInChildren;
+use crate::rings::closed_in_children::ClosedInChildren;
 
 /// Limits of clients.
 #[derive(Clone, Copy, Debug)]

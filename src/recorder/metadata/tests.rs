@@ -12,14 +12,14 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::clock;
-use crate::recorder::field::Field;
-use crate::recorder::payload::Payload;
-use crate::recorder::ring::Ring;
-use crate::recorder::ring_file::RingFile;
-use crate::recorder::stream_file::StreamFile;
 use crate::recorder::synthetic::{
     EVENTS, UUID, babeltrace, create, describe, describe_as, event, finish, write_packet,
 };
+use crate::rings::field::Field;
+use crate::rings::payload::Payload;
+use crate::rings::ring::Ring;
+use crate::rings::ring_file::RingFile;
+use crate::rings::stream_file::StreamFile;
 
 const FIELDS: [Field<'static>; 5] =
     [Field::I32(-1), Field::U32(u32::MAX), Field::I64(i64::MIN), Field::U64(u64::MAX), Field::Text(b"caf\xc3\xa9")];

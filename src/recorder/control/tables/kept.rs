@@ -14,8 +14,8 @@ use super::super::error::ControlError;
 use crate::probes::efile_drv::{entry, r#return};
 use crate::probes::process::{scheduled, spawn, wait};
 use crate::recorder::children;
-use crate::recorder::closed_in_children::ClosedInChildren;
 use crate::recorder::sessions::sessions;
+use crate::rings::closed_in_children::ClosedInChildren;
 use crate::task_table;
 use crate::thread_progress::os::without_file_size_signal;
 

@@ -25,7 +25,7 @@ const COUNT: usize = 5;
 static LEFT_OUT: AtomicBool = AtomicBool::new(false);
 
 /// Leaves mappings made from now on out of forked children. No code there may use their addresses.
-pub(in crate::recorder) fn leave_out_of_children() {
+pub(crate) fn leave_out_of_children() {
     LEFT_OUT.store(true, Ordering::Relaxed);
 }
 

@@ -13,6 +13,7 @@
 //! An amount that could not be appended is subtracted from `claimed`.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -25,19 +26,30 @@ use dyntrace_metadata::packet::{HEADER, PAGE, SUB_BUFFER, offset};
 use rustix::fs::{fstat, ftruncate};
 use rustix::io::Errno;
 
-use super::error::NotMapped;
 use super::header::{Header, prepared_page};
 use super::limits::{Addresses, file_size};
 use super::os;
 use crate::thread_progress::os::{errno, without_file_size_signal};
 use descriptor::AppendDescriptor;
 use views::Views;
-pub(super) use views::leave_out_of_children;
+pub(crate) use views::leave_out_of_children;
 
 /// Pages appended with one system call.
 const AT_ONCE: usize = 64;
 /// The smallest useful file, in bytes.
 const SMALLEST: u64 = 2 * SUB_BUFFER as u64;
+
+/// A file was created and cannot be mapped, which some file systems do not support.
+#[derive(Debug)]
+pub(crate) struct NotMapped(pub Errno);
+
+impl fmt::Display for NotMapped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "it cannot be mapped into shared memory: {}", io::Error::from(self.0))
+    }
+}
+
+impl std::error::Error for NotMapped {}
 
 /// A file of packets, mapped for writing.
 pub(crate) struct StreamFile {
@@ -114,7 +126,7 @@ impl StreamFile {
     /// # Safety
     ///
     /// The caller is in a forked child that does not use these addresses otherwise.
-    pub(super) unsafe fn make_private(&self) {
+    pub(crate) unsafe fn make_private(&self) {
         // SAFETY: as the caller promises.
         unsafe { self.views.make_private() };
     }
@@ -247,10 +259,10 @@ impl StreamFile {
 }
 
 /// Restores the calling thread's errno when dropped: code interrupted by a probe must not see it change.
-pub(super) struct KeptErrno(libc::c_int);
+pub(crate) struct KeptErrno(libc::c_int);
 
 impl KeptErrno {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         // SAFETY: each thread has an errno that lives as long as the thread.
         Self(unsafe { *errno() })
     }

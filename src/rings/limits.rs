@@ -21,7 +21,7 @@ const WIDTH: u64 = if cfg!(target_pointer_width = "64") { 1 << 48 } else { 1 << 
 const PARTS: u64 = 16;
 
 /// Returns `bytes`, or the process's limit for a file if that is less.
-pub(super) fn file_size(bytes: u64) -> u64 {
+pub(crate) fn file_size(bytes: u64) -> u64 {
     limit(libc::RLIMIT_FSIZE).map_or(bytes, |most| most.min(bytes))
 }
 
@@ -31,7 +31,7 @@ static TAKEN: AtomicU64 = AtomicU64::new(0);
 static MAPPED: AtomicU64 = AtomicU64::new(0);
 
 /// Addresses for one file. Released when dropped.
-pub(super) struct Addresses {
+pub(crate) struct Addresses {
     taken: u64,
     mapped: AtomicU64,
 }
@@ -42,7 +42,7 @@ impl Addresses {
     /// # Errors
     ///
     /// ENOMEM if fewer than `smallest` remain.
-    pub(super) fn allowed(smallest: u64) -> io::Result<u64> {
+    pub(crate) fn allowed(smallest: u64) -> io::Result<u64> {
         // Relaxed: the amounts order nothing.
         match share(MAPPED.load(Ordering::Relaxed)).saturating_sub(TAKEN.load(Ordering::Relaxed)) {
             left if left < smallest => Err(Errno::NOMEM.into()),
@@ -50,13 +50,13 @@ impl Addresses {
         }
     }
 
-    pub(super) fn take(bytes: u64) -> Addresses {
+    pub(crate) fn take(bytes: u64) -> Addresses {
         TAKEN.fetch_add(bytes, Ordering::Relaxed);
         Addresses { taken: bytes, mapped: AtomicU64::new(0) }
     }
 
     /// Counts `bytes` of them as in use.
-    pub(super) fn map(&self, bytes: u64) {
+    pub(crate) fn map(&self, bytes: u64) {
         self.mapped.fetch_add(bytes, Ordering::Relaxed);
         MAPPED.fetch_add(bytes, Ordering::Relaxed);
     }
@@ -85,11 +85,11 @@ fn share(mapped: u64) -> u64 {
 static KEPT: AtomicU64 = AtomicU64::new(0);
 
 /// The permit to keep one descriptor open. Released when dropped.
-pub(super) struct DescriptorPermit(());
+pub(crate) struct DescriptorPermit(());
 
 impl DescriptorPermit {
     /// Returns `None` if the process has too few descriptors.
-    pub(super) fn acquire() -> Option<DescriptorPermit> {
+    pub(crate) fn acquire() -> Option<DescriptorPermit> {
         let most = descriptors().saturating_sub(256) / 12;
         let more = |kept| (kept < most.min(64)).then_some(kept + 1);
         KEPT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok().map(|_| DescriptorPermit(()))
@@ -104,7 +104,7 @@ impl Drop for DescriptorPermit {
 }
 
 /// Forgets the permits of the parent, in a forked child, which closes the parent's files.
-pub(super) fn forget() {
+pub(crate) fn forget() {
     KEPT.store(0, Ordering::Relaxed);
 }
 
@@ -117,7 +117,7 @@ fn descriptors() -> u64 {
 /// # Errors
 ///
 /// EMFILE.
-pub(super) fn refuse_last(descriptor: OwnedFd) -> Result<OwnedFd, Errno> {
+pub(crate) fn refuse_last(descriptor: OwnedFd) -> Result<OwnedFd, Errno> {
     let most = descriptors();
     // The kernel returns the lowest free number.
     if descriptor.as_raw_fd() as u64 >= most - most / 8 { Err(Errno::MFILE) } else { Ok(descriptor) }

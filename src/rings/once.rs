@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire};
 
 /// Returns the value behind `pointer`, which is null or was set by this function. Threads that call it at the same time may each make a
 /// value; the first one stays, and is never freed.
-pub(super) fn get_or_init<T: Sync>(pointer: &AtomicPtr<T>, make: impl FnOnce() -> T) -> &'static T {
+pub(crate) fn get_or_init<T: Sync>(pointer: &AtomicPtr<T>, make: impl FnOnce() -> T) -> &'static T {
     // SAFETY: null, or a value that is never freed.
     if let Some(value) = unsafe { pointer.load(Acquire).as_ref() } {
         return value;

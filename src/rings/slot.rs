@@ -23,8 +23,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
 use super::cause::CAUSES;
 use super::descriptor::Descriptor;
-use super::filter::{Predicate, Verdict};
-use super::host;
+use super::host::{self, DynPayload};
 use super::lost::LostCounter;
 use super::payload::Payload;
 #[cfg(recorded)]
@@ -37,27 +36,43 @@ use crate::forks::{Anew, Zeros};
 use crate::thread_progress::{self, Pin};
 
 /// The most sessions at a time.
-pub(super) const SESSIONS: usize = 32;
+pub(crate) const SESSIONS: usize = 32;
 
 /// The most rings that wait for threads.
-pub(super) const PREPARED: usize = 256;
+pub(crate) const PREPARED: usize = 256;
 
 /// With fewer waiting rings than this, the maintenance thread is woken.
-pub(super) const FEW: usize = 8;
+pub(crate) const FEW: usize = 8;
 
-pub(super) type ThreadRing = Ring<RingFile>;
+pub(crate) type ThreadRing = Ring<RingFile>;
 
 /// The filter of each class of events, by id.
-pub(super) type Filters = Vec<Option<Predicate>>;
+pub(crate) type Filters = Vec<Option<Box<dyn Condition>>>;
+
+/// What an event has to meet to be recorded.
+pub(crate) trait Condition: Send + Sync {
+    /// Whether the session records the event. Called while a probe fires: takes no lock and no memory.
+    fn verdict(&self, session: usize, payload: &dyn DynPayload) -> Verdict;
+}
+
+/// The verdict of a filter on an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Passes,
+    /// A condition is not met.
+    Rejected,
+    /// The conditions are met, but the rate is exceeded in this second.
+    AboveRate,
+}
 
 /// Zeroed in a forked child from its first instruction on, so that it never writes into its parent's files.
-pub(super) static SLOTS: Anew<[Slot; SESSIONS]> = Anew::new([const { Slot::new() }; SESSIONS]);
+pub(crate) static SLOTS: Anew<[Slot; SESSIONS]> = Anew::new([const { Slot::new() }; SESSIONS]);
 
 // SAFETY: atomics only.
 unsafe impl Zeros for Slot {}
 
 /// Pointers in a slot are valid for threads that were pinned when they read the session's bit.
-pub(super) struct Slot {
+pub(crate) struct Slot {
     /// The session's number; 0 for none.
     pub generation: AtomicU32,
     /// How often the maintenance thread has looked after the rings.
@@ -258,7 +273,7 @@ impl Slot {
         unsafe { own.ring.as_ref() }
     }
 
-    pub(super) fn record(&self, number: usize, id: u16, payload: &impl Payload) {
+    pub(crate) fn record(&self, number: usize, id: u16, payload: &impl Payload) {
         // Acquire: with the Release of the session's start.
         let generation = self.generation.load(Acquire);
         if !self.wants(number, id, payload) {
@@ -307,7 +322,7 @@ impl Slot {
     fn passes(&self, filters: *const Filters, number: usize, id: u16, payload: &impl Payload) -> bool {
         // SAFETY: not null, and freed as rings are, after a wait for pinned threads.
         match unsafe { &*filters }.get(usize::from(id)) {
-            Some(Some(predicate)) => match predicate.verdict(number, payload) {
+            Some(Some(condition)) => match condition.verdict(number, payload) {
                 Verdict::Passes => true,
                 Verdict::Rejected => false,
                 Verdict::AboveRate => {
@@ -415,7 +430,7 @@ impl Slot {
 }
 
 /// The file of the calling thread's ring of a session; null if it has none. The thread is pinned.
-pub(super) fn own_file(number: usize) -> *const StreamFile {
+pub(crate) fn own_file(number: usize) -> *const StreamFile {
     let own = OWN_RINGS.with(|own| own[number].get());
     if own.generation == 0 || own.generation != SLOTS[number].generation.load(Acquire) {
         return ptr::null();

@@ -13,17 +13,17 @@ use rustix::mm::MapFlags;
 use rustix::time::ClockId;
 
 /// A monotonic clock.
-pub(in crate::recorder) const COARSE: ClockId = ClockId::Monotonic;
+pub(crate) const COARSE: ClockId = ClockId::Monotonic;
 
 /// Empty: systems without this flag reserve no memory for shared mappings of files.
-pub(in crate::recorder) const NO_RESERVE: MapFlags = MapFlags::empty();
+pub(crate) const NO_RESERVE: MapFlags = MapFlags::empty();
 
 /// The longest delay of a wake-up.
 const STEP: Duration = Duration::from_millis(4);
 
 /// Does nothing: `posix_fallocate(3)` would make the file longer, and readers would see pages that are not prepared. Appending reserves
 /// space.
-pub(in crate::recorder) fn reserve(_file: &impl AsFd, _from: u64, _upto: u64) -> Result<(), Errno> {
+pub(crate) fn reserve(_file: &impl AsFd, _from: u64, _upto: u64) -> Result<(), Errno> {
     Ok(())
 }
 
@@ -32,11 +32,11 @@ pub(in crate::recorder) fn reserve(_file: &impl AsFd, _from: u64, _upto: u64) ->
 /// # Safety
 ///
 /// As on Linux.
-pub(in crate::recorder) unsafe fn populate(_start: *mut c_void, _bytes: usize) {}
+pub(crate) unsafe fn populate(_start: *mut c_void, _bytes: usize) {}
 
 /// Sleeps while `woken` is 0, for `longest` at most, and notices a change within 4 ms: POSIX has no way to wake a thread that is safe in
 /// signal handlers on all these systems.
-pub(in crate::recorder) fn pause(woken: &AtomicU32, longest: Duration) {
+pub(crate) fn pause(woken: &AtomicU32, longest: Duration) {
     let end = Instant::now() + longest;
     while woken.load(Relaxed) == 0
         && let Some(left) = end.checked_duration_since(Instant::now())
@@ -46,14 +46,14 @@ pub(in crate::recorder) fn pause(woken: &AtomicU32, longest: Duration) {
 }
 
 /// Does nothing: [`pause`] polls.
-pub(in crate::recorder) fn end_pause(_woken: &AtomicU32) {}
+pub(crate) fn end_pause(_woken: &AtomicU32) {}
 
 /// Fills `bytes` with random bytes.
 ///
 /// # Errors
 ///
 /// The system's.
-pub(in crate::recorder) fn random(bytes: &mut [u8; 16]) -> io::Result<()> {
+pub(crate) fn random(bytes: &mut [u8; 16]) -> io::Result<()> {
     // SAFETY: the call writes `bytes.len()` bytes.
     match unsafe { libc::getentropy(bytes.as_mut_ptr().cast(), bytes.len()) } {
         0 => Ok(()),
@@ -62,11 +62,11 @@ pub(in crate::recorder) fn random(bytes: &mut [u8; 16]) -> io::Result<()> {
 }
 
 /// A guess: POSIX does not tell.
-pub(in crate::recorder) fn threads() -> usize {
+pub(crate) fn threads() -> usize {
     16
 }
 
 /// POSIX does not tell.
-pub(in crate::recorder) fn used_addresses() -> Option<u64> {
+pub(crate) fn used_addresses() -> Option<u64> {
     None
 }

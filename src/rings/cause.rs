@@ -2,7 +2,7 @@
 
 /// Why a snapshot is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
+pub(crate) enum Cause {
     /// An operation took too long.
     Slow,
     /// A thread panicked.
@@ -12,7 +12,7 @@ pub(super) enum Cause {
 }
 
 /// The number of causes.
-pub(super) const CAUSES: usize = Cause::ALL.len();
+pub(crate) const CAUSES: usize = Cause::ALL.len();
 
 impl Cause {
     pub const ALL: [Cause; 3] = [Cause::Slow, Cause::Panic, Cause::Asked];

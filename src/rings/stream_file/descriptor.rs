@@ -8,8 +8,8 @@ use dyntrace_folders::{Folder, NewFile};
 use rustix::fs::{Mode, OFlags, fstat, open};
 use rustix::io::Errno;
 
-use crate::recorder::closed_in_children::ClosedInChildren;
-use crate::recorder::limits::{DescriptorPermit, refuse_last};
+use crate::rings::closed_in_children::ClosedInChildren;
+use crate::rings::limits::{DescriptorPermit, refuse_last};
 
 /// The descriptor of a file, for appending.
 pub(super) struct AppendDescriptor {

@@ -10,7 +10,7 @@ use dyntrace_metadata::packet::{SUB_BUFFER, offset};
 use rustix::io::Errno;
 
 use super::form::Form;
-use super::options::Mode;
+use super::mode::Mode;
 use super::payload::Payload;
 use super::ring::{Space, Word};
 use super::stream_file::StreamFile;
@@ -35,7 +35,7 @@ pub fn is_a_ring_at_end() -> bool {
     AT_END.load(Relaxed) != 0
 }
 
-pub(super) struct RingFile {
+pub(crate) struct RingFile {
     file: StreamFile,
     mode: Mode,
     /// The file's largest size, in bytes: whole sub-buffers.

@@ -5,12 +5,12 @@
 #[cfg_attr(not(all(target_os = "linux", not(dyntrace_portable))), path = "portable.rs")]
 mod leaf;
 
-pub(super) use leaf::{COARSE, NO_RESERVE, end_pause, pause, populate, random, reserve, threads, used_addresses};
+pub(crate) use leaf::{COARSE, NO_RESERVE, end_pause, pause, populate, random, reserve, threads, used_addresses};
 
 /// A limit of the process, in the unit of `resource` (such as `RLIMIT_NOFILE`). `None` if there is none, or if the system does not tell,
 /// for instance because a filter of system calls forbids it. Safe in signal handlers.
 #[allow(clippy::unnecessary_cast, reason = "systems differ in the type")]
-pub(super) fn limit(resource: Resource) -> Option<u64> {
+pub(crate) fn limit(resource: Resource) -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the place that the call fills in.
     let is_told = unsafe { libc::getrlimit(resource, &mut limit) } == 0;
@@ -19,6 +19,6 @@ pub(super) fn limit(resource: Resource) -> Option<u64> {
 
 /// The type of the numbers of resources.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-pub(super) type Resource = libc::__rlimit_resource_t;
+pub(crate) type Resource = libc::__rlimit_resource_t;
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub(super) type Resource = libc::c_int;
+pub(crate) type Resource = libc::c_int;

@@ -229,7 +229,7 @@ pub trait Payload: Copy {
 /// Arguments, and the clock's time of their firing if the caller has read it.
 #[cfg(recorded)]
 #[derive(Clone, Copy)]
-pub(super) struct Timed<P> {
+pub(crate) struct Timed<P> {
     pub arguments: P,
     pub time: Option<u64>,
 }

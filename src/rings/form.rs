@@ -9,7 +9,7 @@ use dyntrace_metadata::{FieldKind, Naming};
 use super::descriptor::Kind;
 
 /// The classes whose tight events have compact headers.
-pub(super) const COMPACT_TIGHT: u16 = 80;
+pub(crate) const COMPACT_TIGHT: u16 = 80;
 /// The classes whose narrow events have them.
 const COMPACT_NARROW: u16 = WHOLE - COMPACT_TIGHT;
 

@@ -22,11 +22,11 @@ thread_local! {
 }
 
 /// The sessions that record the current thread's event. A guest's sessions are the host's.
-pub(super) fn current() -> u32 {
+pub(crate) fn current() -> u32 {
     HOST.get().map_or_else(|| CURRENT.get(), |host| (host.decision)())
 }
 
-pub(super) fn set_current(bits: u32) {
+pub(crate) fn set_current(bits: u32) {
     HOST.get().map_or_else(|| CURRENT.set(bits), |host| (host.set_decision)(bits));
 }
 
@@ -54,11 +54,11 @@ impl Decision {
 }
 
 /// Decides, for this session, whether it takes the operation whose entry fires.
-pub(super) fn decide(session: usize, takes: bool) {
+pub(crate) fn decide(session: usize, takes: bool) {
     CURRENT.set(CURRENT.get() & !(1 << session) | u32::from(takes) << session);
 }
 
 /// Whether the session takes the operation whose event fires.
-pub(super) fn is_taken(session: usize) -> bool {
+pub(crate) fn is_taken(session: usize) -> bool {
     CURRENT.get() & 1 << session != 0
 }

@@ -8,13 +8,13 @@ use crate::host::OfHost;
 /// The host's functions.
 pub(crate) struct HostRecorder {
     /// Records an event in a session: the session's slot, the probe's id, the arguments. The thread is pinned.
-    pub(super) record: fn(usize, u16, &dyn DynPayload),
-    pub(super) trigger: fn(),
-    pub(super) decision: fn() -> u32,
-    pub(super) set_decision: fn(u32),
+    pub(crate) record: fn(usize, u16, &dyn DynPayload),
+    pub(crate) trigger: fn(),
+    pub(crate) decision: fn() -> u32,
+    pub(crate) set_decision: fn(u32),
 }
 
-pub(super) static HOST: OfHost<HostRecorder> = OfHost::new();
+pub(crate) static HOST: OfHost<HostRecorder> = OfHost::new();
 
 /// Makes this copy a guest.
 pub(crate) fn enter(host: &'static HostRecorder) {
@@ -22,7 +22,7 @@ pub(crate) fn enter(host: &'static HostRecorder) {
 }
 
 /// A [`Payload`] without generic methods, so that it can cross from guest to host.
-pub(super) trait DynPayload {
+pub(crate) trait DynPayload {
     fn dyn_form(&self) -> Form;
 
     fn dyn_size(&self, form: Form) -> usize;

@@ -253,7 +253,7 @@ fn errno_stays_as_it_was() {
 /// Runs the test of that name again in a process of its own, started by `starter`, and sees it succeed.
 fn run_in_child(name: &str, starter: &[&str]) {
     let program = std::env::current_exe().unwrap();
-    let name = format!("recorder::stream_file::tests::{name}");
+    let name = format!("rings::stream_file::tests::{name}");
     let arguments = [program.to_str().unwrap(), &name, "--exact", "--nocapture"];
     let command = [starter, &arguments].concat();
     // Its output goes through pipes: its file size limit would hold for our own file, too.

@@ -47,7 +47,7 @@ pub struct Argument {
 }
 
 #[cfg(test)]
-pub(super) const fn argument(name: &'static str, kind: Kind) -> Argument {
+pub(crate) const fn argument(name: &'static str, kind: Kind) -> Argument {
     Argument { name, kind }
 }
 
@@ -75,7 +75,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub(super) fn is_text(self) -> bool {
+    pub(crate) fn is_text(self) -> bool {
         matches!(self, Kind::Text | Kind::Port | Kind::Process)
     }
 }
@@ -120,25 +120,25 @@ impl Descriptor {
 
     /// Id of its events.
     #[inline]
-    pub(super) fn id(&self) -> u16 {
+    pub(crate) fn id(&self) -> u16 {
         // Relaxed: set before any session's bit.
         self.id.load(Ordering::Relaxed)
     }
 
     /// Sets the id of its events. The caller holds the lock of the sessions.
-    pub(super) fn set_id(&self, id: u16) {
+    pub(crate) fn set_id(&self, id: u16) {
         self.id.store(id, Ordering::Relaxed);
     }
 
     /// Whether both have the same name and arguments.
-    pub(super) fn is_like(&self, other: &Descriptor) -> bool {
+    pub(crate) fn is_like(&self, other: &Descriptor) -> bool {
         let is_like = |(one, other): (&Argument, &Argument)| (one.name, one.kind) == (other.name, other.kind);
         (self.provider, self.name, self.arguments.len()) == (other.provider, other.name, other.arguments.len())
             && self.arguments.iter().zip(other.arguments).all(is_like)
     }
 
     /// Sets or clears one session's bit; the caller holds the lock of the sessions.
-    pub(super) fn set_session(&self, number: usize, on: bool) {
+    pub(crate) fn set_session(&self, number: usize, on: bool) {
         let bit = 1 << number;
         // Release: a thread that sees the bit sees the session's rings. Partner: the Acquire of `sessions_acquired`.
         let before = if on {
@@ -153,14 +153,14 @@ impl Descriptor {
     /// Notes whether the table of tasks is kept, or lengths of mailboxes are noted, where the probe fires. The caller holds the lock of
     /// the sessions.
     #[cfg(all(recorded, target_os = "linux"))]
-    pub(super) fn keep(&self, on: bool) {
+    pub(crate) fn keep(&self, on: bool) {
         self.is_kept.store(on, Ordering::Relaxed);
         self.half().store(self.unasked(self.sessions()), Ordering::Relaxed);
     }
 
     /// Whether its call sites run for another room.
     #[inline]
-    pub(super) fn is_kept(&self) -> bool {
+    pub(crate) fn is_kept(&self) -> bool {
         self.is_kept.load(Ordering::Relaxed)
     }
 
@@ -179,7 +179,7 @@ impl Descriptor {
     }
 
     /// Clears the bits of all sessions, and forgets the table of tasks: for a forked child, which has one thread.
-    pub(super) fn clear_sessions(&self) {
+    pub(crate) fn clear_sessions(&self) {
         self.sessions.store(0, Ordering::Relaxed);
         self.is_kept.store(false, Ordering::Relaxed);
         self.half().store(0, Ordering::Relaxed);
@@ -187,13 +187,13 @@ impl Descriptor {
 
     /// Whether another process has asked for the control socket by this probe's word.
     #[cfg(any(recorded, test))]
-    pub(super) fn is_control_requested(&self) -> bool {
+    pub(crate) fn is_control_requested(&self) -> bool {
         self.half().load(Ordering::Relaxed) == CONTROL_REQUESTED
     }
 
     /// Takes the request back. Returns `true` to one of the threads that see it. The caller holds the lock of the sessions.
     #[cfg(any(recorded, test))]
-    pub(super) fn take_control_request(&self) -> bool {
+    pub(crate) fn take_control_request(&self) -> bool {
         let without = self.unasked(self.sessions());
         // Fails if another thread took it, or a session's start or end overwrote it.
         self.half().compare_exchange(CONTROL_REQUESTED, without, Ordering::Relaxed, Ordering::Relaxed).is_ok()
@@ -201,7 +201,7 @@ impl Descriptor {
 
     /// The same where no session has ever been, without the lock.
     #[cfg(all(recorded, target_os = "linux"))]
-    pub(super) fn take_first_control_request(&self) -> bool {
+    pub(crate) fn take_first_control_request(&self) -> bool {
         let is_taken = self.take_control_request();
         if is_taken {
             // The first session may have started meanwhile, and another process may have asked again: then this has cleared the session's
@@ -232,13 +232,13 @@ impl ProbeEntry {
         ProbeEntry(Some(descriptor))
     }
 
-    pub(super) fn descriptor(&self) -> Option<&'static Descriptor> {
+    pub(crate) fn descriptor(&self) -> Option<&'static Descriptor> {
         self.0
     }
 }
 
 /// All probes of this copy's program or shared object, in the order of the ids of their events.
-pub(super) fn probes() -> &'static [&'static Descriptor] {
+pub(crate) fn probes() -> &'static [&'static Descriptor] {
     static PROBES: AtomicPtr<Vec<&'static Descriptor>> = AtomicPtr::new(ptr::null_mut());
     // Threads that make the list at the same time make the same.
     let probes: &Vec<_> = once::get_or_init(&PROBES, || {

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use dyntrace_metadata::event_header::{TIME_BITS, WHOLE};
 
 use super::*;
-use crate::recorder::Field;
-use crate::recorder::form::COMPACT_TIGHT;
+use crate::rings::field::Field;
+use crate::rings::form::COMPACT_TIGHT;
 
 thread_local! {
     /// The body of a handler for the next interruptions.
@@ -367,9 +367,9 @@ fn a_ring_is_taken_once_from_a_thread_that_has_ended() {
 /// As after a kill: the prepared packets are still there.
 #[test]
 fn counts_never_go_down_in_a_file() {
-    use crate::recorder::options::Mode;
-    use crate::recorder::ring_file::RingFile;
     use crate::recorder::synthetic::{packets, place};
+    use crate::rings::mode::Mode;
+    use crate::rings::ring_file::RingFile;
 
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ring");

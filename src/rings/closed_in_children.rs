@@ -31,7 +31,7 @@ impl Drop for ClosedInChildren {
 }
 
 /// Closes them all, in a forked child, where their owners are never dropped.
-pub(super) fn close() {
+pub(crate) fn close() {
     for entry in &OPEN {
         let descriptor: RawFd = entry.swap(0, Relaxed) - 1;
         if descriptor >= 0 {

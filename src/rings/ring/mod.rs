@@ -63,10 +63,10 @@ const SUB_BUFFER: u64 = packet::SUB_BUFFER as u64;
 const HEADER: u64 = packet::HEADER as u64;
 
 /// The deepest nesting of firings.
-pub(super) const DEPTH: usize = 6;
+pub(crate) const DEPTH: usize = 6;
 
 /// The memory of a ring: the mapped file, or memory of a test. Positions never wrap; a circular file takes them modulo its size.
-pub(super) trait Space {
+pub(crate) trait Space {
     /// Prepares one more sub-buffer at the position. Returns `false` if there is no space.
     fn prepare(&self, position: u64) -> bool;
 
@@ -93,7 +93,7 @@ pub(super) trait Space {
 
 /// The words of a packet's header that a ring writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Word {
+pub(crate) enum Word {
     ContentSize,
     PacketSize,
     Discarded,
@@ -112,7 +112,7 @@ struct Frame {
 
 /// One thread's ring. Relaxed but for the commit: the order that matters is that of one thread with its signal handlers.
 #[derive(Debug)]
-pub(super) struct Ring<S> {
+pub(crate) struct Ring<S> {
     word: AtomicU64,
     frames: [Frame; DEPTH],
     discarded: AtomicU64,

@@ -3,6 +3,9 @@
 use dyntrace_metadata::checksum;
 use dyntrace_metadata::packet::{HEADER, MAGIC, PAGE, offset};
 
+/// The stream class of rings. The class of an event there is the id of its probe.
+pub(crate) const RING_STREAM: u32 = 0;
+
 /// The header of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {

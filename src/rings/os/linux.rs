@@ -15,17 +15,17 @@ use rustix::thread::futex;
 use rustix::time::{ClockId, Timespec};
 
 /// A monotonic clock with a resolution of milliseconds, and cheap.
-pub(in crate::recorder) const COARSE: ClockId = ClockId::MonotonicCoarse;
+pub(crate) const COARSE: ClockId = ClockId::MonotonicCoarse;
 
 /// For mappings that are touched only in part.
-pub(in crate::recorder) const NO_RESERVE: MapFlags = MapFlags::NORESERVE;
+pub(crate) const NO_RESERVE: MapFlags = MapFlags::NORESERVE;
 
 /// Reserves disk space after the end of a file, which keeps its length. Safe in signal handlers.
 ///
 /// # Errors
 ///
 /// The system's, most likely that the disk is full.
-pub(in crate::recorder) fn reserve(file: &impl AsFd, from: u64, upto: u64) -> Result<(), Errno> {
+pub(crate) fn reserve(file: &impl AsFd, from: u64, upto: u64) -> Result<(), Errno> {
     loop {
         return match fallocate(file, FallocateFlags::KEEP_SIZE, from, upto - from) {
             // Some file systems cannot, and a sandbox may forbid it. On most of them, appending alone reserves space.
@@ -41,20 +41,20 @@ pub(in crate::recorder) fn reserve(file: &impl AsFd, from: u64, upto: u64) -> Re
 /// # Safety
 ///
 /// The range lies in a mapping that the caller owns.
-pub(in crate::recorder) unsafe fn populate(start: *mut c_void, bytes: usize) {
+pub(crate) unsafe fn populate(start: *mut c_void, bytes: usize) {
     // SAFETY: as the caller promises; contents do not change.
     let _ = unsafe { madvise(start, bytes, Advice::LinuxPopulateWrite) };
 }
 
 /// Sleeps while `woken` is 0, for `longest` at most.
-pub(in crate::recorder) fn pause(woken: &AtomicU32, longest: Duration) {
+pub(crate) fn pause(woken: &AtomicU32, longest: Duration) {
     let longest = Timespec { tv_sec: longest.as_secs() as _, tv_nsec: longest.subsec_nanos() as _ };
     // Whatever ends it, a round follows.
     let _ = futex::wait(woken, futex::Flags::PRIVATE, 0, Some(&longest));
 }
 
 /// Ends the pause of a thread after `woken` was set. Safe in signal handlers.
-pub(in crate::recorder) fn end_pause(woken: &AtomicU32) {
+pub(crate) fn end_pause(woken: &AtomicU32) {
     // It fails only for bad addresses.
     let _ = futex::wake(woken, futex::Flags::PRIVATE, 1);
 }
@@ -64,18 +64,18 @@ pub(in crate::recorder) fn end_pause(woken: &AtomicU32) {
 /// # Errors
 ///
 /// The system's.
-pub(in crate::recorder) fn random(bytes: &mut [u8; 16]) -> io::Result<()> {
+pub(crate) fn random(bytes: &mut [u8; 16]) -> io::Result<()> {
     getrandom(bytes, GetRandomFlags::empty())?;
     Ok(())
 }
 
 /// The number of threads of the process; 0 without `/proc`.
-pub(in crate::recorder) fn threads() -> usize {
+pub(crate) fn threads() -> usize {
     fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }
 
 /// The address space that the process uses, in bytes; `None` without `/proc`.
-pub(in crate::recorder) fn used_addresses() -> Option<u64> {
+pub(crate) fn used_addresses() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let size = status.lines().find_map(|line| line.strip_prefix("VmSize:"))?;
     let kibibytes: u64 = size.trim().strip_suffix(" kB")?.parse().ok()?;

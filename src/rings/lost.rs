@@ -14,19 +14,18 @@ use dyntrace_metadata::checksum;
 use dyntrace_metadata::packet::{HEADER, PAGE, offset};
 use rustix::io::Errno;
 
-use super::header::Header;
-use super::metadata::RING_STREAM;
+use super::header::{Header, RING_STREAM};
 use super::stream_file::StreamFile;
 
 /// The name of the file for threads without a ring. `crates/reader` knows both names.
-pub(super) const RINGLESS: &str = "ringless";
+pub(crate) const RINGLESS: &str = "ringless";
 /// The name of the file for events above the rate.
-pub(super) const ABOVE_RATE: &str = "above-rate";
+pub(crate) const ABOVE_RATE: &str = "above-rate";
 
 const SIZE: usize = 2 * PAGE;
 
 /// A counter, in its mapped file.
-pub(super) struct LostCounter {
+pub(crate) struct LostCounter {
     name: &'static str,
     file: StreamFile,
 }

@@ -10,7 +10,7 @@ use super::os;
 static WOKEN: AtomicU32 = AtomicU32::new(0);
 
 /// Ends the pause. Safe in signal handlers. Only the first call in each round makes a system call.
-pub(super) fn wake() {
+pub(crate) fn wake() {
     // Release: the next round sees this thread's earlier writes, also if another call follows in this round: a swap keeps the release of
     // the one before. Partner: `begin_round`.
     if WOKEN.swap(1, Release) == 0 {
@@ -19,12 +19,12 @@ pub(super) fn wake() {
 }
 
 /// Begins a round: a later [`wake`] causes another one.
-pub(super) fn begin_round() {
+pub(crate) fn begin_round() {
     // Acquire: with `wake`.
     WOKEN.swap(0, Acquire);
 }
 
 /// Pauses for `longest` at most; not at all if [`wake`] was called in this round.
-pub(super) fn pause(longest: Duration) {
+pub(crate) fn pause(longest: Duration) {
     os::pause(&WOKEN, longest);
 }

@@ -22,7 +22,7 @@ pub enum Field<'a> {
 }
 
 impl Field<'_> {
-    pub(super) fn number(self) -> Option<i128> {
+    pub(crate) fn number(self) -> Option<i128> {
         match self {
             Field::I32(number) => Some(number.into()),
             Field::U32(number) => Some(number.into()),

@@ -62,7 +62,7 @@ impl Crate {
     /// Whether it names an item that the root re-exports for users, by its path through the root.
     fn is_of_the_roots_own(&self, Reference { path, .. }: &Reference) -> bool {
         let mut names = path.iter().skip_while(|name| *name == "::");
-        let begins = names.next().is_some_and(|name| name == "crate" || name == "dyntrace");
+        let begins = names.next().is_some_and(|name| name == "crate" || *name == self.name);
         begins && names.next().is_some_and(|name| self.modules[0].imports.contains_key(name))
     }
 
@@ -73,8 +73,8 @@ impl Crate {
         }
         let parent = |id: Id| self.modules[id].parent;
         let (mut at, rest) = match path.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-            ["crate" | "dyntrace", ..] => (0, &path[1..]),
-            ["::", "dyntrace", ..] => (0, &path[2..]),
+            ["::", name, ..] if name == self.name => (0, &path[2..]),
+            [name, ..] if name == "crate" || name == self.name => (0, &path[1..]),
             ["self", ..] => (from, &path[1..]),
             ["super", ..] => {
                 let up = path.iter().take_while(|name| *name == "super").count();

@@ -51,7 +51,7 @@ pub struct Allowed<'a> {
 
 /// Returns all violations, each with its remedy.
 pub fn faults(sources: &Sources, table: &Table, allowed: &Allowed<'_>) -> Vec<String> {
-    let all = Crate::read(sources);
+    let all = Crate::read(sources, "lib.rs", "dyntrace");
     let arrows = arrows(&all);
     let mut faults = unknown(&all, table);
     if !faults.is_empty() {
@@ -124,7 +124,8 @@ fn circles_of_rooms(rooms: &[(String, String, &Arrow)], allowed: &Allowed<'_>) -
         .collect()
 }
 
-fn circles_of_files(arrows: &[Arrow], room: &dyn Fn(&str) -> String, allowed: &Allowed<'_>) -> Vec<String> {
+/// Returns the circles of more than two files, each with its remedy.
+pub fn circles_of_files(arrows: &[Arrow], room: &dyn Fn(&str) -> String, allowed: &Allowed<'_>) -> Vec<String> {
     let mut graph = Graph::new();
     for Arrow { from, to, .. } in arrows {
         if !allowed.has(&room(from), &room(to)) {

@@ -154,6 +154,22 @@ fn all_files_of_a_platform_are_read() {
 }
 
 #[test]
+fn the_file_where_no_condition_holds_is_read() {
+    let lower = "#[cfg_attr(unix, path = \"lower/one.rs\")] mod os; pub fn low() {}";
+    for (one, usual) in [("", "use crate::upper::A;"), ("use crate::upper::A;", "")] {
+        let found = fault(&[("lower.rs", lower), ("lower/one.rs", one), ("lower/os.rs", usual)]);
+        assert!(found.contains("is in src/upper/a.rs: lower is on floor 0"), "{found}");
+    }
+}
+
+#[test]
+fn an_included_file_is_read() {
+    let files =
+        [("lower.rs", "include!(\"lower/made.rs\"); pub fn low() {}"), ("lower/made.rs", "use crate::upper::A;")];
+    assert!(fault(&files).contains("is in src/upper/a.rs: lower is on floor 0"));
+}
+
+#[test]
 fn rooms_and_table_are_the_same() {
     let found = found(&[("lib.rs", "mod lower; mod new;"), ("new.rs", "")], &NOTHING);
     let expected = ["src/new.rs is in no room", "has src/beside", "has src/upper"];

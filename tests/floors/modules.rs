@@ -48,6 +48,7 @@ pub enum Kind {
 /// A crate that has been read.
 #[derive(Default)]
 pub struct Crate {
+    pub name: String,
     pub modules: Vec<Module>,
     /// Macros with `#[macro_export]`, which are in the root for all to name.
     pub macros: BTreeMap<String, Id>,
@@ -58,9 +59,10 @@ pub struct Crate {
 }
 
 impl Crate {
-    pub fn read(sources: &Sources) -> Crate {
-        let mut reader = Reader { sources, all: Crate::default() };
-        reader.file("lib.rs", "", 0);
+    /// Reads the crate that `root` begins. Its own code may call it by `name`.
+    pub fn read(sources: &Sources, root: &str, name: &str) -> Crate {
+        let mut reader = Reader { sources, all: Crate { name: name.to_owned(), ..Crate::default() } };
+        reader.file(root, "", 0);
         reader.all
     }
 }

@@ -8,7 +8,8 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 
-use crate::table::ROWS;
+/// The most rows of a row group.
+pub(crate) const ROWS: usize = 1 << 16;
 
 /// The share of row groups that a look-up reads although they do not have the value.
 const FALSE_POSITIVES: f64 = 0.01;

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use parquet::errors::Result;
 use parquet::file::writer::SerializedFileWriter;
 
-use crate::schema::Schema;
+use crate::schema::{ROWS, Schema};
 use crate::values::{Cell, Column};
 
-/// The most rows and bytes of text of a row group.
-pub(crate) const ROWS: usize = 1 << 16;
+/// The most bytes of text of a row group.
 const TEXT: usize = 32 << 20;
 
 /// Writes a table.

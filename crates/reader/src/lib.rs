@@ -61,6 +61,7 @@ mod operations;
 mod packet;
 mod parts;
 mod process;
+mod process_folder;
 mod recover;
 mod source;
 mod stage;

@@ -1,14 +1,12 @@
 //! The events of a process in parts, so that a later run can read the same parts again.
 
 use std::path::Path;
-use std::ptr;
 
 use crate::merge::Events;
 use crate::process::Process;
 use crate::stream::{Stream, StreamFile};
-use crate::trace::Trace;
 
-/// Reads the events of a process in parts, returned by [`Trace::parts`].
+/// Reads the events of a process in parts, returned by [`Trace::parts`](crate::Trace::parts).
 ///
 /// A part ends at an offset in each file. The offsets of [`ends`](Self::ends) lie between two events, which never change: a program that
 /// keeps them gets the same events again, in the same order, also when the recording has gone on since.
@@ -33,8 +31,7 @@ pub struct Parts<'t> {
 }
 
 impl<'t> Parts<'t> {
-    pub(crate) fn new(trace: &'t Trace, process: &Process) -> Self {
-        let of_process = trace.streams().filter(|(_, of)| ptr::eq(*of, process));
+    pub(crate) fn new(of_process: impl Iterator<Item = (&'t StreamFile, &'t Process)>) -> Self {
         let (files, streams) = of_process.map(|(file, of)| (file, Stream::new(file, of).upto(0))).unzip();
         Self { files, events: Events::new(streams) }
     }

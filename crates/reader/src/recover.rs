@@ -14,8 +14,9 @@ use crate::losses::Damage;
 use crate::map::MappedFile;
 use crate::packet::{self, CONTENT_SIZE, PACKET_SIZE, PAGE, Packet};
 use crate::process::{METADATA, Process};
+use crate::process_folder::{ProcessFolder, process_folders, stream_files};
 use crate::stream::StreamFile;
-use crate::trace::{CHANNEL, ProcessFolder, open_files, process_folders, stream_files};
+use crate::trace::{CHANNEL, open_files};
 use crate::walk::{Gap, PacketChecker};
 
 /// The result of [`recover`].

@@ -12,7 +12,7 @@ use crate::losses::Findings;
 use crate::map::MappedFile;
 use crate::packet::{Checksum, Packet};
 use crate::process::Process;
-use crate::trace::ProcessFolder;
+use crate::process_folder::ProcessFolder;
 use crate::walk::{Next, PacketChecker};
 
 /// Bytes read before their memory is released.

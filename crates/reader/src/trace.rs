@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dyntrace_folders::Reading;
@@ -17,6 +18,7 @@ use crate::merge::Events;
 use crate::packet::{Checksum, SUB_BUFFER};
 use crate::parts::Parts;
 use crate::process::{METADATA, Process};
+use crate::process_folder::{ProcessFolder, process_folders, stream_files};
 use crate::stream::{Stream, StreamFile};
 
 /// The file of the recorder's own events.
@@ -24,9 +26,6 @@ pub(crate) const CHANNEL: &str = "process";
 
 /// The folder, in that of a process, of the rings in overwrite mode, which are circular files.
 pub const RINGS: &str = ".rings";
-
-/// The depth of folders in which processes are searched.
-const MAX_DEPTH: usize = 4;
 
 /// A trace, opened for reading.
 ///
@@ -128,7 +127,7 @@ impl Trace {
 
     /// Returns the events of one of its [`processes`](Self::processes) in parts, which a later run can read again.
     pub fn parts(&self, process: &Process) -> Parts<'_> {
-        Parts::new(self, process)
+        Parts::new(self.streams().filter(|(_, of)| ptr::eq(*of, process)))
     }
 
     /// Returns the losses found so far. They are complete once [`events`](Self::events) has been read to its end.
@@ -196,43 +195,6 @@ impl Trace {
     }
 }
 
-/// The folder of a process in a trace.
-///
-/// It is opened below the folder that the user named, never through a symbolic link there, as the trace may be another user's.
-#[derive(Debug)]
-pub(crate) struct ProcessFolder {
-    /// For messages.
-    pub(crate) path: PathBuf,
-    root: Arc<Reading>,
-    below: PathBuf,
-}
-
-impl ProcessFolder {
-    pub(crate) fn open(&self) -> Result<Reading, Error> {
-        self.root.below(&self.below).map_err(Error::io("read the folder", &self.path))
-    }
-}
-
-/// Returns the folders in and below `path` that have metadata, in the order of their names.
-pub(crate) fn process_folders(path: &Path) -> Result<Vec<ProcessFolder>, Error> {
-    let root = Arc::new(Reading::open(path).map_err(Error::io("read the folder", path))?);
-    let mut found = Vec::new();
-    let mut open = vec![(PathBuf::new(), 0)];
-    while let Some((below, depth)) = open.pop() {
-        let shown = if depth == 0 { path.to_owned() } else { path.join(&below) };
-        let place = ProcessFolder { path: shown, root: root.clone(), below };
-        let folder = place.open()?;
-        if folder.has_file(METADATA) {
-            found.push(place);
-        } else if depth < MAX_DEPTH {
-            let names = entries(&place.path, &folder)?.into_iter().filter(|name| folder.has_folder(name));
-            open.extend(names.map(|name| (place.below.join(name), depth + 1)));
-        }
-    }
-    found.sort_by(|one, other| one.path.cmp(&other.path));
-    Ok(found)
-}
-
 /// Opens the event files in the folder of a process, which has this index in its trace; circular files last, each from the packet on whose
 /// sequence `from` returns for its path. Files that cannot be opened are `damaged`.
 pub(crate) fn open_files(
@@ -279,19 +241,4 @@ pub(crate) fn open_files(
         }
     }
     Ok(files)
-}
-
-/// Returns the names of the event files in the folder of a process, in order.
-pub(crate) fn stream_files(path: &Path, folder: &Reading) -> Result<Vec<OsString>, Error> {
-    let mut names = entries(path, folder)?;
-    names.retain(|name| name != METADATA && folder.has_file(name));
-    names.sort();
-    Ok(names)
-}
-
-/// Returns the entries of a folder that are not hidden.
-fn entries(path: &Path, folder: &Reading) -> Result<Vec<OsString>, Error> {
-    let mut names = folder.names().map_err(Error::io("read the folder", path))?;
-    names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));
-    Ok(names)
 }

@@ -8,7 +8,7 @@ use datafusion::arrow::csv::WriterBuilder;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 
-use super::{Output, as_text, failure};
+use super::output::{Output, as_text, failure};
 use crate::exit::Failure;
 
 pub struct Csv<W: Write> {

@@ -7,7 +7,7 @@ use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::json::WriterBuilder;
 use datafusion::arrow::json::writer::{JsonFormat, Writer};
 
-use super::{Output, failure};
+use super::output::{Output, failure};
 use crate::exit::Failure;
 
 /// An array with a line for each row.

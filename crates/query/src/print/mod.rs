@@ -2,17 +2,15 @@
 
 mod csv;
 mod json;
+mod output;
 mod table;
 
 use std::io::Write;
-use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, RecordBatch, StringArray};
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::arrow::error::ArrowError;
-use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 
 use crate::exit::Failure;
+pub use output::{Output, texts};
 
 /// How an answer is printed.
 #[derive(Clone, Copy, Debug)]
@@ -23,14 +21,6 @@ pub enum Format {
     Json,
     /// Lines of values behind one of names.
     Csv,
-}
-
-/// Prints the rows of an answer.
-pub trait Output {
-    fn add(&mut self, rows: &RecordBatch) -> Result<(), Failure>;
-
-    /// Prints what is left to print: after an error nothing is.
-    fn finish(self: Box<Self>) -> Result<(), Failure>;
 }
 
 /// Returns an output for rows with these columns.
@@ -44,27 +34,4 @@ pub fn output<'w>(
         Format::Json => Box::new(json::Json::new(writer)),
         Format::Csv => Box::new(csv::Csv::new(columns, writer)),
     })
-}
-
-/// Returns the failure of an output: to compute a text, or to write it.
-fn failure(error: ArrowError) -> Failure {
-    let error = match error {
-        ArrowError::IoError(_, error) => anyhow::Error::new(error),
-        error => anyhow::Error::new(error),
-    };
-    Failure::from(error.context("cannot write to standard output"))
-}
-
-/// Returns the texts of a column's values, and this one for null.
-pub fn texts(column: &ArrayRef, null: &str) -> Result<Vec<String>, ArrowError> {
-    let options = FormatOptions::new().with_null(null).with_display_error(false);
-    let formatter = ArrayFormatter::try_new(column, &options)?;
-    (0..column.len()).map(|row| formatter.value(row).try_to_string()).collect()
-}
-
-/// Returns the column with its values as texts, and nulls left.
-fn as_text(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-    let texts = texts(column, "")?;
-    let texts = texts.iter().enumerate().map(|(row, text)| column.is_valid(row).then_some(text));
-    Ok(Arc::new(texts.collect::<StringArray>()))
 }

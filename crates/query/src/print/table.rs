@@ -6,7 +6,7 @@ use std::iter;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 
-use super::{Output, failure, texts};
+use super::output::{Output, failure, texts};
 use crate::escape;
 use crate::exit::Failure;
 

@@ -9,7 +9,8 @@ use dyntrace_metadata::event_header::{ID_BITS, TIME_BITS, WHOLE};
 use dyntrace_metadata::{ByteOrder, CONTEXT, FieldKind, Naming, RECORD_SEPARATOR, TIMES};
 use serde::Deserialize;
 
-use super::{Environment, Fact, Metadata, Problem, Streams};
+use super::content::{Environment, Fact, Metadata, Streams};
+use super::problem::Problem;
 use crate::class::EventClass;
 use crate::clock::Clock;
 use crate::packet::Format;
@@ -174,7 +175,7 @@ pub(super) fn parse(text: &str) -> Result<Metadata, Problem> {
     let missing = |what| Problem { line: 1, reason: format!("there is no `{what}` fragment") };
     let format = reading.format.ok_or_else(|| missing("trace-class"))?;
     let clock = reading.clock.ok_or_else(|| missing("clock-class"))?;
-    if reading.streams.0.is_empty() {
+    if reading.streams.is_empty() {
         return Err(missing("data-stream-class"));
     }
     Metadata::new(format, clock, reading.environment, reading.streams)
@@ -267,7 +268,7 @@ impl Reading {
             return Err(self.problem("the recorder's events have no context"));
         }
         match &mut self.format {
-            Some(format) if self.streams.0.is_empty() => (format.checksums, format.compact) = (checksums, compact),
+            Some(format) if self.streams.is_empty() => (format.checksums, format.compact) = (checksums, compact),
             Some(format) if (format.checksums, format.compact) == (checksums, compact) => {}
             _ => return Err(self.problem("the headers of this stream differ from those of the stream before")),
         }

@@ -1,6 +1,6 @@
 //! Splits text into words, numbers, strings and signs.
 
-use super::Problem;
+use super::problem::Problem;
 
 /// A token of TSDL.
 #[derive(Clone, Debug, PartialEq, Eq)]

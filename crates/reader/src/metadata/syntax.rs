@@ -1,7 +1,7 @@
 //! Parses tokens into blocks, assignments and types.
 
-use super::Problem;
 use super::lexer::{Lexer, Token};
+use super::problem::Problem;
 
 /// A statement of the outermost level.
 #[derive(Debug)]

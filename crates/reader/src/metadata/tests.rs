@@ -4,6 +4,7 @@ use dyntrace_metadata::{ByteOrder, FieldKind, Format, Naming};
 use proptest::prelude::*;
 
 use super::*;
+use crate::class::EventClass;
 
 /// The smallest metadata that has everything.
 const SMALL: &str = r#"/* CTF 1.8 */

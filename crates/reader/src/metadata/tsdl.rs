@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use dyntrace_metadata::event_header::{ID_BITS, TIME_BITS, WHOLE};
 use dyntrace_metadata::{ByteOrder, CONTEXT, FieldKind, Naming, TIMES};
 
+use super::content::{Environment, Fact, Metadata, Streams};
+use super::problem::Problem;
 use super::syntax::{Block, Member, Parser, Statement, Type, Value};
-use super::{Environment, Fact, Metadata, Problem, Streams};
 use crate::class::EventClass;
 use crate::clock::Clock;
 use crate::packet::Format;
@@ -94,7 +95,7 @@ impl Reading {
         self.expect_layout(block, "packet.context", &context.chain(times).collect::<Vec<_>>())?;
         let compact = self.is_compact(block);
         match &mut self.trace {
-            Some(format) if self.streams.0.is_empty() => (format.checksums, format.compact) = (checksums, compact),
+            Some(format) if self.streams.is_empty() => (format.checksums, format.compact) = (checksums, compact),
             Some(format) if (format.checksums, format.compact) == (checksums, compact) => {}
             None if !checksums && !compact => {}
             _ => return Err(block.problem("the headers of this stream differ from those of the stream before")),
@@ -135,7 +136,7 @@ impl Reading {
         let missing = |what| Problem { line: 1, reason: format!("there is no `{what}` block") };
         let format = self.trace.ok_or_else(|| missing("trace"))?;
         let clock = self.clock.ok_or_else(|| missing("clock"))?;
-        if self.streams.0.is_empty() {
+        if self.streams.is_empty() {
             return Err(missing("stream"));
         }
         Metadata::new(format, clock, self.environment, self.streams)

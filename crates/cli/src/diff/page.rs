@@ -11,8 +11,8 @@ use super::side::Side;
 use super::text::{figure, interval, name, of_groups, ratio, time};
 use crate::escape;
 use crate::figures::Row;
-use crate::report::format::duration;
-use crate::report::page::{fact, lost, shell};
+use crate::report::format::{duration, fact};
+use crate::report::page::{lost, shell};
 
 /// The percentiles in the tables.
 const SHOWN: [Percentile; 2] = [Percentile::P50, Percentile::P99];

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use dyntrace_reader::{Event, Value};
 
 use super::operation::{Step, number, step, text};
-use super::{Printer, Way};
+use super::way::{Printer, Way};
 use crate::escape;
 
 pub const WAY: Way = Way::Summary {

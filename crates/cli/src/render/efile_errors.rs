@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use dyntrace_reader::Event;
 
 use super::operation::{Id, Step, number, step, text};
-use super::{Printer, Way};
+use super::way::{Printer, Way};
 use crate::escape;
 use crate::operation::{errno_name, op};
 

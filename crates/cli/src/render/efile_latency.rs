@@ -6,7 +6,7 @@ use dyntrace_reader::Event;
 
 use super::operation::{Id, Step, number, step};
 use super::times::{TITLES, Times};
-use super::{Printer, Way};
+use super::way::{Printer, Way};
 use crate::operation::op;
 
 pub const WAY: Way = Way::Summary {

@@ -1,6 +1,6 @@
 //! The scripts that print a line for each event: the probes and the lines, with the names of fields in them.
 
-use super::Line;
+use super::way::Line;
 
 /// The script `dist`.
 pub const DIST: &[Line] = &[

@@ -6,7 +6,7 @@ use dyntrace_reader::Event;
 
 use super::operation::{number, plain_text, text};
 use super::times::{TITLES, Times};
-use super::{Printer, Settings, Way};
+use super::way::{Printer, Settings, Way};
 use crate::escape;
 
 pub const WAY: Way = Way::Summary {

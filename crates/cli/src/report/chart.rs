@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::flows::{Flow, Step};
 use super::format::duration;
 use super::heat::{self, Latencies, ROWS, ROWS_OF_A_DECADE};
-use super::summary::QueueLength;
+use super::queue_length::QueueLength;
 use super::timeline::{Bucket, Timeline};
 use crate::escape;
 use crate::operation;

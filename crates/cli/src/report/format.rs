@@ -1,4 +1,6 @@
-//! Durations for people.
+//! Durations and figures for people.
+
+use maud::{Markup, html};
 
 /// A duration with three digits and its unit: `1.23 ms`.
 pub fn duration(nanoseconds: i64) -> String {
@@ -14,6 +16,11 @@ pub fn duration(nanoseconds: i64) -> String {
         _ => 0,
     };
     format!("{value:.digits$} {unit}")
+}
+
+/// A figure with its name.
+pub fn fact(name: &str, value: impl std::fmt::Display) -> Markup {
+    html! { li { b { (value) } " " (name) } }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod flows;
 pub mod format;
 mod heat;
 pub mod page;
+mod queue_length;
 pub mod requests;
 mod slowest;
 mod summary;

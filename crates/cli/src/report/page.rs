@@ -7,7 +7,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::chart;
 use super::flows::{Flow, Flows};
-use super::format::duration;
+use super::format::{duration, fact};
 use super::requests::Requests;
 use super::summary::Summary;
 use crate::figures::{Row, Spread};
@@ -188,11 +188,6 @@ fn traces(flows: Flows<'_>, first: i64) -> Markup {
             }
         }
     }
-}
-
-/// A figure with its name.
-pub fn fact(name: &str, value: impl std::fmt::Display) -> Markup {
-    html! { li { b { (value) } " " (name) } }
 }
 
 fn user_tag(tag: &[u8]) -> Markup {

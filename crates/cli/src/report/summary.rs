@@ -4,11 +4,12 @@ use dyntrace_reader::{Event, FileOperations, Value};
 
 use super::flows::Flows;
 use super::heat::Latencies;
+use super::queue_length::QueueLength;
 use super::requests::Requests;
 use super::slowest::Slowest;
 use super::table::Table;
 use super::tasks::Figures;
-use super::timeline::{Bucket, Timeline};
+use super::timeline::Timeline;
 use crate::figures::{Row, pattern};
 
 /// How many of the slowest requests are shown.
@@ -34,28 +35,6 @@ pub struct Summary<'t> {
     pub operations: FileOperations<'t>,
     /// A buffer.
     pattern: Vec<u8>,
-}
-
-/// The lengths of the pool's queues, one for each job that was added or taken.
-#[derive(Default)]
-pub struct QueueLength {
-    pub longest: i64,
-    pub sum: i64,
-    pub steps: u64,
-}
-
-impl QueueLength {
-    pub fn mean(&self) -> f64 {
-        self.sum as f64 / self.steps as f64
-    }
-}
-
-impl Bucket for QueueLength {
-    fn merge(&mut self, next: Self) {
-        self.longest = self.longest.max(next.longest);
-        self.sum = self.sum.saturating_add(next.sum);
-        self.steps += next.steps;
-    }
 }
 
 impl<'t> Summary<'t> {

@@ -6,8 +6,7 @@ use dyntrace_reader::Event;
 use indicatif::HumanCount;
 use maud::{Markup, html};
 
-use super::format::duration;
-use super::page::fact;
+use super::format::{duration, fact};
 use crate::escape;
 use crate::figures::Spread;
 use crate::recorded_tasks::{Poll, Task, Tasks, Told};

@@ -4,6 +4,7 @@ mod arguments;
 pub mod event;
 mod orders;
 mod output;
+mod reply;
 mod table;
 
 use std::env;
@@ -17,10 +18,11 @@ use jiff::tz::TimeZone;
 use terminal_size::{Height, terminal_size_of};
 
 use crate::escape;
-use crate::exit::{self, Failure, Outcome};
+use crate::exit::{self, Outcome};
 use crate::record::process::{self as control, connect, end_by_signal, is_end};
 
 use output::Output;
+use reply::{count, functions, refusal};
 
 pub use arguments::{Arguments, HELP};
 
@@ -65,14 +67,6 @@ pub fn trace(arguments: &Arguments) -> Outcome {
     Ok(summarize(arguments.pid, end.as_ref(), events))
 }
 
-/// The failure if the process refuses to trace: it has no such function, pattern or session.
-fn refusal(error: ControlError) -> Failure {
-    match error {
-        ControlError::Refused { .. } => Failure::new(exit::NO_PROBES, error),
-        other => control::refusal(other),
-    }
-}
-
 /// `None` if standard output is no terminal, or one without cursor control.
 fn height_of_terminal() -> Option<usize> {
     let draws = env::var_os("TERM").is_some_and(|terminal| terminal != "dumb");
@@ -107,19 +101,6 @@ fn waits(end: &Record, zone: &TimeZone) -> String {
     let by = end.get("held_up_by").filter(|by| !by.is_empty()).map_or_else(|| "the system".to_owned(), escape::name);
     let since = event::time_of_day(end.number("held_up_since").unwrap_or_default(), zone);
     format!("held up for {} ms by {by}, since {since}", time / 1_000_000)
-}
-
-/// The number of functions that these patterns name.
-fn functions(patterns: &[Record]) -> String {
-    let sum = |field| patterns.iter().filter_map(|pattern| pattern.number(field)).sum::<u64>();
-    match sum("old_functions") {
-        0 => count(sum("functions"), "function"),
-        old => format!("{}, and {old} in old versions", count(sum("functions"), "function")),
-    }
-}
-
-fn count(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

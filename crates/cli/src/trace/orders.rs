@@ -8,7 +8,7 @@ use dyntrace::trace::remote::{self, Which};
 use serde_json::json;
 
 use super::arguments::{Actions, Arguments};
-use super::{functions, refusal};
+use super::reply::{functions, refusal};
 use crate::exit::{Failure, Outcome};
 use crate::record::process::{PATIENCE, ask, connect};
 use crate::{columns, escape, stdout};

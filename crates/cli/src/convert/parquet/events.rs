@@ -8,7 +8,7 @@ use dyntrace_reader::{Event, EventClass, FieldKind, Trace, Value};
 use parquet::errors::Result;
 use smallvec::SmallVec;
 
-use super::create;
+use super::file::create;
 use crate::private::NewFile;
 use crate::view::{Code, process_name};
 

@@ -1,27 +1,17 @@
 //! Traces as tables: `events.parquet`, `operations.parquet` and `tasks.parquet`.
 
 mod events;
+mod file;
 pub mod operations;
 pub mod tasks;
 
 use std::path::Path;
 
-use dyntrace_fleet::{Kind, Schema, Table};
 use dyntrace_reader::Trace;
 
-use crate::private::{self, NewFile};
+use crate::private;
 use crate::recorded_tasks::{self, Told};
 use crate::recording;
-
-/// Counted up when a column changes or goes.
-const VERSION: &str = "1";
-
-/// A table with these columns in this new file.
-fn create(file: NewFile, columns: impl IntoIterator<Item = (String, Kind)>) -> anyhow::Result<Table<NewFile>> {
-    let metadata = vec![("dyntrace.version", VERSION.to_owned())];
-    let schema = Schema { columns: columns.into_iter().collect(), looked_up: &[], metadata };
-    Ok(Table::create(file, &schema)?)
-}
 
 /// Writes the tables to the folder `output`, which it creates if necessary.
 pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {

@@ -6,7 +6,7 @@ use dyntrace_fleet::{Cell, Kind, Table};
 use dyntrace_reader::{FileOperation, Text};
 use parquet::errors::Result;
 
-use super::create;
+use super::file::create;
 use crate::operation::{bytes, errno_name, name_of};
 use crate::private::NewFile;
 use crate::view::process_name;

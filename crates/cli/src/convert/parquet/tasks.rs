@@ -3,7 +3,7 @@
 use dyntrace_fleet::{Cell, Kind, Table};
 use parquet::errors::Result;
 
-use super::create;
+use super::file::create;
 use crate::private::NewFile;
 use crate::recorded_tasks::Task;
 use crate::view::process_name;

@@ -7,7 +7,7 @@ use std::ptr;
 use dyntrace_fleet::{Cell, Entries, Error, Kind, Tables};
 use dyntrace_reader::{Event, EventClass, FieldKind, Value};
 
-use super::tables::{self, Column, EVENTS, TOKEN};
+use super::columns::{self, Column, EVENTS, TOKEN};
 use crate::view::Code;
 
 pub const COLUMNS: [Column; 7] = [
@@ -64,7 +64,7 @@ impl Events {
             }
         }
         let user_tag = match class.user_tag.and_then(|at| event.value(at)) {
-            Some(Value::Text(tag)) => tables::text(tag),
+            Some(Value::Text(tag)) => columns::text(tag),
             _ => None,
         };
         let token = class.token.map(|places| places.map(|at| signed(event.value(at)))).filter(|token| *token != [0; 3]);
@@ -72,7 +72,7 @@ impl Events {
         let probe = Cell::Text(event.class.name.as_str().into());
         let own =
             [Some(Cell::Unsigned(event.tid)), Some(probe), user_tag, label, previous, current, Some(Cell::Map(fields))];
-        to.row(EVENTS, event.time, tables::row(event.time, event.process, own))
+        to.row(EVENTS, event.time, columns::row(event.time, event.process, own))
     }
 }
 

@@ -3,7 +3,7 @@
 use dyntrace_fleet::{Cell, Error, Kind, Loss, Tables};
 use dyntrace_reader::{Process, Trace};
 
-use super::tables::{self, Column, LOSSES};
+use super::columns::{self, Column, LOSSES};
 use crate::escape;
 
 pub const COLUMNS: [Column; 6] = [
@@ -43,14 +43,14 @@ pub fn of(trace: &Trace, process: &Process) -> Vec<Loss> {
 pub fn add(loss: &Loss, time: i64, process: &Process, to: &mut Tables<'_>) -> Result<(), Error> {
     let number = |number: Option<u64>| number.map(Cell::Unsigned);
     let own = [
-        tables::text(loss.kind.as_str()),
-        tables::text(loss.file.as_str()),
-        tables::text(loss.reason.as_str()),
+        columns::text(loss.kind.as_str()),
+        columns::text(loss.file.as_str()),
+        columns::text(loss.reason.as_str()),
         number(loss.offset),
         number(loss.bytes),
         number(loss.count),
     ];
-    to.row(LOSSES, time, tables::row(time, process, own))
+    to.row(LOSSES, time, columns::row(time, process, own))
 }
 
 /// A line about a loss of a process, for people.

@@ -3,7 +3,7 @@
 use dyntrace_fleet::{Cell, Error, Kind, Tables};
 use dyntrace_reader::{Event, Value};
 
-use super::tables::{self, Column, MESSAGES, TOKEN};
+use super::columns::{self, Column, MESSAGES, TOKEN};
 use crate::render::operation::text;
 use crate::token::Token;
 
@@ -29,7 +29,7 @@ pub fn add(event: &Event<'_>, to: &mut Tables<'_>) -> Result<(), Error> {
         "dyntrace:message-receive" => "receive",
         _ => return Ok(()),
     };
-    let of = |field| tables::text(text(event, field));
+    let of = |field| columns::text(text(event, field));
     let count = |field| match event.field(field) {
         Some(Value::Unsigned(count)) => Some(Cell::Unsigned(count)),
         _ => None,
@@ -48,5 +48,5 @@ pub fn add(event: &Event<'_>, to: &mut Tables<'_>) -> Result<(), Error> {
         number(|token| token.serial.0),
         number(|token| token.serial.1),
     ];
-    to.row(MESSAGES, event.time, tables::row(event.time, event.process, own))
+    to.row(MESSAGES, event.time, columns::row(event.time, event.process, own))
 }

@@ -2,6 +2,7 @@
 //!
 //! Each process of a trace is a source of the data set; `dyntrace-fleet` says how its rows come there once, also when a converter is killed.
 
+mod columns;
 mod events;
 mod losses;
 mod messages;

@@ -3,8 +3,8 @@
 use dyntrace_fleet::{Cell, Error, Loss, Plan, Tables};
 use dyntrace_reader::{Event, FileOperation, FileOperations, Process};
 
+use super::columns::{OPERATIONS, TASKS};
 use super::events::Events;
-use super::tables::{OPERATIONS, TASKS};
 use super::waits::Waits;
 use super::{losses, messages};
 use crate::convert::parquet::{operations, tasks};

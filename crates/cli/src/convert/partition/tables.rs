@@ -1,40 +1,15 @@
-//! The tables of a data set, and the columns that all of them have.
+//! The tables of a data set.
 
-use dyntrace_fleet::{Cell, Kind, Schema};
-use dyntrace_reader::Process;
+use dyntrace_fleet::{Kind, Schema};
 
+use super::columns::{Column, FIXED, TOKEN};
 use super::{events, losses, messages, waits};
 use crate::convert::parquet::{operations, tasks};
-use crate::view::process_name;
 
 /// Counted up when a column changes or goes.
 const VERSION: &str = "1";
 
-/// The tables by their numbers.
-pub const EVENTS: usize = 0;
-pub const OPERATIONS: usize = 1;
-pub const TASKS: usize = 2;
-pub const WAITS: usize = 3;
-pub const MESSAGES: usize = 4;
-pub const LOSSES: usize = 5;
-
 pub type Schemas = [(&'static str, Schema); 6];
-
-/// A column with a name that is known when this is compiled.
-pub type Column = (&'static str, Kind);
-
-/// The columns of every table, before its own.
-const FIXED: [Column; 5] = [
-    ("time_ns", Kind::Signed),
-    ("hostname", Kind::Text),
-    ("process", Kind::Text),
-    ("program", Kind::Text),
-    ("pid", Kind::Unsigned),
-];
-
-/// The columns of a sequential trace token.
-pub const TOKEN: [Column; 3] =
-    [("token_label", Kind::Signed), ("token_previous", Kind::Signed), ("token_current", Kind::Signed)];
 
 /// The names and the columns of all tables, each at the place of its number.
 pub fn schemas() -> Schemas {
@@ -62,29 +37,6 @@ fn fixed(columns: &[Column]) -> Vec<(String, Kind)> {
 
 fn owned(columns: &[Column]) -> impl Iterator<Item = (String, Kind)> {
     columns.iter().map(|(name, kind)| ((*name).to_owned(), *kind))
-}
-
-/// The cells of a row: those of every table, and then its own, which may be null.
-pub fn row<'c>(
-    time: i64,
-    process: &'c Process,
-    own: impl IntoIterator<Item = Option<Cell<'c>>>,
-) -> impl Iterator<Item = (usize, Cell<'c>)> {
-    let fixed = [
-        Cell::Signed(time),
-        Cell::Text(process.hostname.as_str().into()),
-        Cell::Text(process_name(process).into()),
-        Cell::Text(process.name.as_str().into()),
-        Cell::Unsigned(process.pid),
-    ];
-    let cells = fixed.into_iter().map(Some).chain(own);
-    cells.enumerate().filter_map(|(column, cell)| Some((column, cell?)))
-}
-
-/// A text, or null if it is empty.
-pub fn text<'c>(text: impl Into<dyntrace_reader::Text<'c>>) -> Option<Cell<'c>> {
-    let text = text.into();
-    (!text.is_empty()).then_some(Cell::Text(text))
 }
 
 #[cfg(test)]

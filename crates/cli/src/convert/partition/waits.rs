@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use dyntrace_fleet::{Cell, Error, Kind, Tables};
 use dyntrace_reader::{Event, Process, Text};
 
-use super::tables::{self, Column, WAITS};
+use super::columns::{self, Column, WAITS};
 use crate::render::operation::{number, plain_text, text};
 
 pub const COLUMNS: [Column; 9] = [
@@ -65,7 +65,7 @@ impl<'t> Waits<'t> {
                 let wait = Wait { proc, user_tag, resource, kind, place, begun };
                 if let Some(to) = to {
                     let end = [Some(Cell::Signed(event.time)), Some(Cell::Signed(waited))];
-                    let outcome = tables::text(text(event, "outcome"));
+                    let outcome = columns::text(text(event, "outcome"));
                     wait.write(event.time, event.process, [end[0], end[1], outcome], to)?;
                 }
             }
@@ -105,16 +105,16 @@ impl Wait<'_> {
         to: &mut Tables<'_>,
     ) -> Result<(), Error> {
         let own = [
-            tables::text(self.proc),
-            tables::text(self.user_tag),
-            tables::text(self.kind),
-            tables::text(self.resource),
-            tables::text(self.place),
+            columns::text(self.proc),
+            columns::text(self.user_tag),
+            columns::text(self.kind),
+            columns::text(self.resource),
+            columns::text(self.place),
             Some(Cell::Signed(self.begun)),
             resumed,
             waited,
             outcome,
         ];
-        to.row(WAITS, time, tables::row(time, process, own))
+        to.row(WAITS, time, columns::row(time, process, own))
     }
 }

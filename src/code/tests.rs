@@ -1,28 +1,27 @@
 //! Finishing, upgrading and purging, with fake modules.
 
+mod addresses;
+mod finishes;
+mod purges;
+
 use std::future::Future;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
 use std::task::{Context, Waker};
 use std::thread;
 use std::time::Duration;
 
 use super::change::changing::{Abandoned, Changing};
-use super::change::finish::{sequence, upgrade};
+use super::change::finish::sequence;
 use super::change::purge::{PurgeMode, deletion, purging};
 use super::fake::{FakeMapping, fake, new_tables};
-use super::load::job::run_job;
 use super::lookup::find::find;
-use super::version::descriptor::{Descriptor, ModuleState};
-use super::version::image::{Mapping, Unmapped};
+use super::version::descriptor::Descriptor;
+use super::version::image::Unmapped;
 use super::version::prepared::Prepared;
 use super::version::tables::Tables;
 use super::{AsyncHandle, CallError, Error, Handle, OnMissing, Pending, Purged, Signature, View, history, list};
-use crate::thread_progress::{permission, pin};
 
 type Price = fn(u32) -> u64;
 
@@ -95,59 +94,6 @@ async fn calls_follow_upgrades() {
 }
 
 #[tokio::test]
-async fn finishing_nothing_changes_nothing() {
-    let tables = new_tables();
-    for _ in 0..4 {
-        finish(tables, []).await.unwrap();
-    }
-    finish(tables, [prepared(tables, first())]).await.unwrap();
-    let price = price(tables);
-    for _ in 0..4 {
-        finish(tables, []).await.unwrap();
-        assert_eq!(price.call(7).unwrap(), 7);
-    }
-}
-
-#[tokio::test]
-async fn both_or_neither() {
-    let tables = new_tables();
-    let (one, unmapped) = watched(tables, first());
-    let error = finish(tables, [one, prepared(tables, second())]).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "cannot finish module pricing: two of its versions are in one finish; leave out one of them"
-    );
-    assert_eq!(unmapped.load(Relaxed), 1);
-    assert!(matches!(export::<Price>(tables, "pricing", "price"), Err(Error::NoModule { .. })));
-
-    finish(tables, [prepared(tables, first())]).await.unwrap();
-    finish(tables, [prepared(tables, second())]).await.unwrap();
-    let tax = fake!("tax" "1"; rate: fn() -> u8 as fn() -> u8 = || Ok(19););
-    let error = finish(tables, [prepared(tables, tax), prepared(tables, third())]).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "cannot finish module pricing: its old version 1 is not purged; purge it first (`code::purge`, `dyntrace code purge`)"
-    );
-    assert!(matches!(export::<fn() -> u8>(tables, "tax", "rate"), Err(Error::NoModule { .. })));
-    assert_eq!(price(tables).call(7).unwrap(), 14);
-}
-
-#[tokio::test]
-async fn imports_are_there_or_come_with_it() {
-    let tables = new_tables();
-    let shop = fake!("shop" "1"; @import "pricing" price: Price;);
-    let error = finish(tables, [prepared(tables, shop)]).await.unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "cannot finish module shop 1: it imports pricing::price, fn(u32) -> u64, which no module exports; finish that one together with it"
-    );
-    finish(tables, [prepared(tables, shop), prepared(tables, first())]).await.unwrap();
-    let bar = fake!("bar" "1"; @import "pricing" price: fn(u32) -> u32;);
-    let error = finish(tables, [prepared(tables, bar)]).await.unwrap_err().to_string();
-    assert!(error.contains("fn(u32) -> u32, which is exported as fn(u32) -> u64"), "{error}");
-}
-
-#[tokio::test]
 async fn what_is_not_there_is_named() {
     let tables = new_tables();
     let error = |answer: Result<Handle<Price, 1>, Error>| answer.unwrap_err().to_string();
@@ -202,102 +148,6 @@ async fn references_go_through() {
     assert_eq!(list, ["bread", "milk"]);
 }
 
-#[tokio::test]
-async fn a_deleted_module_is_missing_until_it_is_loaded_again() {
-    let tables = new_tables();
-    assert!(matches!(delete(tables).await, Err(Error::NoModule { .. })));
-    finish(tables, [prepared(tables, first())]).await.unwrap();
-    let price = price(tables);
-    delete(tables).await.unwrap();
-    assert!(matches!(price.call(7), Err(CallError::Missing { .. })));
-    assert!(matches!(delete(tables).await, Err(Error::NoModule { which: "current", .. })));
-    // There is no current version, so the old one does not matter.
-    finish(tables, [prepared(tables, second())]).await.unwrap();
-    assert_eq!(price.call(7).unwrap(), 14);
-    assert!(matches!(delete(tables).await, Err(Error::OldInUse { .. })));
-    assert_eq!(purge(tables).await.unwrap(), Purged::Unloaded);
-    assert_eq!(purge(tables).await.unwrap(), Purged::Nothing);
-    assert!(matches!(
-        purging(tables, "tax".into(), PurgeMode::PATIENT, Abandoned::default()).await,
-        Err(Error::NoModule { .. })
-    ));
-}
-
-#[tokio::test]
-async fn a_purge_waits_for_who_is_inside_and_nobody_else_does() {
-    static INSIDE: Barrier = Barrier::new(2);
-    static LEAVES: Barrier = Barrier::new(2);
-    let tables = new_tables();
-    let module = fake!("pricing" "1"; price: Price as fn(u32) -> u64 = |quantity| {
-        INSIDE.wait();
-        LEAVES.wait();
-        Ok(quantity.into())
-    };);
-    let (version, unmapped) = watched(tables, module);
-    finish(tables, [version]).await.unwrap();
-    let price = price(tables);
-    // A thread outside of any runtime.
-    let caller = thread::Builder::new().name("caller".into()).spawn(move || price.call(7).unwrap()).unwrap();
-    INSIDE.wait();
-    finish(tables, [prepared(tables, second())]).await.unwrap();
-    assert_eq!(price.call(7).unwrap(), 14, "new calls are the new version's");
-
-    let error = soft_purge(tables).await.unwrap_err().to_string();
-    assert!(error.starts_with("cannot purge module pricing: version 1 is in use by thread "), "{error}");
-    assert!(error.ends_with(" (caller)"), "{error}");
-    let mut purging = pin!(purge(tables));
-    let mut poll = || purging.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-    assert!((0..100).all(|_| poll().is_pending()));
-    // Other changes continue meanwhile.
-    finish(tables, []).await.unwrap();
-    assert_eq!(unmapped.load(Relaxed), 0);
-    LEAVES.wait();
-    assert_eq!(caller.join().unwrap(), 7, "it ended in the version that it entered");
-    assert_eq!(purging.await.unwrap(), Purged::Unloaded);
-    assert_eq!(unmapped.load(Relaxed), 1);
-}
-
-#[tokio::test]
-async fn a_purge_that_is_dropped_changes_nothing() {
-    let tables = new_tables();
-    let pending = held(tables).await;
-    finish(tables, [prepared(tables, second())]).await.unwrap();
-    let mut dropped = Box::pin(purge(tables));
-    assert!(dropped.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-    drop(dropped);
-    assert!(matches!(finish(tables, [prepared(tables, third())]).await, Err(Error::OldInUse { .. })));
-    drop(pending);
-    assert_eq!(purge(tables).await.unwrap(), Purged::Unloaded);
-}
-
-type Later = fn(u32) -> Pending<u64>;
-
-/// A call of version 1 that is not awaited.
-async fn held(tables: &'static Tables) -> Pending<u64> {
-    let module = fake!("pricing" "1"; later: Later as fn(u32) -> Pending<u64> = |quantity| {
-        Ok(Pending::new(async move {
-            tokio::task::yield_now().await;
-            assert!(quantity < 100, "too many");
-            quantity.into()
-        }))
-    };);
-    finish(tables, [prepared(tables, module)]).await.unwrap();
-    let later: AsyncHandle<Later, 1> = export::<Later>(tables, "pricing", "later").unwrap();
-    assert!(matches!(later.call(100).unwrap().await, Err(CallError::Panicked(why)) if why == "too many"));
-    later.call(7).unwrap()
-}
-
-#[tokio::test]
-async fn a_future_keeps_its_version() {
-    let tables = new_tables();
-    let pending = held(tables).await;
-    finish(tables, [prepared(tables, second())]).await.unwrap();
-    let error = soft_purge(tables).await.unwrap_err().to_string();
-    assert!(error.ends_with("is in use by 1 futures or borrowed handles"), "{error}");
-    assert_eq!(pending.await.unwrap(), 7);
-    assert_eq!(soft_purge(tables).await.unwrap(), Purged::Unloaded);
-}
-
 /// Panics when it is dropped.
 struct Bomb;
 
@@ -305,156 +155,6 @@ impl Drop for Bomb {
     fn drop(&mut self) {
         panic!("dropped");
     }
-}
-
-#[tokio::test]
-async fn a_future_may_be_dropped_anywhere_and_panic_there() {
-    let tables = new_tables();
-    let module = fake!("pricing" "1"; later: Later as fn(u32) -> Pending<u64> = |_| {
-        let bomb = Bomb;
-        Ok(Pending::new(async move {
-            let _bomb = bomb;
-            std::future::pending().await
-        }))
-    };);
-    finish(tables, [prepared(tables, module)]).await.unwrap();
-    let later = export::<Later>(tables, "pricing", "later").unwrap();
-    thread::spawn(move || drop(later.call(7).unwrap())).join().unwrap();
-    delete(tables).await.unwrap();
-    assert_eq!(soft_purge(tables).await.unwrap(), Purged::Unloaded);
-}
-
-/// Dropped after any number of polls, with or without a pinned thread: committed as a whole or not at all, without effect on the next.
-#[tokio::test]
-async fn a_finish_may_be_dropped_at_each_step() {
-    for polls in 0..8 {
-        for is_pinned in [false, true] {
-            let tables = new_tables();
-            finish(tables, [prepared(tables, first())]).await.unwrap();
-            let price = price(tables);
-            let (unpin, unpinned) = channel::<()>();
-            let (tell, told) = channel();
-            let reader = thread::spawn(move || {
-                let pinned = is_pinned.then(|| pin().unwrap());
-                tell.send(()).unwrap();
-                let _ = unpinned.recv();
-                drop(pinned);
-            });
-            told.recv().unwrap();
-            let (version, unmapped) = watched(tables, second());
-            let mut finishing = Box::pin(finish(tables, [version]));
-            let mut is_over = false;
-            for _ in 0..polls {
-                is_over = is_over || finishing.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
-            }
-            drop(finishing);
-            drop(unpin);
-            reader.join().unwrap();
-            // The thread that completes it has the permission meanwhile.
-            drop(permission::acquire().await);
-            while !is_over && unmapped.load(Relaxed) == 0 && price.call(7).unwrap() == 7 {
-                tokio::task::yield_now().await;
-            }
-            let is_in_force = price.call(7).unwrap() == 14;
-            assert!(is_in_force || price.call(7).unwrap() == 7);
-            assert!(is_in_force || !is_over);
-            assert_eq!(unmapped.load(Relaxed), usize::from(!is_in_force), "after {polls} polls");
-            finish(tables, []).await.unwrap();
-            assert_eq!(price.call(7).unwrap(), if is_in_force { 14 } else { 7 });
-            if is_in_force {
-                purge(tables).await.unwrap();
-            }
-            finish(tables, [prepared(tables, third())]).await.unwrap();
-            assert_eq!(price.call(7).unwrap(), 21);
-        }
-    }
-}
-
-#[tokio::test]
-async fn one_that_is_not_polled_changes_nothing() {
-    let tables = new_tables();
-    let (version, unmapped) = watched(tables, first());
-    drop(finish(tables, [version]));
-    assert_eq!(unmapped.load(Relaxed), 1);
-    assert!(export::<Price>(tables, "pricing", "price").is_err());
-}
-
-/// A hook's limit may pass before its thread calls it, and the finish fails and drops the new version.
-#[tokio::test]
-async fn versions_are_in_use_from_before_their_hooks_begin_until_they_return() {
-    let tables = new_tables();
-    let no_sites =
-        Descriptor { exports: Vec::new, imports: Vec::new, sites: || &[], ..Descriptor::new("pricing", "1") };
-    let with_state: &'static Descriptor =
-        Box::leak(Box::new(Descriptor { probes: || &[], state: Some(|| Ok(ModuleState::default())), ..no_sites }));
-    let old = prepared(tables, with_state);
-    let on_upgrade = |_| Err("no flour".to_owned());
-
-    let (new, unmapped) = watched(tables, second());
-    let given_up = upgrade(old.version(), new.version(), on_upgrade);
-    assert_eq!(old.version().holds(), 1);
-    drop(new);
-    assert_eq!(unmapped.load(Relaxed), 0, "its hook may still be called");
-    drop(given_up);
-
-    let (new, unmapped) = watched(tables, second());
-    let work = upgrade(old.version(), new.version(), on_upgrade);
-    let error = run_job("code-upgrade", Duration::from_secs(60), work).await.unwrap_err().to_string();
-    assert!(error.contains("no flour"), "{error}");
-    drop(new);
-    assert_eq!((unmapped.load(Relaxed), old.version().holds()), (1, 0));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn finishes_at_once_go_one_after_the_other() {
-    let tables = new_tables();
-    let modules =
-        [first(), fake!("tax" "1"; rate: fn() -> u8 as fn() -> u8 = || Ok(19);), fake!("bar" "1";), fake!("foo" "1";)];
-    let finishing = modules.map(|descriptor| tokio::spawn(finish(tables, [prepared(tables, descriptor)])));
-    for finishing in finishing {
-        finishing.await.unwrap().unwrap();
-    }
-    assert_eq!(price(tables).call(7).unwrap(), 7);
-    assert_eq!(export::<fn() -> u8>(tables, "tax", "rate").unwrap().call().unwrap(), 19);
-}
-
-#[tokio::test]
-async fn what_may_not_be_unloaded_is_kept() {
-    let tables = new_tables();
-    let module =
-        fake!("pricing" "1" unloadable false; price: Price as fn(u32) -> u64 = |quantity| Ok(quantity.into()););
-    let (version, unmapped) = watched(tables, module);
-    finish(tables, [version]).await.unwrap();
-    delete(tables).await.unwrap();
-    assert_eq!(purge(tables).await.unwrap(), Purged::Kept);
-    assert_eq!(unmapped.load(Relaxed), 0);
-
-    // The system keeps it.
-    let mapping = FakeMapping { answer: Unmapped::Kept, ..FakeMapping::new() };
-    finish(tables, [Prepared::of(tables, module, Box::new(mapping)).unwrap()]).await.unwrap();
-    delete(tables).await.unwrap();
-    let mode = PurgeMode { unloads: true, ..PurgeMode::PATIENT };
-    assert_eq!(purging(tables, "pricing".into(), mode, Abandoned::default()).await.unwrap(), Purged::Kept);
-
-    let (version, unmapped) = watched(tables, module);
-    finish(tables, [version]).await.unwrap();
-    delete(tables).await.unwrap();
-    assert_eq!(purging(tables, "pricing".into(), mode, Abandoned::default()).await.unwrap(), Purged::Unloaded);
-    assert_eq!(unmapped.load(Relaxed), 1);
-}
-
-#[tokio::test]
-async fn calls_nest_and_each_level_counts() {
-    static INNER: std::sync::OnceLock<Handle<Price, 1>> = std::sync::OnceLock::new();
-    let tables = new_tables();
-    let module = fake!("pricing" "1"; price: Price as fn(u32) -> u64 = |quantity| {
-        Ok(if quantity == 0 { 0 } else { 1 + INNER.get().unwrap().call(quantity - 1).unwrap() })
-    };);
-    finish(tables, [prepared(tables, module)]).await.unwrap();
-    INNER.set(price(tables)).unwrap();
-    assert_eq!(price(tables).call(100).unwrap(), 100);
-    delete(tables).await.unwrap();
-    assert_eq!(soft_purge(tables).await.unwrap(), Purged::Unloaded);
 }
 
 #[tokio::test]
@@ -565,58 +265,5 @@ fn callers_beside_upgrades_see_no_version_again() {
     stop.store(1, Relaxed);
     for caller in callers {
         assert!(caller.join().unwrap() <= UPGRADES, "more changes than upgrades: somebody saw an old version again");
-    }
-}
-
-/// A part of this program in place of a module.
-struct Own {
-    start: usize,
-    path: PathBuf,
-}
-
-impl Mapping for Own {
-    fn range(&self) -> Range<usize> {
-        self.start..self.start + 4096
-    }
-
-    fn bias(&self) -> usize {
-        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-        let own = maps.lines().find(|line| line.ends_with(self.path.to_str().unwrap())).unwrap();
-        usize::from_str_radix(own.split('-').next().unwrap(), 16).unwrap()
-    }
-
-    fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn source(&self) -> &Path {
-        &self.path
-    }
-
-    unsafe fn unmap(&self) -> Unmapped {
-        Unmapped::Kept
-    }
-}
-
-#[inline(never)]
-fn resolved_by_name() {
-    std::hint::black_box(());
-}
-
-#[tokio::test]
-async fn addresses_are_resolved() {
-    let tables = new_tables();
-    let start = resolved_by_name as *const () as usize;
-    let own = Own { start, path: std::env::current_exe().unwrap() };
-    finish(tables, [prepared(tables, second()), Prepared::of(tables, fake!("own" "1";), Box::new(own)).unwrap()])
-        .await
-        .unwrap();
-    let place = tables.look(|set| super::lookup::resolve::find(set, start)).unwrap();
-    assert_eq!((place.module(), place.version()), ("own", "1"));
-    let is_told = place.function().map(|function| function.ends_with("code::tests::resolved_by_name"));
-    assert_eq!(is_told, Some(true), "{place}");
-    assert!(place.to_string().starts_with("own 1 "), "{place}");
-    for outside in [start - 1, start + 4096, 0, usize::MAX] {
-        assert!(tables.look(|set| super::lookup::resolve::find(set, outside)).is_none());
     }
 }

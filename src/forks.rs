@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::thread_progress::os::after_fork_in_child;
 
 #[cfg(recorder)]
-pub(crate) use anew::{Anew, Zeros};
+pub(crate) use anew::Anew;
 pub(crate) use locks::hold_across_forks;
 
 static FORKS: AtomicU64 = AtomicU64::new(0);

@@ -127,6 +127,19 @@ pub(crate) fn sequence<R>(change: impl FnOnce(&mut Sequence) -> R) -> Result<R, 
     })?
 }
 
+/// Whether the current process may have a token. Unlike [`sequence`] it does not ask tokio for the task, whose value of the thread registers
+/// a destructor at first.
+#[inline]
+pub(crate) fn may_have_token() -> bool {
+    let mut of_task = false;
+    scope::look(&PROCESS, |process| of_task = process.is_some());
+    of_task || {
+        let place = HOST.get().map_or_else(sequence_of_thread, |host| (host.sequence_of_thread)());
+        // SAFETY: as in `sequence`.
+        unsafe { &*place }.try_borrow().is_ok_and(|sequence| sequence.has_token())
+    }
+}
+
 /// The token and counters of the current thread.
 fn sequence_of_thread() -> *const RefCell<Sequence> {
     SEQUENCE_OF_THREAD.with(|sequence| ptr::from_ref(&**sequence))

@@ -159,7 +159,7 @@ pub fn on_send() -> Option<Token> {
 /// Call it in the process that handles the message, when it takes the message.
 pub fn on_receive(token: Option<Token>) {
     let era = if token.is_some() { era::begun() } else { era() };
-    if era != 0 {
+    if era != 0 && (token.is_some() || process::may_have_token()) {
         // A task that is not a process has no token to change.
         let _ = change(era, move |sequence| sequence.receive(token));
     }
@@ -208,6 +208,7 @@ pub fn reset_trace() {
 fn changed_where_tokens_are<R>(changes: impl FnOnce(&mut Sequence) -> Option<R>) -> Option<R> {
     match era() {
         0 => None,
-        era => change(era, changes).ok().flatten(),
+        era if process::may_have_token() => change(era, changes).ok().flatten(),
+        _ => None,
     }
 }

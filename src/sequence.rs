@@ -54,6 +54,12 @@ impl Sequence {
         self.label.is_some()
     }
 
+    /// Whether there is a token, of whichever era.
+    #[inline]
+    pub(crate) fn has_token(&self) -> bool {
+        self.next.is_some()
+    }
+
     pub(crate) fn token(&self) -> Option<Token> {
         self.next.is_some().then(|| Token {
             label: self.label.clone().unwrap_or(self.next.label().into()),

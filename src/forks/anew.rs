@@ -8,26 +8,17 @@ use std::cell::UnsafeCell;
 use std::ops::Deref;
 use std::sync::atomic::AtomicBool;
 
+use crate::thread_progress::Zeros;
+
 /// A static on pages of its own, so that nothing else is wiped, where pages have 4 KiB.
 #[repr(C, align(4096))]
 pub(crate) struct Anew<T>(UnsafeCell<T>);
-
-/// Types for which all zeros are a valid value, and whose values change by atomic operations only.
-///
-/// # Safety
-///
-/// Both must hold, and a value of zeros must own nothing.
-pub(crate) unsafe trait Zeros: Sync {}
 
 // SAFETY: `T` is shared by its atomics. `forget` writes to it otherwise, and is called while there is one thread.
 unsafe impl<T: Zeros> Sync for Anew<T> {}
 
 // SAFETY: an atomic.
 unsafe impl Zeros for AtomicBool {}
-// SAFETY: an atomic; zero is the null pointer.
-unsafe impl<T> Zeros for std::sync::atomic::AtomicPtr<T> {}
-// SAFETY: rows of such values.
-unsafe impl<T: Zeros, const N: usize> Zeros for [T; N] {}
 
 impl<T: Zeros> Anew<T> {
     /// `zeros` must have no bit set.

@@ -3,6 +3,7 @@
 //! Most messages carry neither, and most labels are 32-bit numbers: both fit into the envelope without an allocation. The envelope
 //! is made of whole words. An `enum` would be copied field by field, which costs half as much as the channel itself.
 
+use crate::process;
 use crate::seq_trace;
 use crate::sequence::{Label, Packed, era};
 use crate::tag::{self, Tag};
@@ -72,7 +73,7 @@ impl Carried {
         let mut carried = Carried::NOTHING;
         let mut label = None;
         let era = era();
-        if era != 0 {
+        if era != 0 && process::may_have_token() {
             // A task that is not a process has no token.
             let _ = seq_trace::change(era, |sequence| {
                 if let Some(beside) = sequence.send(&mut carried.token) {
@@ -100,7 +101,7 @@ impl Carried {
     #[inline(never)]
     fn give(mut self) {
         let era = era();
-        if era != 0 {
+        if era != 0 && (self.token.is_of(era) || process::may_have_token()) {
             // A task that is not a process has no token to change.
             let label = self.more.as_ref().and_then(|more| more.label.as_ref());
             let _ = seq_trace::change(era, |sequence| sequence.receive_packed(&self.token, label));

@@ -1,26 +1,41 @@
 //! Small numbers for threads, and the operation numbers of each thread.
 //!
-//! A thread that ends returns its number together with its count of operations. The next thread with this number continues the
-//! count. So no two operations in flight share `{thread, tag}`.
+//! A thread that ends leaves its number and its count of operations to the next thread, which continues the count. So no two operations
+//! in flight share `{thread, tag}`.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::ptr;
+use std::sync::atomic::AtomicI32;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::OperationId;
 use super::door::HOST;
-use crate::forks::hold_across_forks;
+use crate::thread_progress::{Kept, Zeros};
 
-static NUMBERS: Mutex<Numbers> = Mutex::new(Numbers { free: BTreeMap::new(), given: 0 });
+/// The highest number given. All of this is relaxed: one thread writes a thread's values, and the next one has seen its end.
+static GIVEN: AtomicI32 = AtomicI32::new(0);
+static THREADS: Kept<Thread> = Kept::new();
+/// Of all threads that found no memory for their own.
+static OTHERS: Thread = Thread { number: AtomicI32::new(0), operations: AtomicI32::new(0) };
 
 thread_local! {
-    static THREAD: Thread = Thread::begin();
+    static OWN: Cell<Option<&'static Thread>> = const { Cell::new(None) };
 }
+
+/// A number, and the last operation of the thread that has it.
+struct Thread {
+    /// 0 if no thread has asked for it.
+    number: AtomicI32,
+    operations: AtomicI32,
+}
+
+// SAFETY: atomics.
+unsafe impl Zeros for Thread {}
 
 /// Returns the number of the current thread: small, from 1. Another thread may get it when this one has ended.
 pub fn thread_number() -> i32 {
     match HOST.get() {
-        None => with_thread(|thread| thread.number),
+        None => own().number.load(Relaxed),
         Some(host) => (host.thread_number)(),
     }
 }
@@ -35,55 +50,42 @@ pub fn thread_number() -> i32 {
 /// ```
 pub fn next_operation() -> OperationId {
     match HOST.get() {
-        None => with_thread(|thread| OperationId { thread: thread.number, tag: thread.count() }),
+        None => own().next(),
         Some(host) => (host.next_operation)(),
     }
 }
 
-/// A destructor of a thread-local value may call this after the number is returned: it gets one for this call only.
-fn with_thread<R>(ask: impl Fn(&Thread) -> R) -> R {
-    THREAD.try_with(&ask).unwrap_or_else(|_| ask(&Thread::begin()))
+fn own() -> &'static Thread {
+    OWN.get().unwrap_or_else(begin)
 }
 
-struct Numbers {
-    /// Free numbers, each with its count of operations.
-    free: BTreeMap<i32, i32>,
-    /// The number of numbers, free or not.
-    given: i32,
-}
-
-struct Thread {
-    number: i32,
-    operations: Cell<i32>,
+#[cold]
+fn begin() -> &'static Thread {
+    let thread = THREADS.own().unwrap_or(&OTHERS);
+    if thread.number.load(Relaxed) == 0 {
+        let number = GIVEN.fetch_add(1, Relaxed) + 1;
+        // A signal handler may have given it one meanwhile.
+        let _ = thread.number.compare_exchange(0, number, Relaxed, Relaxed);
+    }
+    OWN.set(Some(thread));
+    thread
 }
 
 impl Thread {
-    fn begin() -> Thread {
-        hold_across_forks!(Numbers, lock());
-        let mut numbers = lock();
-        let (number, operations) = numbers.free.pop_first().unwrap_or_else(|| {
-            numbers.given += 1;
-            (numbers.given, 0)
-        });
-        Thread { number, operations: Cell::new(operations) }
+    fn next(&self) -> OperationId {
+        // Only threads without memory share a count, which takes a locked instruction.
+        let following = |count: i32| count.checked_add(1).unwrap_or(1);
+        let tag = if ptr::eq(self, &OTHERS) {
+            following(
+                self.operations.fetch_update(Relaxed, Relaxed, |count| Some(following(count))).unwrap_or_default(),
+            )
+        } else {
+            let tag = following(self.operations.load(Relaxed));
+            self.operations.store(tag, Relaxed);
+            tag
+        };
+        OperationId { thread: self.number.load(Relaxed), tag }
     }
-
-    fn count(&self) -> i32 {
-        let tag = self.operations.get().checked_add(1).unwrap_or(1);
-        self.operations.set(tag);
-        tag
-    }
-}
-
-impl Drop for Thread {
-    fn drop(&mut self) {
-        lock().free.insert(self.number, self.operations.get());
-    }
-}
-
-/// No panic under this lock leaves the numbers half changed.
-fn lock() -> MutexGuard<'static, Numbers> {
-    NUMBERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -92,28 +94,21 @@ mod tests {
 
     #[test]
     fn the_count_wraps_to_one() {
-        let thread = Thread { number: i32::MAX, operations: Cell::new(i32::MAX - 1) };
-        assert_eq!(thread.count(), i32::MAX);
-        assert_eq!(thread.count(), 1);
-        std::mem::forget(thread);
+        let thread = Thread { number: AtomicI32::new(i32::MAX), operations: AtomicI32::new(i32::MAX - 1) };
+        assert_eq!([thread.next().tag, thread.next().tag], [i32::MAX, 1]);
     }
 
     #[test]
+    #[cfg(not(miri))]
     fn a_number_comes_back_with_its_count() {
-        // Other tests take and give numbers meanwhile, so hold all free ones until the one under test is given back.
-        let thread = Thread::begin();
-        let before = OperationId { thread: thread.number, tag: thread.count() };
-        drop(thread);
-        let mut held = Vec::new();
-        let again = loop {
-            let thread = Thread::begin();
-            if thread.number == before.thread {
-                break thread;
-            }
-            assert!(held.len() < 10_000, "number {} never came back", before.thread);
-            held.push(thread);
-        };
-        assert!(again.count() > before.tag);
+        let mut seen = std::collections::HashSet::new();
+        // Other tests have threads at the same time.
+        let is_back = (0..10_000).any(|_| {
+            let OperationId { thread, tag } = std::thread::spawn(next_operation).join().unwrap();
+            assert!(seen.insert((thread, tag)), "{thread} {tag} came twice");
+            tag > 1
+        });
+        assert!(is_back, "no number came back");
     }
 
     #[test]

@@ -21,13 +21,14 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64};
 
 use super::{probes, sessions, trigger};
-use crate::forks::{self, Anew, Zeros};
+use crate::forks::{self, Anew};
 use crate::rings::slot::{self, SESSIONS, SLOTS};
 use crate::rings::stream_file::{self, StreamFile};
 use crate::rings::{closed_in_children, descriptor, limits};
 #[cfg(all(recorded, target_os = "linux"))]
 use crate::task_table;
 use crate::thread_progress;
+use crate::thread_progress::Zeros;
 
 /// The control socket of this process. A forked child has none.
 pub(super) static CONTROL: Anew<Control> =

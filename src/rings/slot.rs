@@ -32,7 +32,8 @@ use super::ring::Ring;
 use super::ring_file::RingFile;
 use super::stream_file::StreamFile;
 use super::wake;
-use crate::forks::{Anew, Zeros};
+use crate::forks::Anew;
+use crate::thread_progress::Zeros;
 use crate::thread_progress::{self, Pin};
 
 /// The most sessions at a time.

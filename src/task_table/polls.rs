@@ -1,39 +1,30 @@
 //! The poll that each thread is in, for watches that look at all threads.
 //!
-//! A thread takes a cell at its first poll, and gives it back when it ends; the next thread takes it then. Cells are never freed, so a
-//! watch may look at any time. Only the thread writes its cell, under the sequence lock of the table's slots.
+//! A thread has a cell from its first poll on; the next thread takes it when the thread has ended. Cells are never freed, so a watch may
+//! look at any time. Only the thread writes its cell, under the sequence lock of the table's slots.
 //!
-//! In the thread's last destructors nothing would give a cell back: a thread whose first poll is there has one that watches do not see.
+//! A thread that finds no memory has a cell that watches do not see.
 
 use std::cell::Cell;
-use std::iter;
 use std::ptr;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
-use std::thread;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use dyntrace_task_table::lock::{Locked, halves};
 
-use super::kept::table;
 use super::table::Table;
 use crate::forks::Anew;
 use crate::thread_progress::os::thread_id;
+use crate::thread_progress::{Kept, Zeros};
 
-/// The first of all cells, and of those that no thread has. A forked child has none.
-static CELLS: Anew<[AtomicPtr<Poll>; 2]> = Anew::new([const { AtomicPtr::new(ptr::null_mut()) }; 2]);
-const ALL: usize = 0;
-const FREE: usize = 1;
-
-/// How often a thread looks for a free cell while others take or give back one. In vain in a signal handler that has interrupted such a
-/// thread.
-const TRIES: usize = 1000;
+/// All cells. A forked child has none.
+static CELLS: Anew<Kept<Poll>> = Anew::new(Kept::new());
 
 thread_local! {
     /// The thread's cell, and the table for which it was taken: a forked child has another thread id and another table.
     static OWN: Cell<(*const Table, *const Poll)> = const { Cell::new((ptr::null(), ptr::null())) };
-    static ENDING: Ending = const { Ending };
-    /// The cell of the thread's last destructors.
-    static UNSEEN: Poll = const { Poll::new(0) };
+    /// The cell of a thread that finds no memory.
+    static UNSEEN: Poll = const { Poll::new() };
 }
 
 /// A thread's cell.
@@ -45,17 +36,13 @@ pub(super) struct Poll {
     task: Locked<2>,
     /// The beginning of the last poll in which an older wait was found to last, in cycles. Only for the thread itself.
     lasted: AtomicU64,
-    /// The cell that was made before.
-    next: *const Poll,
-    /// The next free cell.
-    next_free: AtomicPtr<Poll>,
 }
 
 const PID: usize = 1;
 const SINCE: usize = 2;
 
-// SAFETY: shared by its atomics; `next` never changes, and refers to a cell that is never freed.
-unsafe impl Sync for Poll {}
+// SAFETY: atomics.
+unsafe impl Zeros for Poll {}
 
 /// The task that a thread polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,9 +56,8 @@ pub(super) struct Current {
 }
 
 impl Poll {
-    const fn new(thread: u32) -> Poll {
-        let (thread, lasted) = (AtomicU32::new(thread), AtomicU64::new(0));
-        Poll { thread, task: Locked::new(), lasted, next: ptr::null(), next_free: AtomicPtr::new(ptr::null_mut()) }
+    const fn new() -> Poll {
+        Poll { thread: AtomicU32::new(0), task: Locked::new(), lasted: AtomicU64::new(0) }
     }
 
     /// The id of the thread.
@@ -133,80 +119,19 @@ pub(super) fn own_for(table: &Table) -> &'static Poll {
 
 #[cold]
 fn begin(table: &Table) -> &'static Poll {
-    let thread = thread_id();
-    let cell = match ENDING.try_with(|_| ()) {
-        Ok(()) => take(thread),
-        Err(_) => UNSEEN.with(|cell| {
-            cell.thread.store(thread, Relaxed);
-            // SAFETY: it has no destructor, so it lives as long as the thread, and only the thread uses it.
-            unsafe { &*ptr::from_ref(cell) }
-        }),
-    };
+    // SAFETY: it has no destructor, so it lives as long as the thread, and only the thread uses it.
+    let unseen = || UNSEEN.with(|cell| unsafe { &*ptr::from_ref(cell) });
+    let cell = CELLS.own().unwrap_or_else(unseen);
+    cell.set(Current { seat: 0, pid: 0, since: 0 });
+    // Relaxed: the change of the task that follows orders it.
+    cell.thread.store(thread_id(), Relaxed);
     OWN.set((table, cell));
     cell
 }
 
-/// Takes a cell that no thread has, or makes one.
-fn take(thread: u32) -> &'static Poll {
-    if let Some(cell) = take_free() {
-        // Relaxed: the change of the task that follows orders it.
-        cell.thread.store(thread, Relaxed);
-        return cell;
-    }
-    let new = Box::leak(Box::new(Poll::new(thread)));
-    loop {
-        let first = CELLS[ALL].load(Acquire);
-        new.next = first;
-        // Release: with the Acquire of `all`.
-        if CELLS[ALL].compare_exchange(first, new, Release, Relaxed).is_ok() {
-            return new;
-        }
-    }
-}
-
-fn take_free() -> Option<&'static Poll> {
-    let first = (0..TRIES).find_map(|_| hold_free())?;
-    // SAFETY: null, or a cell, which is never freed.
-    let cell = unsafe { first.cast_const().as_ref() };
-    let_free_go(cell.map_or(ptr::null_mut(), |cell| cell.next_free.load(Relaxed)));
-    cell
-}
-
-fn give_back(cell: &'static Poll) {
-    loop {
-        if let Some(first) = hold_free() {
-            cell.next_free.store(first, Relaxed);
-            return let_free_go(ptr::from_ref(cell).cast_mut());
-        }
-    }
-}
-
-/// Stands for the first free cell while a thread changes the list: without it, that cell could leave and come back meanwhile.
-static HELD: Poll = Poll::new(0);
-
-/// Returns the first free cell, and keeps other threads from the list. `None` if another thread does that.
-fn hold_free() -> Option<*mut Poll> {
-    let held = ptr::from_ref(&HELD).cast_mut();
-    // Acquire: with the Release of `let_free_go`.
-    let first = CELLS[FREE].swap(held, Acquire);
-    if ptr::eq(first, held) {
-        thread::yield_now();
-        return None;
-    }
-    Some(first)
-}
-
-fn let_free_go(first: *mut Poll) {
-    // Release: a thread that takes the cell finds the next one, and its values come after those of the last thread.
-    CELLS[FREE].store(first, Release);
-}
-
 /// All cells, of threads that poll and of others.
 pub(super) fn all() -> impl Iterator<Item = &'static Poll> {
-    // SAFETY: null, or a cell, which is never freed. Acquire: with the Release of `take`.
-    let first = unsafe { CELLS[ALL].load(Acquire).cast_const().as_ref() };
-    // SAFETY: likewise.
-    iter::successors(first, |cell| unsafe { cell.next.as_ref() })
+    CELLS.all()
 }
 
 /// Has the kernel leave forked children without cells. Returns `false` where it cannot.
@@ -224,26 +149,12 @@ pub(super) unsafe fn forget() {
     unsafe { CELLS.forget() };
 }
 
-/// Gives the thread's cell back when the thread ends.
-struct Ending;
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        let (of, cell) = OWN.replace((ptr::null(), ptr::null()));
-        // In a forked child it may be a cell of the parent.
-        let is_listed = table().is_some_and(|table| ptr::eq(table, of));
-        // SAFETY: null, or a cell, which is never freed.
-        if let Some(cell) = unsafe { cell.as_ref() }.filter(|_| is_listed) {
-            cell.set(Current { seat: 0, pid: 0, since: 0 });
-            give_back(cell);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
+    use std::thread;
 
+    use super::super::kept::table;
     use super::*;
 
     /// Polls when it is dropped.
@@ -279,7 +190,7 @@ mod tests {
             };
             let cells = tempfile::tempfile().and_then(super::super::start).map(|()| {
                 (0..100).for_each(|_| drop(thread::spawn(polls).join()));
-                all().count()
+                all().filter(|cell| cell.thread() != 0).count()
             });
             // SAFETY: as above.
             unsafe { libc::_exit(cells.map_or(-1, |cells| cells as _)) };
@@ -287,12 +198,13 @@ mod tests {
         let mut status = 0;
         // SAFETY: the child made above, and a place for its status.
         assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-        assert_eq!(status, 1 << 8, "one cell for one thread at a time");
+        // A thread that is joined may not have ended yet for the kernel.
+        assert!((1..50).contains(&(status >> 8)), "one cell for one thread at a time: {status:#x}");
     }
 
     #[test]
     fn a_poll_is_seen_while_it_lasts() {
-        let cell = Poll::new(7);
+        let cell = Poll { thread: AtomicU32::new(7), ..Poll::new() };
         assert_eq!(cell.look(), None);
         let outer = Current { seat: 1, pid: 5, since: 100 };
         let inner = Current { seat: 2, pid: 6, since: 200 };
@@ -309,7 +221,7 @@ mod tests {
     /// The seat, pid and beginning of each poll are equal, so a mixture of two polls is seen. Each is resumed after one inside of it.
     #[test]
     fn no_look_mixes_two_polls() {
-        let cell = Poll::new(7);
+        let cell = Poll { thread: AtomicU32::new(7), ..Poll::new() };
         thread::scope(|scope| {
             let (ended, is_over) = mpsc::channel::<()>();
             let cell = &cell;

@@ -43,7 +43,12 @@ impl Blocks {
         let mut first = self.first.load(Ordering::Acquire);
         loop {
             // SAFETY: `block` came as an exclusive reference, and is not published yet.
-            unsafe { (*block).next = Self::block(first) };
+            let records = unsafe {
+                (*block).next = Self::block(first);
+                &mut (*block).records
+            };
+            let begin = Self::block(first).map_or(0, |next| next.records[0].number + RECORDS as u32);
+            records.iter_mut().zip(begin..).for_each(|(record, number)| record.number = number);
             // Releases the block's contents; pairs with the load in `iter`.
             match self.first.compare_exchange(first, block, Ordering::AcqRel, Ordering::Acquire) {
                 // SAFETY: as in `block`.

@@ -1,9 +1,8 @@
 //! For guests: their threads pin the host's records, so that the host waits for them.
 
-use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
-use super::pin::{EXPEDITED, OWN, claim};
+use super::pin::{EXPEDITED, own_record};
 use super::record::Record;
 use crate::host::OfHost;
 
@@ -16,8 +15,7 @@ pub(crate) struct Door {
 static HOST: OfHost<Door> = OfHost::new();
 
 #[cfg(feature = "code")]
-pub(crate) static DOOR: Door =
-    Door { own: || OWN.with(Cell::get).or_else(claim), is_expedited: || EXPEDITED.load(Ordering::Relaxed) };
+pub(crate) static DOOR: Door = Door { own: own_record, is_expedited: || EXPEDITED.load(Ordering::Relaxed) };
 
 /// Makes this copy a guest. If the host does not use barriers in other threads yet, the guest's pins keep their own for good.
 pub(crate) fn enter(door: &'static Door) {

@@ -82,7 +82,8 @@
 //!
 //! 7. Take the record that carries the thread's own id, if there is one: a claim that this one interrupts took it, or an ended thread of
 //!    the same id.
-//! 8. Take a free one. If there is none, free those of ended threads and look again; if there is still none, map a new block of them.
+//! 8. Take a free one. First free those of the first eight whose threads have ended; if there is none, all of them; if there is still none,
+//!    map a new block.
 //! 9. If a signal handler of this thread has claimed one meanwhile, keep that record and free the other one.
 //!
 //! In a forked child all records but the surviving thread's are free, and that one carries the thread's new id: see [`prepare`]. Values
@@ -101,6 +102,7 @@ mod block;
 mod completed;
 mod door;
 mod grace_period;
+mod kept;
 mod maintenance;
 #[cfg(all(loom, test))]
 mod models;
@@ -126,6 +128,7 @@ pub(crate) use completed::Completed;
 pub(crate) use door::DOOR;
 pub(crate) use door::{Door, enter};
 pub(crate) use grace_period::{Late, NOTABLE};
+pub(crate) use kept::{Kept, Zeros, map_at};
 pub(crate) use maintenance::{complete, give};
 pub(crate) use nap::nap;
 pub(crate) use os::has_ended;

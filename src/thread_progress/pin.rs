@@ -74,6 +74,11 @@ impl Drop for Pin {
     }
 }
 
+/// The current thread's record. `None` without memory.
+pub(super) fn own_record() -> Option<&'static Record> {
+    OWN.with(Cell::get).or_else(claim)
+}
+
 #[cold]
 #[inline(never)]
 pub(super) fn claim() -> Option<&'static Record> {
@@ -82,6 +87,12 @@ pub(super) fn claim() -> Option<&'static Record> {
         return record;
     }
     let record = REGISTRY.claim(os::thread_id(), os::has_ended)?; // 7, 8
+    #[cfg(not(loom))]
+    os::at_end_of_thread(|| {
+        if let Some(record) = OWN.take() {
+            record.free();
+        }
+    });
     OWN.with(|own| match own.get() {
         Some(handlers) if !std::ptr::eq(handlers, record) => {
             record.free(); // 9

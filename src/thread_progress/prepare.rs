@@ -26,10 +26,25 @@ pub(crate) fn prepare() -> io::Result<()> {
     // Without a lock, which a fork could leave locked. Two threads may both register, which is harmless.
     static PREPARED: AtomicBool = AtomicBool::new(false);
     if !PREPARED.load(Ordering::Acquire) {
-        os::after_fork_in_child(forked)?;
+        note_forks()?;
         // A pin that still sees the old value has a barrier of its own.
         EXPEDITED.store(os::register_barrier(), Ordering::Relaxed);
         PREPARED.store(true, Ordering::Release); // after EXPEDITED
+    }
+    Ok(())
+}
+
+/// Registers the fork handler alone. Call it before a thread takes a record that a fork may copy. Repeated calls do nothing.
+///
+/// # Errors
+///
+/// There is no memory for the fork handler.
+pub(super) fn note_forks() -> io::Result<()> {
+    // As in `prepare`.
+    static NOTED: AtomicBool = AtomicBool::new(false);
+    if !NOTED.load(Ordering::Relaxed) {
+        os::after_fork_in_child(forked)?;
+        NOTED.store(true, Ordering::Relaxed);
     }
     Ok(())
 }
@@ -47,7 +62,9 @@ extern "C" fn forked() {
         }
     }
     use_counts::forget();
-    EXPEDITED.store(os::register_barrier(), Ordering::Relaxed);
+    if EXPEDITED.load(Ordering::Relaxed) {
+        EXPEDITED.store(os::register_barrier(), Ordering::Relaxed);
+    }
 }
 
 /// Step 4. Returns false if the operating system refuses the barrier that it promised: then a wait has to try again.

@@ -26,6 +26,8 @@ pub(super) struct Record {
     use_table: AtomicPtr<UseTable>,
     /// Always `std`'s: models have none.
     tallies: [Tally; TALLIES],
+    /// Its place among all records, from 0; set before others see it.
+    pub(super) number: u32,
 }
 
 /// A value of a record's owner.
@@ -136,6 +138,10 @@ impl Record {
     pub(super) fn clear(&self) {
         let word = self.own_word();
         self.set_word(if word.is_pinned() { Word((word.0 & !NEST).wrapping_add(COMPLETION)) } else { word });
+    }
+
+    pub(super) fn number(&self) -> usize {
+        self.number as usize
     }
 
     /// Written by the record's own thread. They stay with the record.

@@ -7,6 +7,10 @@ pub(super) struct Registry {
     pub(super) blocks: Blocks,
 }
 
+/// The records that each new thread checks before it takes a free one, so that threads that come and go use the same few. Only without a
+/// free one it checks all.
+const FEW: usize = 8;
+
 impl Registry {
     pub(super) fn records(&self) -> impl Iterator<Item = &'static Record> {
         self.blocks.iter().flat_map(|block| &block.records)
@@ -16,10 +20,17 @@ impl Registry {
     pub(super) fn claim(&self, thread: u32, has_ended: impl Fn(u32) -> bool) -> Option<&'static Record> {
         let record = self
             .records()
-            .find(|record| record.owner().thread() == thread) // 7
-            .or_else(|| self.take_free(thread)) // 8
+            .find(|record| {
+                // Taken again, in case another thread has seen an ended one of the same id.
+                let owner = record.owner();
+                owner.thread() == thread && record.take(owner, thread)
+            }) // 7
             .or_else(|| {
-                self.free_ended(has_ended);
+                self.free_ended(FEW, &has_ended);
+                self.take_free(thread) // 8
+            })
+            .or_else(|| {
+                self.free_ended(usize::MAX, &has_ended);
                 self.take_free(thread)
             })
             .or_else(|| self.grow(thread))?;
@@ -34,9 +45,9 @@ impl Registry {
         })
     }
 
-    /// Frees the records of all threads that have ended, so that not each new thread has to check all of them.
-    fn free_ended(&self, has_ended: impl Fn(u32) -> bool) {
-        for record in self.records() {
+    /// Frees those of the first `most` records whose threads have ended.
+    fn free_ended(&self, most: usize, has_ended: impl Fn(u32) -> bool) {
+        for record in self.records().take(most) {
             let owner = record.owner();
             if !owner.is_none() && has_ended(owner.thread()) {
                 record.free_ended(owner);

@@ -14,15 +14,15 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::mem;
-use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering, fence};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::host::HOST;
 use super::own_memory::Bytes;
-use crate::alloc;
 use crate::breakpoint::error::Error;
 use crate::forks::hold_across_forks;
 use crate::primitives::one_writer::add;
+use crate::thread_progress::{Kept, Zeros, map_at};
 
 /// The number of slots. A power of two: the remainder by it needs no bounds check.
 const MOST: usize = 1 << 17;
@@ -63,66 +63,55 @@ struct Cells {
     running: AtomicU64,
 }
 
+// SAFETY: atomics.
+unsafe impl Zeros for Cells {}
+
 /// One thread's table: four megabytes of addresses; only the pages in use take memory.
 type Table = [Cells; MOST];
 
-struct Tables {
-    all: Vec<&'static Table>,
-    /// The tables of ended threads.
-    free: Vec<&'static Table>,
+struct Slots {
     /// Slots of dropped counters. Those where a call was running at the last look are in front, the next one to reuse is at the back.
-    free_slots: VecDeque<CounterSlot>,
-    slots: usize,
+    free: VecDeque<CounterSlot>,
+    given: usize,
 }
 
-static TABLES: Mutex<Tables> =
-    Mutex::new(Tables { all: Vec::new(), free: Vec::new(), free_slots: VecDeque::new(), slots: 0 });
+static SLOTS: Mutex<Slots> = Mutex::new(Slots { free: VecDeque::new(), given: 0 });
 
-/// For threads that have given back their own: in destructors of thread-local values.
+/// The table of each thread; null before its first counted call.
+static TABLES: Kept<AtomicPtr<Table>> = Kept::new();
+
+/// For threads that find no memory for their own.
 static OF_ALL: Table = [const {
     Cells { calls: AtomicU64::new(0), time: AtomicU64::new(0), own: AtomicU64::new(0), running: AtomicU64::new(0) }
 }; MOST];
 
 thread_local! {
     static OWN: Cell<Option<&'static Table>> = const { Cell::new(None) };
-    static GIVE_BACK: GiveBack = const { GiveBack };
-}
-
-struct GiveBack;
-
-impl Drop for GiveBack {
-    fn drop(&mut self) {
-        if let Some(table) = OWN.take() {
-            tables().free.push(table);
-        }
-    }
 }
 
 /// No code panics under this lock.
-fn tables() -> MutexGuard<'static, Tables> {
-    TABLES.lock().unwrap_or_else(PoisonError::into_inner)
+fn slots() -> MutexGuard<'static, Slots> {
+    SLOTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Has forked children find the lock free. Callers that take it under another lock held across forks call this first, so that a fork takes
 /// the locks in the same order.
 pub(crate) fn prepare() {
-    hold_across_forks!(Tables, tables());
+    hold_across_forks!(Slots, slots());
 }
 
 impl Counter {
     pub(crate) fn new() -> Result<Counter, Error> {
         prepare();
-        let mut tables = tables();
-        let slot = tables.slot()?;
-        Ok(Counter { slot, memory: OnceLock::new(), before: Mutex::new(tables.sum(slot)) })
+        let slot = slots().take()?;
+        Ok(Counter { slot, memory: OnceLock::new(), before: Mutex::new(slot.sum()) })
     }
 
     pub(crate) fn measure_memory(&self) -> Result<(), Error> {
         let mut before = self.before();
         if self.memory.get().is_none() {
-            let mut tables = tables();
-            let slot = tables.slot()?;
-            before.memory = Some(tables.sum(slot).bytes());
+            let slot = slots().take()?;
+            before.memory = Some(slot.sum().bytes());
             self.memory.get_or_init(|| slot);
         }
         Ok(())
@@ -139,8 +128,7 @@ impl Counter {
     }
 
     fn sum(&self) -> Counts {
-        let tables = tables();
-        Counts { memory: self.memory.get().map(|slot| tables.sum(*slot).bytes()), ..tables.sum(self.slot) }
+        Counts { memory: self.memory.get().map(|slot| slot.sum().bytes()), ..self.slot.sum() }
     }
 
     /// Returns the counts so far. They include every call that happens before, for example by a join.
@@ -259,7 +247,7 @@ impl CounterSlot {
         }
     }
 
-    /// Adds on a thread that has no table yet, or no longer.
+    /// Adds on a thread that has no table yet.
     #[cold]
     #[inline(never)]
     fn add_first(self, calls: u64, time: u64, own: u64, running: u64) {
@@ -281,63 +269,54 @@ const ONE_LESS: u64 = u64::MAX;
 
 impl Drop for Counter {
     fn drop(&mut self) {
-        tables().free_slots.extend([self.slot].into_iter().chain(self.memory.take()));
+        slots().free.extend([self.slot].into_iter().chain(self.memory.take()));
     }
 }
 
 fn own_table() -> Option<&'static Table> {
-    if let Some(table) = OWN.get() {
-        return Some(table);
-    }
-    GIVE_BACK.try_with(|_| ()).ok()?;
-    // A measuring allocator must not count this for a call.
-    let before = alloc::allocated();
-    let mut tables = tables();
-    let table = tables.free.pop().unwrap_or_else(|| {
-        // SAFETY: zero is valid for all cells.
-        let table = unsafe { Box::<Table>::new_zeroed().assume_init() };
-        let table: &'static Table = Box::leak(table);
-        tables.all.push(table);
-        table
-    });
-    drop(tables);
-    alloc::forget_since(before);
+    let own = TABLES.own()?;
+    // SAFETY: null, or a table, which is never freed. Acquire: pairs with `map_at`.
+    let table = unsafe { own.load(Ordering::Acquire).cast_const().as_ref() }.or_else(|| map_at(own))?;
     OWN.set(Some(table));
     Some(table)
 }
 
-impl Tables {
+fn tables() -> impl Iterator<Item = &'static Table> {
+    // SAFETY: as in `own_table`.
+    let of_threads = TABLES.all().filter_map(|table| unsafe { table.load(Ordering::Acquire).cast_const().as_ref() });
+    of_threads.chain([&OF_ALL])
+}
+
+impl Slots {
     /// Returns a slot where no call is running.
-    fn slot(&mut self) -> Result<CounterSlot, Error> {
-        let looks = if self.slots == MOST { MOST } else { LOOKS };
-        for _ in 0..looks.min(self.free_slots.len()) {
-            let Some(slot) = self.free_slots.pop_back() else { break };
-            if self.is_idle(slot) {
+    fn take(&mut self) -> Result<CounterSlot, Error> {
+        let looks = if self.given == MOST { MOST } else { LOOKS };
+        for _ in 0..looks.min(self.free.len()) {
+            let Some(slot) = self.free.pop_back() else { break };
+            if slot.is_idle() {
                 return Ok(slot);
             }
-            self.free_slots.push_front(slot);
+            self.free.push_front(slot);
         }
-        if self.slots == MOST {
+        if self.given == MOST {
             return Err(Error::TooManyCounters { most: MOST });
         }
-        self.slots += 1;
-        Ok(CounterSlot(self.slots - 1))
+        self.given += 1;
+        Ok(CounterSlot(self.given - 1))
     }
+}
 
+impl CounterSlot {
     /// Returns whether no call is running in the slot of a dropped counter. In a forked child, calls of threads that only its parent has
     /// run for ever.
-    fn is_idle(&self, slot: CounterSlot) -> bool {
+    fn is_idle(self) -> bool {
         // Acquire: partner is `CounterSlot::end`.
-        let running = self.tables().map(|table| slot.of(table).running.load(Ordering::Acquire));
+        let running = tables().map(|table| self.of(table).running.load(Ordering::Acquire));
         running.fold(0, u64::wrapping_add) == 0
     }
 
-    fn tables(&self) -> impl Iterator<Item = &'static Table> {
-        self.all.iter().copied().chain([&OF_ALL])
-    }
-
-    fn sum(&self, slot: CounterSlot) -> Counts {
-        self.tables().map(|table| slot.of(table)).fold(Counts::default(), |sum, cells| Counts {
+    fn sum(self) -> Counts {
+        tables().map(|table| self.of(table)).fold(Counts::default(), |sum, cells| Counts {
             calls: sum.calls.wrapping_add(cells.calls.load(Ordering::Relaxed)),
             time: sum.time.wrapping_add(cells.time.load(Ordering::Relaxed)),
             own: sum.own.wrapping_add(cells.own.load(Ordering::Relaxed)),

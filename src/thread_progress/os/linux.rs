@@ -21,6 +21,9 @@ pub(crate) fn has_ended(thread: u32) -> bool {
     ended
 }
 
+/// Does nothing: [`has_ended`] tells it.
+pub(crate) fn at_end_of_thread(_act: fn()) {}
+
 /// Returns the thread's name; empty if it has ended.
 pub(crate) fn thread_name(thread: u32) -> String {
     std::fs::read_to_string(format!("/proc/self/task/{thread}/comm"))

@@ -7,6 +7,8 @@
     path = "elsewhere.rs"
 )]
 mod threads;
+#[cfg(not(loom))]
+pub(crate) use threads::at_end_of_thread;
 pub(crate) use threads::{barrier, has_ended, register_barrier, thread_id, thread_name};
 
 #[cfg(any(not(target_os = "linux"), loom, miri, dyntrace_portable))]

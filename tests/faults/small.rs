@@ -38,12 +38,14 @@ fn assert_counted(trace: &Path) -> u64 {
     found
 }
 
-/// Runs the test again as a program that starts with this limit.
+/// Runs the test again as a program that starts with these limits, and with none of the descriptors that this process was started with.
 fn limited(test: &str, directory: &Path, limits: &'static [(libc::__rlimit_resource_t, libc::rlim_t)]) -> Command {
     let mut program = program(&format!("small::{test}"), directory, &[]);
     // SAFETY: plain data, and system calls without locks.
     unsafe {
         program.pre_exec(move || {
+            // Before Linux 5.11 they stay.
+            libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
             for &(resource, most) in limits {
                 let most = libc::rlimit { rlim_cur: most, rlim_max: most };
                 if libc::setrlimit(resource, &most) != 0 {

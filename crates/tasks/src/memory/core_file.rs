@@ -18,7 +18,7 @@ use object::read::ReadCache;
 use object::read::elf::{FileHeader, ProgramHeader};
 
 use super::core_notes::Notes;
-use super::maps::Mapping;
+use super::maps::{HUGE, Mapping};
 use super::resident::CHUNK;
 use super::{Memory, Unreadable};
 use crate::error::Error;
@@ -27,6 +27,10 @@ const WHAT: &str = "the core file";
 
 /// The smallest page.
 const PAGE: usize = 4096;
+
+/// Bytes of the smallest mapping that allocators make. Each thread of Rust has a smaller one, its stack for signals, to which it does not
+/// write until there is one.
+const ALLOCATED: u64 = 64 << 10;
 
 /// Program headers at most: each mapping has one.
 const HEADERS: u32 = 1 << 22;
@@ -168,7 +172,7 @@ impl CoreFile {
                 self.first_pages.entry(Arc::clone(&file.path)).or_insert(file.range.start);
             }
             if self.segment_of(file.range.start).is_none() && self.segment_of(file.range.end - 1).is_none() {
-                let mapping = self.notes.mapping(file.range.clone(), true, false, false);
+                let mapping = self.notes.mapping(file.range.clone(), true, file.path.starts_with(HUGE), false);
                 self.segments.push(Segment { mapping, dumped: 0 });
             }
         }
@@ -217,7 +221,7 @@ impl CoreFile {
     }
 
     /// Returns the memory that the file lacks, in words, each with the way out. Memory that the program never wrote to is not in the file
-    /// either, and the file does not tell which that is: so stacks must be there, and memory of allocators.
+    /// either, and the file does not tell which that is: so stacks must be there, and mappings as large as those of allocators.
     #[must_use]
     pub fn unread(&self) -> Vec<String> {
         let mut gaps = Vec::new();
@@ -233,17 +237,22 @@ impl CoreFile {
         let pointers: Vec<u64> = self.notes.threads.iter().map(|(_, pointer)| *pointer).filter(|it| *it != 0).collect();
         let stacks: HashSet<u64> = pointers.iter().filter_map(|it| self.segment_of(*it)).map(Segment::start).collect();
         let heaps = self.segments.iter().filter(|it| it.mapping.is_heap() && !stacks.contains(&it.start()));
-        let part = |segment: &Segment| match segment.dumped {
-            0 => 0,
-            dumped => segment.mapping.range.end - segment.start() - dumped,
+        let size = |segment: &Segment| segment.mapping.range.end - segment.start();
+        let lacks = |segment: &Segment| match segment.dumped {
+            0 if size(segment) < ALLOCATED => 0,
+            dumped => size(segment) - dumped,
         };
         let way_out = "set bit 0 of /proc/PID/coredump_filter while the program runs";
-        if heaps.clone().all(|segment| segment.dumped == 0) {
-            gaps.push(format!("the core file lacks the program's anonymous memory; {way_out}"));
-        }
-        match heaps.map(part).sum() {
+        match heaps.clone().map(lacks).sum() {
+            _ if heaps.clone().all(|segment| segment.dumped == 0) => {
+                gaps.push(format!("the core file lacks the program's anonymous memory; {way_out}"));
+            }
             0_u64 => {}
-            bytes => gaps.push(format!("the core file lacks {bytes} bytes of the program's anonymous memory")),
+            bytes => gaps.push(format!(
+                "the core file lacks {bytes} of {} bytes of the program's anonymous memory: the program left them out (MADV_DONTDUMP), or never \
+                 wrote to them",
+                heaps.map(size).sum::<u64>()
+            )),
         }
         match pointers.iter().filter(|pointer| !has(**pointer)).count() {
             0 => {}

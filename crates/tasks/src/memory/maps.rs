@@ -3,6 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+/// MAP_HUGETLB memory has a file by this name.
+pub(super) const HUGE: &str = "/anon_hugepage";
+
 /// A mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mapping {
@@ -32,8 +35,7 @@ impl Mapping {
     pub fn is_heap(&self) -> bool {
         let anonymous =
             self.inode == 0 && (self.path.is_empty() || &*self.path == "[heap]" || self.path.starts_with("[anon"));
-        // MAP_HUGETLB memory has a file by this name.
-        let huge = self.path.starts_with("/anon_hugepage");
+        let huge = self.path.starts_with(HUGE);
         self.readable && self.writable && !self.shared && (anonymous || huge)
     }
 }

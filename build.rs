@@ -1,6 +1,9 @@
 //! Picks the leaf of `src/sdt` for the target, says whether there is a recorder, and computes the fingerprint of this copy of the crate
 //! for modules of code.
 
+#[path = "build/linker.rs"]
+mod linker;
+
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
@@ -9,7 +12,8 @@ use std::{env, fs, io};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    if of_target("OS") == "linux" {
+    println!("cargo::rerun-if-changed=build");
+    if of_target("OS") == "linux" && linker::takes_separate_code() {
         // As dyntrace_build::link_for_tracers, for this package's tests and examples.
         println!("cargo::rustc-link-arg=-Wl,-z,separate-code");
     }

@@ -1,0 +1,1 @@
+../crates/build/src/linker.rs

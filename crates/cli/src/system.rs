@@ -16,6 +16,14 @@ pub fn kernel_version() -> Option<Version> {
     Version::find(&kernel_release())
 }
 
+/// The kernel's number of the first pid namespace.
+const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
+
+/// Whether this process has the same numbers for processes as the kernel.
+pub fn is_in_first_pid_namespace() -> bool {
+    std::fs::read_link("/proc/self/ns/pid").is_ok_and(|namespace| namespace.as_os_str() == FIRST_PID_NAMESPACE)
+}
+
 /// Numbers of capabilities in the kernel's interface.
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;

@@ -28,6 +28,8 @@ use crate::exit::{self, Outcome};
 use crate::list::Subject;
 use crate::process;
 use crate::provider::Providers;
+#[cfg(target_os = "linux")]
+use crate::run::returns;
 use crate::tracer::{Kind, Search};
 use finding::{Finding, Status};
 
@@ -54,7 +56,8 @@ pub fn doctor(subject: Option<&Subject>, providers: &Providers, json: bool) -> O
             };
             findings.extend(of_program(&program, providers, &found));
             #[cfg(target_os = "linux")]
-            findings.extend([memory::check(*pid), control::check(*pid)]);
+            findings
+                .extend([Some(memory::check(*pid)), Some(control::check(*pid)), returns(*pid)].into_iter().flatten());
         }
     }
     let mut out = anstream::stdout().lock();
@@ -65,6 +68,14 @@ pub fn doctor(subject: Option<&Subject>, providers: &Providers, json: bool) -> O
     };
     written.map_err(anyhow::Error::new)?;
     Ok(status(&findings).into())
+}
+
+/// `None` if the process survives probes at the returns of its functions.
+#[cfg(target_os = "linux")]
+fn returns(pid: u32) -> Option<Finding> {
+    let why = returns::danger(pid)?;
+    let text = format!("dyntrace polls, and scripts with probes at returns of functions, may kill the process: {why}");
+    Some(Finding::warn("filter", text, returns::REMEDY))
 }
 
 /// The exit status.

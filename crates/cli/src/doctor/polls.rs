@@ -5,17 +5,19 @@ use dyntrace_tasks::preview::Preview;
 use super::finding::Finding;
 use crate::system;
 use crate::tasks::polls::{NO_WAKERS, script};
-use crate::tracer::{self, Kind, Search};
+use crate::tracer::{self, Kind, NAMES_OUTSIDE, Search};
 
 const TOPIC: &str = "polls";
 
 /// `None` for a file without tokio.
 pub fn check(preview: &Preview) -> Option<Finding> {
-    (preview.total() > 0).then(|| finding(preview, &tracer::search(Kind::Bpftrace), system::forbids(Kind::Bpftrace)))
+    let is_outside = system::is_in_first_pid_namespace();
+    let tracer = || tracer::search(Kind::Bpftrace);
+    (preview.total() > 0).then(|| finding(preview, &tracer(), is_outside, system::forbids(Kind::Bpftrace)))
 }
 
-/// `forbids`: why this user may not trace.
-fn finding(preview: &Preview, tracer: &Search, forbids: Option<String>) -> Finding {
+/// `is_outside`: whether this is no container with its own numbers of processes. `forbids`: why this user may not trace.
+fn finding(preview: &Preview, tracer: &Search, is_outside: bool, forbids: Option<String>) -> Finding {
     let functions = &preview.functions;
     let cannot = |why: &str, remedy: &str| {
         Finding::warn(TOPIC, format!("dyntrace polls cannot count the polls of this program: {why}"), remedy)
@@ -34,6 +36,9 @@ fn finding(preview: &Preview, tracer: &Search, forbids: Option<String>) -> Findi
         }
         Search::Missing | Search::Unfit { .. } => return cannot("bpftrace is not in PATH", get),
     };
+    if tracer.mixes_processes() && !is_outside {
+        return cannot(&format!("bpftrace {} {NAMES_OUTSIDE}", tracer.version), get);
+    }
     if let Some(why) = forbids {
         let (missing, remedy) = why.split_once(": ").unwrap_or((&why, "use sudo"));
         return cannot(missing, remedy);
@@ -74,7 +79,10 @@ mod tests {
     }
 
     fn told(preview: &Preview, tracer: &Search, forbids: Option<&str>) -> (Status, String) {
-        let finding = finding(preview, tracer, forbids.map(str::to_owned));
+        of(finding(preview, tracer, true, forbids.map(str::to_owned)))
+    }
+
+    fn of(finding: Finding) -> (Status, String) {
         assert_eq!(finding.remedy.is_none(), finding.status == Status::Ok);
         (finding.status, finding.text)
     }
@@ -83,6 +91,9 @@ mod tests {
     fn a_program_with_symbols_and_a_tracer_is_in_order() {
         let (status, text) = told(&preview(true), &bpftrace(24), None);
         assert!(status == Status::Ok && text.ends_with("by bpftrace 0.24.0: 2 functions poll tasks"), "{text}");
+        let inside = finding(&preview(true), &bpftrace(24), false, None);
+        assert_eq!(of(inside), (status, text));
+        assert_eq!(told(&preview(true), &bpftrace(17), None).0, Status::Ok);
         assert!(check(&Preview::default()).is_none());
     }
 
@@ -97,6 +108,10 @@ mod tests {
             (told(&split, &newest, None), "this program: it has its symbols in another file"),
             (told(&sound, &Search::Missing, why), "bpftrace is not in PATH"),
             (told(&sound, &bpftrace(16), None), "bpftrace 0.16.0 is too old"),
+            (
+                of(finding(&sound, &bpftrace(17), false, None)),
+                "bpftrace 0.17.0 names processes by their numbers outside",
+            ),
             (told(&sound, &newest, why), "this program: tracing needs root, or CAP_BPF and CAP_PERFMON"),
             (told(&preview(false), &newest, None), "wakes of a task that is being polled are not counted"),
         ] {

@@ -13,6 +13,8 @@ mod one_process;
 mod output;
 mod raw;
 mod recorded;
+#[cfg(target_os = "linux")]
+pub mod returns;
 mod rows;
 mod script_file;
 mod session;

@@ -1,25 +1,31 @@
-//! Limits the uprobes of a script for bpftrace to one process. Before 0.20, the option `-p` limits only its `usdt` probes.
+//! Limits the probes of a script to one process, where the tracer's own option does not.
+//!
+//! Before 0.20, bpftrace's option `-p` limits only `usdt` probes. SystemTap's option `-x` leaves in the children of the process.
 
 use anyhow::{Result, ensure};
 
 use crate::script::{Part, parts};
-use crate::tracer::Kind;
-
-/// The kernel's number of the first pid namespace.
-const FIRST_NAMESPACE: &str = "pid:[4026531836]";
+use crate::system;
+use crate::tracer::{Kind, NAMES_OUTSIDE};
 
 /// How attach points of uprobes begin.
 const UPROBES: [&str; 4] = ["uprobe:", "u:", "uretprobe:", "ur:"];
 
-/// Returns `script` so that each clause of a uprobe does nothing in other processes than `pid`. Fails where bpftrace has
-/// another number for the process.
-pub fn limited(script: &str, pid: u32) -> Result<String> {
+/// SystemTap's limit. Timers and other probes of no process may share a clause with those of a program.
+const SYSTEMTAP: &str = include_str!("one_process/limit.stp");
+
+/// Returns `script` for a tracer of this `kind`, so that its probes of programs do nothing in other processes than `pid`. Fails where
+/// the tracer has another number for the process.
+pub fn limited(script: &str, kind: Kind, pid: u32) -> Result<String> {
+    let limit = if kind == Kind::Stap { SYSTEMTAP.trim_end() } else { &format!("if (pid != {pid}) {{ return; }}") };
+    let is_limited = if kind == Kind::Stap { is_probe } else { is_uprobe };
     let mut limited = String::new();
     let (mut header, mut depth, mut has_limit) = (String::new(), 0_u32, false);
-    for part in parts(script, Kind::Bpftrace) {
+    for part in parts(script, kind) {
         let (Part::Code(text) | Part::Text(text) | Part::Comment(text)) = part;
         if !matches!(part, Part::Code(_)) {
             limited.push_str(text);
+            header.push(' ');
             continue;
         }
         for c in text.chars() {
@@ -27,8 +33,9 @@ pub fn limited(script: &str, pid: u32) -> Result<String> {
             match c {
                 '{' => {
                     depth += 1;
-                    if depth == 1 && is_uprobe(&header) {
-                        limited += &format!(" if (pid != {pid}) {{ return; }}");
+                    if depth == 1 && is_limited(&header) {
+                        limited.push(' ');
+                        limited.push_str(limit);
                         has_limit = true;
                     }
                 }
@@ -41,12 +48,16 @@ pub fn limited(script: &str, pid: u32) -> Result<String> {
             }
         }
     }
-    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     ensure!(
-        !has_limit || namespace.as_os_str() == FIRST_NAMESPACE,
-        "bpftrace before 0.20 names processes by their numbers outside of this container: run dyntrace there, or use a newer bpftrace"
+        !has_limit || kind == Kind::Stap || system::is_in_first_pid_namespace(),
+        "bpftrace before 0.20 {NAMES_OUTSIDE}: run dyntrace there, or use a newer bpftrace"
     );
     Ok(limited)
+}
+
+/// Whether SystemTap runs the body after this text when a probe fires.
+fn is_probe(header: &str) -> bool {
+    header.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "probe")
 }
 
 /// Whether a clause with this text before its body is one of a uprobe.
@@ -75,7 +86,22 @@ mod tests {
             let script = format!("config = {{ a = 1 }}\n{clause} if (1) {{ printf(\"usdt:{{\"); }} }}\nEND {{ }}\n");
             let expected =
                 if is_limited { script.replacen(clause, &format!("{clause}{limit}"), 1) } else { script.clone() };
-            assert_eq!(limited(&script, 47).unwrap(), expected);
+            assert_eq!(limited(&script, Kind::Bpftrace, 47).unwrap(), expected);
+        }
+    }
+    #[test]
+    fn each_probe_of_systemtap_has_the_limit() {
+        let functions =
+            "global seen, probes\nfunction probe_of:long(x:long) { if (x) { return 1 } return 0 } # probe {\n";
+        let code = "%{ static int x; %}\nfunction f() %{ { STAP_RETURN(0); } %}\n";
+        for clause in [
+            "probe process(@1).mark(\"{\"), timer.s(1)\n{",
+            "probe own = process(\"/a\").function(\"f\").return {",
+            "global late\nprobe/* */begin{",
+        ] {
+            let script = format!("{functions}{code}{clause} if (1) {{ println(\"}}\") }} }}\n{functions}");
+            let expected = script.replacen(clause, &format!("{clause} {}", SYSTEMTAP.trim_end()), 1);
+            assert_eq!(limited(&script, Kind::Stap, 47).unwrap(), expected);
         }
     }
 }

@@ -19,6 +19,8 @@ use super::marks::{self, Mark, Marked};
 use super::one_process;
 use super::output::{Reading, Sink};
 use super::raw::{self, Raw};
+#[cfg(target_os = "linux")]
+use super::returns;
 use super::rows::{self, Rows};
 use super::tag::Tag;
 use super::tracing::Followed;
@@ -34,7 +36,7 @@ pub struct Text<'a> {
     mark: Mark,
     /// The reader of the events that the script prints, if it prints no lines.
     raw: Option<Raw>,
-    /// Whether the tracer sets uprobes in all processes of a file.
+    /// Whether the script's probes also fire in other processes of a file.
     mixes_processes: bool,
     /// Whether it prints operations that it does not count.
     has_rows: bool,
@@ -120,12 +122,21 @@ impl Text<'_> {
         matches!(self.script, Script::Shipped(_)) && marks::is_counted(self.kind)
     }
 
+    /// Fails if the script may kill the `followed` process.
+    pub fn must_be_harmless(&self, followed: &Followed) -> Result<(), Failure> {
+        #[cfg(target_os = "linux")]
+        if let Followed::Process(pid) = followed {
+            returns::check(&self.text, self.kind, *pid)?;
+        }
+        Ok(())
+    }
+
     /// Writes the script for the `followed` process or command to a file.
     pub fn file(&self, followed: &Followed) -> anyhow::Result<ScriptFile> {
         match (followed.number_for(self.kind), followed, self.script) {
             (Some(pid), ..) => self.temporary(&dtrace::script_for(&self.text, pid, &self.mark)),
             (None, Followed::Process(pid), _) if self.mixes_processes => {
-                self.temporary(&one_process::limited(&self.text, *pid)?)
+                self.temporary(&one_process::limited(&self.text, self.kind, *pid)?)
             }
             (None, _, Script::Shipped(_)) => self.temporary(&self.text),
             (None, _, Script::File { .. }) if self.ends_when_asked => self.temporary(&self.text),

@@ -117,6 +117,7 @@ impl Session<'_> {
 
     fn start_tracer(&self, followed: &Followed, sink: Sink, sender: &Sender<Event>) -> Result<Tracing, Failure> {
         let Session { tracer, options, script, target, .. } = self;
+        script.must_be_harmless(followed)?;
         Tracing::start(tracer, options, script, followed, &target.program, sink, sender).map_err(|error| {
             let error = error.context(format!("cannot start {}", escape::path(&self.tracer.path)));
             Failure::new(exit::TRACER_FAILED, error)

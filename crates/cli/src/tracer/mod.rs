@@ -99,6 +99,9 @@ pub struct Tracer {
 /// From this version on it is certain that bpftrace knows the probe `self:signal`.
 const SELF_SIGNAL: Version = Version(0, 24, 0);
 
+/// What a bpftrace does whose scripts compare the numbers of processes themselves.
+pub const NAMES_OUTSIDE: &str = "names processes by their numbers outside of this container";
+
 /// The first bpftrace whose option `-p` limits uprobes to the process.
 const UPROBE_PID: Version = Version(0, 20, 0);
 
@@ -111,9 +114,13 @@ impl Tracer {
         self.kind == Kind::Bpftrace && self.version >= REG
     }
 
-    /// Whether it sets uprobes for all processes of a file, also if it is given one process.
+    /// Whether a script's probes also fire in other processes of a file than the one that the tracer is given.
     pub fn mixes_processes(&self) -> bool {
-        self.kind == Kind::Bpftrace && self.version < UPROBE_PID
+        match self.kind {
+            Kind::Bpftrace => self.version < UPROBE_PID,
+            Kind::Stap => true,
+            Kind::Dtrace => false,
+        }
     }
 
     /// Whether SIGUSR1 can run a clause of its script.

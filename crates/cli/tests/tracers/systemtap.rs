@@ -28,6 +28,15 @@ the shop is open
 <0.3.0> Robert 1 99999 0 0 'refused' 'card' 'above the limit' 'above the limit'
 ";
 
+/// Counts a program's probes in the traced process and its child, and in the process alone, as in scripts that `dyntrace run` has
+/// limited. A timer in the same clause goes on.
+const CHILD: &str = "\
+global all, asked, ticks
+probe process(@1).mark(\"user_trace*\") { all++ }
+probe process(@1).mark(\"user_trace*\"), timer.ms(20) { LIMIT if (substr(pp(), 0, 5) == \"timer\") ticks++; else asked++ }
+probe end { printf(\"%d %d %d\\n\", all, asked, ticks > 0) }
+";
+
 /// The scripts whose probes dyntrace has, changed only in the path of the program.
 #[test]
 fn otps_own_scripts() {
@@ -60,7 +69,11 @@ fn otps_own_scripts() {
 fn every_script_in_one_boot() {
     let Some(_turn) = turn("stap", false) else { return };
     let folder = tempfile::tempdir().expect("a directory for the guest's answers");
+    let child = folder.path().join("child.stp");
+    let limit = fs::read_to_string(workspace().join("crates/cli/src/run/one_process/limit.stp")).expect("the limit");
+    fs::write(&child, CHILD.replace("LIMIT", &limit)).expect("writing the script");
     let runs = [
+        ("child", child.to_str().expect("a path in UTF-8"), "checkout", String::new()),
         ("commands", "stap-scripts/efile_drv.stp", "file_storm", STORMS[0].join(" ")),
         ("tasks", "stap-scripts/efile_drv.stp", "file_storm", STORMS[1].join(" ")),
         ("rename", "stap-scripts/efile_drv.stp", "rename_tagged", String::new()),
@@ -125,6 +138,7 @@ fn every_script_in_one_boot() {
     // `ci/stap-guest` writes one file there for the guest.
     drivers::digests(&answer("digests", "trace"), &answer("digests", "out"), "/etc", &[("passwd", 19)], events::port);
     drivers::look_ups(&answer("names", "trace"), &answer("names", "out"));
+    assert_eq!(answer("child", "trace"), "8 4 1\n");
     assert_eq!(answer("messages", "trace"), MESSAGES);
     assert_eq!(answer("dist", "trace"), CONNECTIONS);
     answers::message_latency(&answer("waits", "trace"), &answer("waits", "out"));

@@ -1,6 +1,7 @@
 //! The traced programs, and their own counts.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -13,12 +14,13 @@ pub const STORMS: [&[&str]; 2] = [&["--tasks", "1", "--all-commands"], &["--task
 /// A run whose cached reads and look-ups the calling thread answers.
 pub const INLINE: &[&str] = &["--tasks", "4", "--operations", "64", "--inline"];
 
-/// The example `name`, built beside the command under test: a file of a package, or a package of its own.
+/// The example `name`, a file of a package or a package of its own: in the folder that ci/ring3 names, or built beside the command.
 pub fn example(name: &str) -> PathBuf {
-    let beside = Path::new(env!("CARGO_BIN_EXE_dyntrace"));
-    let mut places = [beside.with_file_name("examples").join(name), beside.with_file_name(name)].into_iter();
+    let beside = || Path::new(env!("CARGO_BIN_EXE_dyntrace")).parent().unwrap().to_owned();
+    let folder = env::var_os("DYNTRACE_TRACEES").map_or_else(beside, PathBuf::from);
+    let mut places = [folder.join("examples").join(name), folder.join(name)].into_iter();
     places.find(|program| program.exists()).unwrap_or_else(|| {
-        panic!("{name} is not built beside {}: cargo build --workspace --bins --examples", beside.display())
+        panic!("{name} is not built in {}: cargo build --workspace --bins --examples", folder.display())
     })
 }
 

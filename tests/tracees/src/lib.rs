@@ -1,0 +1,1 @@
+//! The programs are examples, of which Cargo.toml has the paths.

@@ -1,1 +1,1 @@
-//! The programs are examples, of which Cargo.toml has the paths.
+//! The programs are of other packages: Cargo.toml has their paths.

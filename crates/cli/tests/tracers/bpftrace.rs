@@ -169,7 +169,7 @@ fn leaf_functions_keep_their_values() {
     let folder = tempfile::tempdir().expect("a directory for the script and the trace");
     let (script, trace) = (folder.path().join("hits.bt"), folder.path().join("trace"));
     std::fs::write(&script, "usdt:$1:red_zone:hit { @hits = count(); }").expect("a script to run");
-    for program in [example("red_zone"), machine::workspace().join("target/nop5/release/examples/red_zone")] {
+    for program in [example("red_zone"), machine::workspace().join("target/nop5/release/red_zone")] {
         if !program.exists() {
             crate::missing::skip("red_zone", &format!("{} is not built: ci/ring3 builds it", program.display()));
             continue;

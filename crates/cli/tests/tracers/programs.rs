@@ -18,7 +18,7 @@ pub const INLINE: &[&str] = &["--tasks", "4", "--operations", "64", "--inline"];
 pub fn example(name: &str) -> PathBuf {
     let beside = || Path::new(env!("CARGO_BIN_EXE_dyntrace")).parent().unwrap().to_owned();
     let folder = env::var_os("DYNTRACE_TRACEES").map_or_else(beside, PathBuf::from);
-    let mut places = [folder.join("examples").join(name), folder.join(name)].into_iter();
+    let mut places = [folder.join(name), folder.join("examples").join(name)].into_iter();
     places.find(|program| program.exists()).unwrap_or_else(|| {
         panic!("{name} is not built in {}: cargo build --workspace --bins --examples", folder.display())
     })

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FlockOperation, Mode, OFlags, flock, fstat, mkdirat, openat, renameat, statat, unlinkat,
+    AtFlags, CWD, Dir, FlockOperation, Mode, OFlags, flock, fstat, linkat, mkdirat, openat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -259,6 +259,18 @@ impl Folder {
     /// The system's.
     pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> io::Result<()> {
         Ok(renameat(&self.fd, single(from.as_ref())?, &self.fd, single(to.as_ref())?)?)
+    }
+
+    /// Like [`rename`](Folder::rename), but replaces nothing.
+    ///
+    /// # Errors
+    ///
+    /// The system's; [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the name is taken.
+    pub fn rename_new(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> io::Result<()> {
+        let (from, to) = (single(from.as_ref())?, single(to.as_ref())?);
+        // By a link: not every system has a call that renames without replacing.
+        linkat(&self.fd, from, &self.fd, to, AtFlags::empty())?;
+        Ok(unlinkat(&self.fd, from, AtFlags::empty())?)
     }
 
     /// Removes a file, a socket or a symbolic link.

@@ -21,6 +21,9 @@ use super::error::ControlError;
 use super::peer::peer;
 use crate::environment;
 
+/// How often a socket is made that other processes take away before they can see that it is served.
+const ATTEMPTS: usize = 8;
+
 /// The folder for the control sockets of one user.
 #[derive(Debug)]
 pub(super) struct Directory {
@@ -67,20 +70,34 @@ impl Directory {
     pub(super) fn listen(&self, pid: u32) -> Result<(UnixListener, u64), ControlError> {
         let name = name(pid);
         let shown = self.folder.path().join(&name);
-        if self.connect(pid).is_ok() {
-            return Err(ControlError::Taken(shown));
-        }
         self.folder.mark_used();
-        // Left by a process with this number.
-        let _ = self.folder.remove_file(&name);
         // The path may lead to another folder by now: then this one does not have the socket.
         let bind = |path: &Path| {
             let listener = UnixListener::bind(path)?;
-            self.inode(pid).map(|inode| (listener, inode)).ok_or_else(|| Errno::NOENT.into())
+            self.served_by_this_process(pid).map(|inode| (listener, inode))
         };
-        bind(&shown)
-            .or_else(|_| bind(&self.by_descriptor(&name)))
-            .map_err(ControlError::system(format!("create the control socket {shown:?}")))
+        let mut refused = None;
+        for _ in 0..ATTEMPTS {
+            if !self.remove_unless(pid, Result::is_ok) {
+                return Err(ControlError::Taken(shown));
+            }
+            match bind(&shown).or_else(|_| bind(&self.by_descriptor(&name))) {
+                Ok(bound) => return Ok(bound),
+                Err(error) => refused = Some(error),
+            }
+        }
+        let refused = refused.unwrap_or_else(|| Errno::NOENT.into());
+        Err(ControlError::system(format!("create the control socket {shown:?}"))(refused))
+    }
+
+    /// The inode of the socket of process `pid`, if this process serves it: another one may have removed or replaced it before it listened.
+    fn served_by_this_process(&self, pid: u32) -> io::Result<u64> {
+        let is_own = match self.connect(pid) {
+            Ok(stream) => peer(stream)?.pid == std::process::id(),
+            // Others tell nothing of the socket.
+            Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused),
+        };
+        self.inode(pid).filter(|_| is_own).ok_or_else(|| Errno::NOENT.into())
     }
 
     /// The inode of the socket of process `pid`; `None` if there is no such file.
@@ -90,9 +107,13 @@ impl Directory {
 
     /// Connects to the socket of process `pid`. Does not block: fails with `WouldBlock` if the process accepts no connection.
     pub(super) fn connect(&self, pid: u32) -> io::Result<UnixStream> {
+        self.connect_to(&name(pid))
+    }
+
+    fn connect_to(&self, name: &str) -> io::Result<UnixStream> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-        rustix::net::connect(&socket, &SocketAddrUnix::new(self.by_descriptor(&name(pid)))?)?;
+        rustix::net::connect(&socket, &SocketAddrUnix::new(self.by_descriptor(name))?)?;
         Ok(socket.into())
     }
 
@@ -112,16 +133,33 @@ impl Directory {
             if is_alive(pid) {
                 continue;
             }
-            let is_stale = match self.connect(pid) {
-                Err(error) => error.kind() == io::ErrorKind::ConnectionRefused,
+            self.remove_unless(pid, |connected| match connected {
+                Err(error) => error.kind() != io::ErrorKind::ConnectionRefused,
                 // A forked child has the socket of its parent, and does not serve it.
-                Ok(stream) => peer(&stream).is_ok_and(|peer| peer.pid == pid),
-            };
-            if is_stale {
-                // If it cannot be removed, the next process with this number reports an error.
-                let _ = self.folder.remove_file(name(pid));
-            }
+                Ok(stream) => !peer(stream).is_ok_and(|peer| peer.pid == pid),
+            });
         }
+    }
+
+    /// Removes the socket of process `pid` unless it is in use, by the outcome of a connection. Returns whether there is none now.
+    ///
+    /// The process may have bound it and not listen yet. So the socket loses its name first and is tried again: a process that listens
+    /// later looks for its socket, and makes another one.
+    fn remove_unless(&self, pid: u32, is_used: impl Fn(&io::Result<UnixStream>) -> bool) -> bool {
+        let name = name(pid);
+        if is_used(&self.connect(pid)) {
+            return false;
+        }
+        let aside = format!(".{}.stale", std::process::id());
+        if let Err(error) = self.folder.rename(&name, &aside) {
+            return error.kind() == io::ErrorKind::NotFound;
+        }
+        let is_back = is_used(&self.connect_to(&aside)) && self.folder.rename_new(&aside, &name).is_ok();
+        if !is_back {
+            // If it cannot be removed, it only takes space.
+            let _ = self.folder.remove_file(&aside);
+        }
+        !is_back
     }
 
     fn by_descriptor(&self, name: &str) -> PathBuf {
@@ -271,6 +309,32 @@ mod tests {
             let other = File::open(place.path().join(&folder)).unwrap();
             assert!(matches!(other.try_lock(), Err(TryLockError::WouldBlock)));
         }
+    }
+
+    /// Each look of the other process may fall between the socket's creation and the first call of `listen`.
+    #[test]
+    fn a_socket_that_does_not_listen_yet_is_not_lost_to_a_look_at_stale_ones() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::create(place.path().join("dyntrace")).unwrap();
+        let has_ended = std::sync::atomic::AtomicBool::new(false);
+        // No process has this number, as if it were of another pid namespace.
+        let elsewhere = 5_000_001;
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !has_ended.load(std::sync::atomic::Ordering::Relaxed) {
+                    directory.remove_stale();
+                }
+            });
+            for _ in 0..500 {
+                let (listener, _) = directory.listen(elsewhere).unwrap();
+                // Has no name while it is tried a second time.
+                let is_there = (0..1000).any(|_| directory.connect(elsewhere).is_ok());
+                end(listener);
+                has_ended.fetch_or(!is_there, std::sync::atomic::Ordering::Relaxed);
+                assert!(is_there);
+            }
+            has_ended.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
     }
 
     /// The child has the descriptor, so connections would wait for ever.

@@ -159,6 +159,21 @@ pub enum Error {
         /// Files that were not searched, in sentences for the user.
         notes: Vec<String>,
     },
+    /// The program has tokio's tasks, and its tables of tasks do not look as those of the known versions.
+    #[error(
+        "unknown which tasks {} has: {}{}",
+        path.display(),
+        gaps.join("; "),
+        notes.iter().map(|note| format!("\n{note}")).collect::<String>()
+    )]
+    OtherLayout {
+        /// The program's file.
+        path: PathBuf,
+        /// Assumptions about the layout that do not hold.
+        gaps: Vec<String>,
+        /// Files that were not searched, in sentences for the user.
+        notes: Vec<String>,
+    },
     /// A file has more constants than the reader searches.
     #[error(
         "{} is not searched for tasks: its headers tell of {bytes} bytes of constants, and 1 GiB is the limit; is the file damaged?",

@@ -4,6 +4,24 @@ use crate::cell::HeaderLayout;
 use crate::dwarf::{Sections, Types};
 use crate::image::Image;
 
+/// How a program's tokio differs from the versions that are known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Other {
+    /// Whether types describe another layout, by which the program is read.
+    pub by_types: bool,
+    /// Assumptions about the layout that do not hold: parts of a sentence.
+    pub gaps: Vec<String>,
+}
+
+impl Other {
+    /// Returns the difference, for a reader that needs the known layout: a part of a sentence. `None` if there is none.
+    #[must_use]
+    pub fn told(&self) -> Option<String> {
+        let by_types = self.by_types.then(|| "the types of its tokio have another layout".to_owned());
+        by_types.or_else(|| self.gaps.first().cloned())
+    }
+}
+
 /// Of the structures of one version of tokio.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskLayout {

@@ -17,12 +17,12 @@ use crate::debug_file;
 use crate::dwarf::Types;
 use crate::error::Error;
 use crate::image::{self, Elf};
-use crate::layout::TaskLayout;
+use crate::layout::Other;
 use crate::listing::Name;
 use crate::memory::{Memory, Unreadable};
 use crate::names;
 use crate::polls::Functions;
-use crate::vtables;
+use crate::vtables::{self, Found};
 
 const WHAT: &str = "the program's file";
 
@@ -47,6 +47,8 @@ pub struct Preview {
     pub functions: Functions,
     /// Whether the program's symbols or debug information are in another file.
     pub has_debug_file: bool,
+    /// How its tokio differs from the versions that are known, as far as the file tells.
+    pub other: Other,
 }
 
 impl Preview {
@@ -86,18 +88,15 @@ impl Preview {
         };
         let memory = Linked::of(&image::parse(bytes, path, WHAT)?, bytes);
         let code = image::code(std::slice::from_ref(&image));
-        let mut found = vtables::find(&memory, 0, &image, &code, &TaskLayout::default())?;
+        let Found { vtables: mut found, other } = vtables::search(&memory, 0, &mut image, &code, None)?;
         if found.is_empty() {
-            return Ok(Preview::default());
-        }
-        image.debug_file = debug_file::find(None, &image);
-        if let Ok(Some(layout)) = TaskLayout::by_types(&image) {
-            found = vtables::find(&memory, 0, &image, &code, &layout)?;
+            return Ok(Preview { other, ..Preview::default() });
         }
         names::name(&memory, &image, &mut found);
         let mut preview = Preview {
             functions: Functions::of(&memory, (0, &image), &found.iter().collect::<Vec<_>>()),
             has_debug_file: image.debug_file.is_some(),
+            other,
             ..Preview::default()
         };
         let sections = debug_file::load(&image, None, &mut preview.notes).ok();

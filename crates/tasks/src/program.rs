@@ -8,7 +8,7 @@ use crate::core_images;
 use crate::debug_file;
 use crate::error::Error;
 use crate::image::{self, Image, images};
-use crate::layout::TaskLayout;
+use crate::layout::Other;
 use crate::memory::Memory;
 use crate::memory::core_file::CoreFile;
 use crate::memory::live::Process;
@@ -36,10 +36,8 @@ pub struct Program {
     options: Options,
     /// Files that were not searched for tasks, in sentences for the user.
     notes: Vec<String>,
-    /// Fields of tokio's structures that its types do not have as the reader knows them: parts of a sentence.
-    gaps: Vec<String>,
-    /// Whether the types of its tokio have another layout than those of the versions that are known.
-    is_other: bool,
+    /// How its tokio differs from the versions that are known, as far as its images tell.
+    other: Other,
 }
 
 impl Program {
@@ -74,35 +72,17 @@ impl Program {
         }
         let root = source.process().map(|process| process.proc("root"));
         let code = image::code(&images);
-        let (mut all, mut gaps, mut is_other) = (Vec::new(), Vec::new(), false);
+        let (mut all, mut other) = (Vec::new(), Other::default());
         for (index, image) in images.iter_mut().enumerate() {
-            let known = TaskLayout::default();
-            let mut find = |image: &Image, layout: &TaskLayout| {
-                vtables::find(&source, index, image, &code, layout).unwrap_or_else(|error| {
-                    notes.push(error.to_string());
-                    Vec::new()
-                })
-            };
-            let mut vtables = find(image, &known);
-            // Vtables of another layout may not look like vtables: of the program itself, types are asked also without any.
-            if vtables.is_empty() && index > 0 {
-                continue;
-            }
-            if image.debug_file.is_none() {
-                image.debug_file = debug_file::find(root.as_deref(), image);
-            }
-            match TaskLayout::by_types(image) {
-                Ok(Some(layout)) if layout != known => {
-                    vtables = find(image, &layout);
-                    is_other |= !vtables.is_empty();
-                }
-                Ok(_) => {}
-                Err(field) => {
-                    gaps.push(format!("another layout of tokio: its types in {} lack `{field}`", image.path.display()))
-                }
-            }
-            names::name(&source, image, &mut vtables);
-            all.append(&mut vtables);
+            let found = vtables::search(&source, index, image, &code, root.as_deref());
+            let mut found = found.unwrap_or_else(|error| {
+                notes.push(error.to_string());
+                vtables::Found::default()
+            });
+            other.by_types |= found.other.by_types;
+            other.gaps.append(&mut found.other.gaps);
+            names::name(&source, image, &mut found.vtables);
+            all.append(&mut found.vtables);
         }
         source.check()?;
         if let Source::Core(core) = &source
@@ -115,9 +95,13 @@ impl Program {
         }
         if all.is_empty() {
             notes.extend(source.gaps());
-            return Err(Error::NoVtables { path: images[0].path.clone(), notes });
+            let path = images[0].path.clone();
+            return Err(match other.gaps {
+                gaps if gaps.is_empty() => Error::NoVtables { path, notes },
+                gaps => Error::OtherLayout { path, gaps, notes },
+            });
         }
-        Ok(Program { source, images, vtables: all, options, notes, gaps, is_other })
+        Ok(Program { source, images, vtables: all, options, notes, other })
     }
 
     /// Returns the program's memory.
@@ -158,22 +142,19 @@ impl Program {
         let _stopped = self.stop()?;
         let mut census = self.count(counter)?;
         census.notes.extend(self.notes.iter().cloned());
-        census.gaps.extend(self.gaps.iter().cloned());
+        census.other_layout.extend(self.gaps().iter().cloned());
         Ok(census)
     }
 
-    /// Tells how the program's tokio differs from the versions that are known: by its types, or by its tasks. `None` if it does not.
+    /// Tells how the program's tokio differs from the versions that are known: by its types, or by its tasks.
     ///
     /// # Errors
     ///
     /// As [`census`](Self::census).
-    pub fn other_layout(&self) -> Result<Option<String>, Error> {
-        if self.is_other {
-            return Ok(Some("the types of its tokio have another layout".to_owned()));
-        }
-        let mut census = self.count(None)?;
-        census.gaps.extend(self.gaps.iter().cloned());
-        Ok(census.gaps.into_iter().next())
+    pub fn other_layout(&self) -> Result<Other, Error> {
+        let mut other = self.other.clone();
+        other.gaps.extend(self.count(None)?.other_layout);
+        Ok(other)
     }
 
     /// Returns the files that were not searched for tasks, in sentences for the user.
@@ -182,13 +163,13 @@ impl Program {
     }
 
     pub(crate) fn gaps(&self) -> &[String] {
-        &self.gaps
+        &self.other.gaps
     }
 
     /// Like [`census`](Self::census), without stopping the program, and without [`notes`](Self::notes) and [`gaps`](Self::gaps).
     pub(crate) fn count(&self, counter: Option<Counter<'_>>) -> Result<Census, Error> {
         // The heap has grown since the last look.
-        census(&self.source, &self.vtables, &self.mappings()?, counter)
+        census(&self.source, &self.vtables, &self.mappings()?, counter, &|| self.threads_without_polls())
     }
 
     /// Returns the mappings as they are now.

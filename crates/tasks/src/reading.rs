@@ -49,6 +49,11 @@ impl<'program> DebugInformation<'program> {
         DebugInformation { sections, notes }
     }
 
+    /// Returns that of a program that has none.
+    pub(crate) fn none() -> DebugInformation<'program> {
+        DebugInformation { sections: Vec::new(), notes: Vec::new() }
+    }
+
     /// Returns the sections of an image, by its place among the program's.
     pub(crate) fn sections(&self, image: usize) -> Option<&Sections<'program>> {
         self.sections.get(image)?.as_ref()
@@ -206,7 +211,7 @@ impl Program {
             let TaskType { layout, count, .. } = &described.tasks[task.vtable as usize];
             count.as_ref()?.read(memory, layout.as_ref()?.core(task.address)?).ok()
         };
-        let Census { tasks, runtimes, mut notes, gaps, .. } = self.count(Some(&counter))?;
+        let Census { tasks, runtimes, mut notes, other_layout, gaps, .. } = self.count(Some(&counter))?;
         let beside = beside(&tasks);
         notes.extend(self.memory().notes());
         let ids = Ids { tasks: &tasks, by_address: OnceLock::new() };
@@ -224,7 +229,7 @@ impl Program {
         });
         self.memory().check()?;
         notes.extend(described.notes.iter().cloned());
-        let unread = [self.memory().unread(), gaps, described.gaps.clone()].concat();
+        let unread = [self.memory().unread(), other_layout, gaps, described.gaps.clone()].concat();
         Ok(Each { parts, beside, rest: Listing { tasks: Vec::new(), runtimes, notes, unread } })
     }
 }

@@ -113,6 +113,14 @@ impl<'data> Symbols<'data> {
     }
 }
 
+/// Whether a file's symbols have a function that polls tasks, in either mangling.
+#[must_use]
+pub fn has_poll(file: &[u8]) -> bool {
+    let Ok(elf) = Elf::parse(file) else { return false };
+    let mut own = elf.symbols().filter(|symbol| symbol.is_definition());
+    own.any(|symbol| symbol.name().is_ok_and(|name| name.contains("5tokio7runtime4task3raw4poll")))
+}
+
 /// `tokio::runtime::task::raw::poll::<FUTURE, SCHEDULER>`
 fn future_of_poll(name: &str) -> Option<String> {
     let parameters = &name[name.find("task::raw::poll::<")? + "task::raw::poll::<".len()..];

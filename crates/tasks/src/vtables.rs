@@ -2,14 +2,17 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
 use serde::Serialize;
 
 use crate::cell::HeaderLayout;
+use crate::debug_file;
 use crate::error::Error;
 use crate::image::{Image, contain};
-use crate::layout::{TaskLayout, VtableLayout};
+use crate::layout::{Other, TaskLayout, VtableLayout};
 use crate::listing::Name;
 use crate::memory::{Memory, word_at};
+use crate::symbols;
 
 /// A vtable: seven functions, then offsets from the task's header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -67,6 +70,64 @@ const CHUNK: u64 = 1 << 20;
 /// Bytes of tables searched in one image, at most.
 const MOST: u64 = 1 << 30;
 
+/// A text that only a function of a vtable has: in all known versions of tokio, and without symbols.
+const OF_TASKS: &[u8] = b"JoinHandle polled after completion";
+
+/// The vtables of an image.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// By the layout that the image's types describe, or else by that of the known versions.
+    pub vtables: Vec<TaskVtable>,
+    /// How that layout differs.
+    pub other: Other,
+}
+
+/// Finds the vtables of the image at `index`, and its debug file, below `root` if that is given.
+///
+/// # Errors
+///
+/// As [`find`].
+pub(crate) fn search(
+    memory: &dyn Memory,
+    index: usize,
+    image: &mut Image,
+    code: &[Range<u64>],
+    root: Option<&str>,
+) -> Result<Found, Error> {
+    let known = TaskLayout::default();
+    let (vtables, has_tasks) = find(memory, index, image, code, &known)?;
+    let mut found = Found { vtables, ..Found::default() };
+    // Vtables of another layout may not look like vtables: of the program itself, types are asked also without any.
+    if found.vtables.is_empty() && index > 0 && !has_tasks {
+        return Ok(found);
+    }
+    if image.debug_file.is_none() {
+        image.debug_file = debug_file::find(root, image);
+    }
+    let path = image.path.display();
+    match TaskLayout::by_types(image) {
+        Ok(Some(layout)) if layout != known => {
+            found.vtables = find(memory, index, image, code, &layout)?.0;
+            found.other.by_types = !found.vtables.is_empty();
+        }
+        Ok(_) => {}
+        Err(field) => found.other.gaps.push(format!("another layout of tokio: its types in {path} lack `{field}`")),
+    }
+    if found.vtables.is_empty() && found.other.gaps.is_empty() && (has_tasks || has_symbol(image)) {
+        found.other.gaps.push(format!(
+            "another layout of tokio: {path} has its functions for tasks, and no `Vtable` of 7 functions before the offsets of trailer, \
+             scheduler and id; build with `debug = 2`, or name the debug file by --debug"
+        ));
+    }
+    Ok(found)
+}
+
+/// Whether a symbol of the program names a function that polls tasks. Libraries may have those of tokio's own library.
+fn has_symbol(image: &Image) -> bool {
+    let of_image = [Some(image.bytes()), image.debug_file.as_ref().map(|file| file.bytes())];
+    of_image.into_iter().flatten().any(symbols::has_poll)
+}
+
 /// The words of a vtable that the reader needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Shape {
@@ -81,18 +142,18 @@ struct Shape {
 }
 
 /// Finds the vtables of the image at `index`, by their shape. They are named by address only. `code` is that of all images, in the
-/// process: in order, and apart from each other.
+/// process: in order, and apart from each other. Returns also whether a text shows that there are tasks.
 ///
 /// # Errors
 ///
 /// If the image's headers tell of more constants than are searched: they may be damaged.
-pub fn find(
+fn find(
     memory: &dyn Memory,
     index: usize,
     image: &Image,
     code: &[Range<u64>],
     layout: &TaskLayout,
-) -> Result<Vec<TaskVtable>, Error> {
+) -> Result<(Vec<TaskVtable>, bool), Error> {
     let bytes =
         image.tables.iter().fold(0, |sum: u64, table| sum.saturating_add(table.end.saturating_sub(table.start)));
     if bytes > MOST {
@@ -100,7 +161,7 @@ pub fn find(
     }
     let mut buffer = Vec::new();
     let anywhere = |address| contain(code, address);
-    let mut shapes = Vec::new();
+    let (mut shapes, mut has_tasks) = (Vec::new(), false);
     for table in &image.tables {
         let mut at = table.start;
         // Chunks overlap, so that no vtable is cut.
@@ -110,6 +171,7 @@ pub fn find(
             let address = image.bias.wrapping_add(at);
             if memory.read(address, &mut buffer).is_ok() {
                 shapes.extend(in_bytes(address, &buffer, &layout.vtable, |address| image.has_code(address), anywhere));
+                has_tasks |= shapes.is_empty() && memmem::find(&buffer, OF_TASKS).is_some();
             }
             at = at.saturating_add(CHUNK);
         }
@@ -135,7 +197,7 @@ pub fn find(
             name: Name::Address { poll },
         }
     };
-    Ok(shapes.iter().map(vtable).collect())
+    Ok((shapes.iter().map(vtable).collect(), has_tasks))
 }
 
 /// All of an image's vtables have the location, or none has: a single word after a vtable could look like it.
@@ -298,7 +360,7 @@ mod tests {
         let memory = Nothing(std::cell::Cell::new(0));
         let found = |tables: &[(u64, u64)]| {
             let tables: Vec<_> = tables.iter().map(|&(start, end)| start..end).collect();
-            find(&memory, 0, &Image::sample(&tables), &[], &TaskLayout::default())
+            find(&memory, 0, &Image::sample(&tables), &[], &TaskLayout::default()).map(|(vtables, _)| vtables)
         };
         for tables in [&[(0, u64::MAX)][..], &[(8, MOST), (0, 9)], &[(u64::MAX - 8, u64::MAX), (0, u64::MAX)]] {
             let error = found(tables).unwrap_err().to_string();

@@ -52,7 +52,7 @@ pub fn doctor(subject: Option<&Subject>, providers: &Providers, json: bool) -> O
             let program = Program {
                 object: Object::read_mapped(&binary).map_err(anyhow::Error::new)?,
                 #[cfg(target_os = "linux")]
-                preview: Preview::of_mapped(&binary),
+                preview: tasks::of_process(*pid, &binary),
             };
             findings.extend(of_program(&program, providers, &found));
             #[cfg(target_os = "linux")]

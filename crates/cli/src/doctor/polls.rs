@@ -11,6 +11,15 @@ const TOPIC: &str = "polls";
 
 /// `None` for a file without tokio.
 pub fn check(preview: &Preview) -> Option<Finding> {
+    if let Some(gap) = preview.other.told() {
+        let (gap, remedy) =
+            gap.rsplit_once("; ").unwrap_or((&gap, "dyntrace ps and dyntrace why read it by its types"));
+        return Some(Finding::unknown(
+            TOPIC,
+            format!("which polls dyntrace polls can count is not known: {gap}"),
+            remedy,
+        ));
+    }
     let is_outside = system::is_in_first_pid_namespace();
     let tracer = || tracer::search(Kind::Bpftrace);
     (preview.total() > 0).then(|| finding(preview, &tracer(), is_outside, system::forbids(Kind::Bpftrace)))

@@ -1,7 +1,11 @@
 //! Checks how much `dyntrace ps` can show of a program's tasks.
 
+use std::path::Path;
+
 use dyntrace_tasks::error::Error;
+use dyntrace_tasks::layout::Other;
 use dyntrace_tasks::preview::Preview;
+use dyntrace_tasks::program::{Options, Program};
 
 use super::finding::Finding;
 use super::polls;
@@ -12,12 +16,23 @@ const TOPIC: &str = "tasks";
 const DEBUG: &str = "build it with debug = 2 in its profile (CARGO_PROFILE_RELEASE_DEBUG=2); to run it stripped, keep the file that \
                      objcopy --only-keep-debug makes, and give it with --debug";
 
+/// Looks at the file of a process, and asks the process for its layout as `dyntrace polls` does. A process that may not be read tells none.
+pub fn of_process(pid: u32, file: &Path) -> Result<Preview, Error> {
+    let mut preview = Preview::of_mapped(file)?;
+    match Program::attach(pid, Options::default()).and_then(|program| program.other_layout()) {
+        Ok(other) => preview.other = other,
+        Err(Error::OtherLayout { gaps, .. }) => preview.other.gaps = gaps,
+        Err(_) => {}
+    }
+    Ok(preview)
+}
+
 /// Returns the findings, and whether the program has tasks.
 pub fn check(preview: &Result<Preview, Error>) -> (Vec<Finding>, bool) {
     let finding = match preview {
         Ok(preview) => {
             let findings = std::iter::once(finding(preview)).chain(polls::check(preview)).collect();
-            return (findings, preview.total() > 0);
+            return (findings, preview.total() > 0 || preview.other != Other::default());
         }
         Err(Error::NotElf { .. }) => {
             Finding::ok(TOPIC, "not looked at: dyntrace ps reads 64-bit little-endian programs of Linux")
@@ -32,6 +47,14 @@ pub fn check(preview: &Result<Preview, Error>) -> (Vec<Finding>, bool) {
 /// Judges by what can be shown of most types of tasks: the linker may have merged the functions of a few.
 fn finding(preview: &Preview) -> Finding {
     let total = preview.total();
+    if let Some(gap) = preview.other.gaps.first() {
+        let (gap, remedy) = gap.rsplit_once("; ").unwrap_or((gap, DEBUG));
+        return Finding::unknown(
+            TOPIC,
+            format!("a tokio program: which tasks dyntrace ps shows is not known: {gap}"),
+            remedy,
+        );
+    }
     if let Some(note) = preview.notes.first() {
         // as in every message, the way out comes last
         let (missing, remedy) = note.rsplit_once("; ").unwrap_or((note, DEBUG));
@@ -88,6 +111,24 @@ mod tests {
             let (status, text) = told(preview.0, preview.1, preview.2, preview.3);
             assert!(status == Status::Warn && text.contains(shown), "{text}");
         }
+    }
+
+    #[test]
+    fn another_layout_makes_it_unknown() {
+        let gaps = vec!["another layout of tokio: no `Vtable` in app; build with `debug = 2`".to_owned()];
+        let preview = Preview { other: Other { by_types: false, gaps }, ..Preview::default() };
+        let (findings, has_tasks) = check(&Ok(preview));
+        assert!(has_tasks);
+        let told: Vec<_> = findings.iter().map(|finding| (finding.status, finding.remedy.as_deref())).collect();
+        let remedy = Some("build with `debug = 2`");
+        assert_eq!(told, [(Status::Unknown, remedy), (Status::Unknown, remedy)]);
+        assert!(findings.iter().all(|finding| finding.text.contains("no `Vtable` in app")), "{findings:?}");
+        let by_types = Preview { chains: 3, other: Other { by_types: true, gaps: Vec::new() }, ..Preview::default() };
+        let [tasks, polls] = &check(&Ok(by_types)).0[..] else { panic!() };
+        assert!(
+            tasks.status == Status::Ok && polls.text.contains("types of its tokio have another layout"),
+            "{polls:?}"
+        );
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl Unseen {
         let table = table::read(pid, false, None).ok().flatten().map(|found| found.table);
         let in_table: HashSet<u32> = table.iter().flat_map(|table| &table.tasks).map(|seen| seen.task.id).collect();
         let census = program.census(None).map_err(|error| told(&error))?;
-        if let Some(gap) = census.gaps.first() {
+        if let Some(gap) = census.other_layout.iter().chain(&census.gaps).next() {
             return Err(told(gap));
         }
         let tasks: Vec<_> = census.tasks.iter().filter(|task| task.owner != 0 && !task.state().complete).collect();

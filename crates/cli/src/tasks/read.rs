@@ -213,7 +213,7 @@ pub fn open(target: &Target<'_>, options: Options, read: impl FnOnce(&Opened<'_,
 
 /// Whether a program whose memory this error keeps from being read may have a table. The others are of the user's options.
 fn may_have_table(error: &Error) -> bool {
-    matches!(error, Error::NoVtables { .. } | Error::NotPermitted { .. } | Error::NotMapped { .. })
+    matches!(error, Error::NoVtables { .. } | Error::OtherLayout { .. } | Error::NotPermitted { .. } | Error::NotMapped { .. })
 }
 
 /// The table of a process that is read alone, and the notes. With a note, there was one when the command began.
@@ -234,7 +234,7 @@ pub fn alone<T>(found: Option<Found<T>>, pid: u32, note: Option<&str>) -> Result
 pub fn failure(error: Error) -> Failure {
     let status = match error {
         Error::NoProcess { .. } | Error::Zombie { .. } | Error::NoVtables { .. } => exit::NO_PROBES,
-        Error::CoreLacksMemory { .. } => exit::UNKNOWN,
+        Error::CoreLacksMemory { .. } | Error::OtherLayout { .. } => exit::UNKNOWN,
         _ => 1,
     };
     // The messages contain their sources; paths in them are the program's.

@@ -33,8 +33,8 @@ const HANDLE: u64 = 0x400;
 /// The words on the stacks of the process's threads that may lead to runtimes or jobs, in order.
 pub struct Stacks {
     main: Vec<u64>,
-    others: Vec<u64>,
-    threads: usize,
+    /// Of each other thread, by its id.
+    others: Vec<(u32, Vec<u64>)>,
 }
 
 /// Reads the stacks if the process is a forked child. `None` if it is not.
@@ -51,7 +51,7 @@ pub fn stacks(
         return Ok(None);
     }
     let heaps: Vec<&Mapping> = maps.iter().filter(|map| map.is_heap()).collect();
-    let mut stacks = Stacks { main: Vec::new(), others: Vec::new(), threads: 0 };
+    let mut stacks = Stacks { main: Vec::new(), others: Vec::new() };
     for tid in kernel::threads(process) {
         let pointer = (0..LOOKS).find_map(|look| {
             if look > 0 {
@@ -66,47 +66,54 @@ pub fn stacks(
         };
         let bounds = copies::stacks(present, &heaps, &[pointer])?;
         let stack = bounds.iter().find(|range| range.contains(&pointer)).unwrap_or(&mapping.range);
-        let words = if &*mapping.path == "[stack]" { &mut stacks.main } else { &mut stacks.others };
         let begin = pointer & !7;
         let length = stack.end - begin;
         let mut bytes = vec![0; usize::try_from(length.min(STACK)).unwrap_or(0)];
         if length > STACK || process.read(begin, &mut bytes).is_err() {
             return Ok(Some(Err(tid)));
         }
-        words.extend(bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)));
-        stacks.threads += 1;
-    }
-    for words in [&mut stacks.main, &mut stacks.others] {
+        let mut words: Vec<u64> = bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
         words.sort_unstable();
         words.dedup();
+        if &*mapping.path == "[stack]" { stacks.main = words } else { stacks.others.push((tid, words)) }
     }
     Ok(Some(Ok(stacks)))
 }
 
 impl Stacks {
-    /// Drops the parent's tasks, jobs and runtimes. Returns the numbers of tasks and of jobs.
-    pub fn drop_ghosts(&self, cells: &mut Vec<Followed>, owners: &mut BTreeMap<Owner, Known>) -> (usize, usize) {
+    /// Drops the parent's tasks, jobs and runtimes. Returns the numbers of tasks and of jobs. `without_polls` finds threads that poll nothing.
+    pub fn drop_ghosts(
+        &self,
+        cells: &mut Vec<Followed>,
+        owners: &mut BTreeMap<Owner, Known>,
+        without_polls: impl Fn() -> HashSet<u32>,
+    ) -> (usize, usize) {
         let lead_to = |words: &[u64], address: u64, length: u64| {
             let index = words.partition_point(|word| *word < address);
             words.get(index).is_some_and(|word| *word - address < length)
         };
         let is_job = |cell: &Cell| cell.owner == 0 && cell.state & RUNNING != 0;
-        let jobs: Vec<u64> = cells.iter().filter(|(cell, _)| is_job(cell)).map(|(cell, _)| cell.address).collect();
+        let jobs: Vec<(u64, u64)> =
+            cells.iter().filter(|(cell, _)| is_job(cell)).map(|(cell, _)| (cell.id, cell.address)).collect();
+        // Each runs on a thread of its own.
+        let has_ghosts = jobs.len() > self.others.len();
+        // A new thread may have the stack of one that the parent had, with its words: ids count up.
+        let without_polls = if has_ghosts { without_polls() } else { HashSet::new() };
+        let run = self.others.iter().filter(|(tid, _)| !without_polls.contains(tid));
+        let run = run.filter_map(|(_, words)| jobs.iter().filter(|(_, address)| lead_to(words, *address, 1)).max());
+        let run: HashSet<u64> = run.map(|(_, address)| *address).collect();
         let is_driven = |owner: &Owner, known: &Known| {
             let Some(is_of_one_thread) = known.list.as_ref().and_then(|list| list.is_of_one_thread()) else {
                 return true;
             };
-            lead_to(&self.others, owner.scheduler, HANDLE)
+            self.others.iter().any(|(_, words)| lead_to(words, owner.scheduler, HANDLE))
                 || is_of_one_thread && lead_to(&self.main, owner.scheduler, HANDLE)
         };
         let ghosts: HashSet<Owner> =
             owners.iter().filter(|(owner, known)| !is_driven(owner, known)).map(|(owner, _)| *owner).collect();
-        // Each runs on a thread of its own.
-        let has_ghosts = jobs.len() > self.threads;
-        let is_unrun = |cell: &Cell| has_ghosts && is_job(cell) && !lead_to(&self.others, cell.address, 1);
+        let is_unrun = |cell: &Cell| has_ghosts && is_job(cell) && !run.contains(&cell.address);
         let is_ghost = |cell: &Cell| Owner::of(cell).map_or_else(|| is_unrun(cell), |owner| ghosts.contains(&owner));
-        // Ids count up. A new thread may have the stack of one that the parent had, with its words: a job from before the fork runs only on
-        // the thread that forked.
+        // A job from before the fork runs only on the thread that forked.
         let forked = cells.iter().filter(|(cell, _)| is_ghost(cell)).map(|(cell, _)| cell.id).max().unwrap_or(0);
         let is_before = |cell: &Cell| has_ghosts && !self.main.is_empty() && is_job(cell) && cell.id < forked;
         let mut dropped = (0, 0);

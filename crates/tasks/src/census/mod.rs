@@ -17,7 +17,7 @@ mod look;
 mod places;
 mod queued;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use follow::Lists;
@@ -80,6 +80,8 @@ pub struct Census {
     /// Gaps of the census, in sentences for the user.
     pub notes: Vec<String>,
     /// Fields of tokio's structures that stand elsewhere than the reader takes them to stand: parts of a sentence.
+    pub other_layout: Vec<String>,
+    /// Other things that are not known: parts of a sentence.
     pub gaps: Vec<String>,
     /// Bytes of memory that were scanned.
     pub scanned: u64,
@@ -88,19 +90,20 @@ pub struct Census {
 /// Reads a runtime's own count of its tasks, given one of them. Debug information can tell where the count is.
 pub type Counter<'a> = &'a dyn Fn(&dyn Memory, &CensusTask) -> Option<u64>;
 
-/// Counts the tasks in `memory`, whose vtables are `vtables` and whose mappings are `maps`.
+/// Counts the tasks in `memory`, whose vtables are `vtables` and whose mappings are `maps`. `without_polls` finds threads that poll nothing.
 pub(crate) fn census(
     memory: &Source,
     vtables: &[TaskVtable],
     maps: &[Mapping],
     counter: Option<Counter<'_>>,
+    without_polls: &dyn Fn() -> HashSet<u32>,
 ) -> Result<Census, Error> {
     let by_address = ByAddress::new(vtables);
     let heaps: Vec<&Mapping> = maps.iter().filter(|map| map.is_heap()).collect();
     let mut census = Census::default();
     let (mut candidates, scanned, elsewhere) = candidates::find(memory, &by_address, &heaps, MOST)?;
     census.scanned = scanned;
-    census.gaps.extend(elsewhere.told(candidates.len()));
+    census.other_layout.extend(elsewhere.told(candidates.len()));
     if candidates.len() == MOST {
         census.notes.push(format!("The program has more than {MOST} tasks: only these are shown."));
     }
@@ -119,7 +122,7 @@ pub(crate) fn census(
     let mut tasks = if lists.agree(&cells) {
         lists.follow(&cells)
     } else {
-        census.gaps.push(
+        census.other_layout.push(
             "another layout of tokio: the links in `Trailer.owned` contradict the runtimes' lists of their tasks; build with `debug = 2`"
                 .to_owned(),
         );
@@ -132,7 +135,7 @@ pub(crate) fn census(
     queued::drop_unqueued(&mut tasks, |jobs| queued::pointed(&mut present, &heaps, jobs), again)?;
     if let Some(process) = memory.process() {
         match ghosts::stacks(process, maps, &mut present)? {
-            Some(Ok(stacks)) => census.notes.extend(of_ghosts(stacks.drop_ghosts(&mut tasks, &mut owners))),
+            Some(Ok(stacks)) => census.notes.extend(of_ghosts(stacks.drop_ghosts(&mut tasks, &mut owners, without_polls))),
             Some(Err(tid)) => census.gaps.push(format!(
                 "the process was forked, and which of the tasks are its parent's is not known: thread {tid} runs during each reading; \
                  look again, or with --stop"

@@ -13,6 +13,9 @@ pub struct Threads {
     pub threads: Vec<Thread>,
     /// Gaps of the answer, each with the way out, in sentences for the user.
     pub notes: Vec<String>,
+    /// Assumptions about the layout of tokio's tasks that do not hold: parts of a sentence.
+    #[serde(skip)]
+    pub gaps: Vec<String>,
 }
 
 /// A thread.
@@ -151,7 +154,8 @@ impl Threads {
             (nameless, "have no names of functions that tell their roles: symbols are missing"),
         ];
         let told = told.into_iter().filter(|(count, _)| *count > 0);
-        let told: Vec<String> = told.map(|(count, is)| format!("{count} of {all} threads {is}")).collect();
+        let told = told.map(|(count, is)| format!("{count} of {all} threads {is}"));
+        let told: Vec<String> = told.chain(self.gaps.iter().cloned()).collect();
         (!told.is_empty()).then(|| told.join("; "))
     }
 }

@@ -1,6 +1,6 @@
 //! From a program to its threads.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::ops::Range;
 
@@ -29,7 +29,8 @@ impl Program {
     ///
     /// If the program has ended, the kernel refuses to hold any of its threads, or this is a core file.
     pub fn threads(&self, information: &DebugInformation<'_>) -> Result<Threads, Error> {
-        self.threads_of(information, None)
+        let threads = self.threads_of(information, None)?;
+        Ok(Threads { gaps: self.other_layout()?.gaps, ..threads })
     }
 
     /// Returns one thread, by its id, with the functions that it is in; `None` if it has ended. Holds it for less than a millisecond.
@@ -41,8 +42,49 @@ impl Program {
         Ok(self.threads_of(information, Some(tid))?.threads.pop())
     }
 
+    /// Returns the ids of threads that certainly poll neither a task nor a job: no function on their stacks does. Holds each thread, like
+    /// [`threads`](Program::threads).
+    pub(crate) fn threads_without_polls(&self) -> HashSet<u32> {
+        let mut found = HashSet::new();
+        // A thread that is not read may poll.
+        let _ = self.each_thread(&DebugInformation::none(), None, |stacks, tid, _, copy| {
+            if let Ok((calls, Ending::Complete)) = copy.map(|copy| stacks.unwinder.unwind(&copy))
+                && !calls.iter().any(|call| stacks.polls.iter().any(|(poll, _)| Some(*poll) == call.function))
+            {
+                found.insert(tid);
+            }
+        });
+        found
+    }
+
     /// All threads, or the only one.
     fn threads_of(&self, information: &DebugInformation<'_>, only: Option<u32>) -> Result<Threads, Error> {
+        let mut threads = Vec::new();
+        let mut refused = None;
+        let process = self.each_thread(information, only, |stacks, tid, told, copy| {
+            threads.push(match copy {
+                Ok(copy) => stacks.thread(tid, told, &copy),
+                Err((ending, error)) => {
+                    refused = error.or(refused.take());
+                    without_stack(tid, told, ending)
+                }
+            });
+        })?;
+        match refused {
+            Some(source) if threads.iter().all(|thread| thread.ending == Ending::Refused) => {
+                Err(Error::NotPermitted { pid: process.pid(), what: "the threads", source })
+            }
+            _ => Ok(Threads { threads, notes: information.notes().to_vec(), gaps: Vec::new() }),
+        }
+    }
+
+    /// Passes the copy of each thread's stack to `take`, or that of the only one. Returns the process.
+    fn each_thread(
+        &self,
+        information: &DebugInformation<'_>,
+        only: Option<u32>,
+        mut take: impl FnMut(&mut Stacks<'_, '_>, u32, Told, Copied),
+    ) -> Result<&Process, Error> {
         let Some(process) = self.memory().process() else { return Err(Error::ThreadsOfCore) };
         let maps = self.mappings()?;
         let by_address = ByAddress::new(self.vtables());
@@ -64,26 +106,14 @@ impl Program {
             polls: polled::functions(process, self.vtables(), self.images()),
         };
 
-        let mut threads = Vec::new();
-        let mut refused = None;
         let tids = kernel::threads(process).into_iter().filter(|tid| only.is_none_or(|only| *tid == only));
         for tid in tids.take(MOST) {
-            let Some((told, copy)) = ahead.take().unwrap_or_else(|| copied(process, tid, &heaps)) else { continue };
-            threads.push(match copy {
-                Ok(copy) => stacks.thread(tid, told, &copy),
-                Err((ending, error)) => {
-                    refused = error.or(refused);
-                    without_stack(tid, told, ending)
-                }
-            });
+            if let Some((told, copy)) = ahead.take().unwrap_or_else(|| copied(process, tid, &heaps)) {
+                take(&mut stacks, tid, told, copy);
+            }
         }
         process.check()?;
-        match refused {
-            Some(source) if threads.iter().all(|thread| thread.ending == Ending::Refused) => {
-                Err(Error::NotPermitted { pid: process.pid(), what: "the threads", source })
-            }
-            _ => Ok(Threads { threads, notes: information.notes().to_vec() }),
-        }
+        Ok(process)
     }
 }
 

@@ -5,13 +5,18 @@ mod layouts;
 mod truth;
 
 use std::collections::HashSet;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use dyntrace_tasks::census::{Census, CensusTask};
 use dyntrace_tasks::error::Error;
+use dyntrace_tasks::layout::Other;
 use dyntrace_tasks::listing::Name;
+use dyntrace_tasks::memory::Memory;
 use dyntrace_tasks::program::{Options, Program};
+use dyntrace_tasks::reading::DebugInformation;
 use truth::Truth;
 
 fn attach(truth: &Truth) -> Program {
@@ -116,6 +121,38 @@ fn invents_and_loses_none_under_load() {
     // 500, one complete, three jobs, three that churn.
     println!("{censuses} censuses, at most {most} tasks");
     assert_eq!(lasting.unwrap().len(), 507);
+}
+
+/// Writes to the memory of a program.
+fn write(pid: u32, words: impl IntoIterator<Item = (u64, u64)>) {
+    let memory = File::options().write(true).open(format!("/proc/{pid}/mem")).unwrap();
+    words.into_iter().for_each(|(address, word)| memory.write_all_at(&word.to_le_bytes(), address).unwrap());
+}
+
+#[test]
+fn vtables_and_headers_that_look_like_none_make_the_answer_unknown() {
+    let truth = Truth::start(&["7"]);
+    let program = attach(&truth);
+    let census = program.census(None).unwrap();
+    assert_eq!(program.other_layout().unwrap(), Other::default());
+    // The pointer to the vtable and the owner's number change places.
+    let swapped = census.tasks.iter().flat_map(|task| {
+        let [vtable, owner] = [task.address + 0x10, task.address + 0x18];
+        [(vtable, program.memory().word(owner).unwrap()), (owner, program.memory().word(vtable).unwrap())]
+    });
+    write(truth.pid(), swapped);
+    let threads = program.threads(&DebugInformation::of(&program)).unwrap();
+    for gaps in [program.other_layout().unwrap().gaps, threads.gaps.clone()] {
+        assert!(gaps.len() == 1 && gaps[0].contains("`Header.vtable` at 0x18 and not at 0x10"), "{gaps:?}");
+    }
+    assert!(threads.unknown().unwrap().ends_with(&threads.gaps[0]));
+
+    // Of each vtable, the offset of the trailer becomes odd.
+    write(truth.pid(), program.vtables().iter().map(|vtable| (vtable.address + 0x38, 1)));
+    let error = Program::attach(truth.pid(), Options::default()).unwrap_err();
+    assert!(matches!(&error, Error::OtherLayout { gaps, .. } if gaps.len() == 1), "{error}");
+    let told = error.to_string();
+    assert!(told.contains("no `Vtable` of 7 functions before the offsets of trailer, scheduler and id; "), "{told}");
 }
 
 #[test]

@@ -114,7 +114,7 @@ pub fn polls(arguments: &Arguments) -> Outcome {
     let program =
         Program::attach(pid, Options { debug_file: arguments.debug.clone(), stop: false }).map_err(failure)?;
     // The script reads headers and vtables as the known versions of tokio have them.
-    if let Some(gap) = program.other_layout().map_err(failure)? {
+    if let Some(gap) = program.other_layout().map_err(failure)?.told() {
         let unknown = format!("unknown which polls process {pid} has: {}", escape::name(gap));
         return Err(Failure::new(exit::UNKNOWN, anyhow::Error::msg(unknown)));
     }

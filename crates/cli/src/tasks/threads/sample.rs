@@ -125,5 +125,5 @@ pub fn threads() -> Threads {
         Thread { state: 'T', ..bare(16, Ending::Refused) },
         Thread { state: 'P', ..bare(17, Ending::Refused) },
     ];
-    Threads { threads, notes: vec!["app\x1b[2J: the file has no debug information".to_owned()] }
+    Threads { threads, notes: vec!["app\x1b[2J: the file has no debug information".to_owned()], ..Threads::default() }
 }

@@ -18,7 +18,7 @@ pub fn text(threads: &Threads, all: bool) -> String {
     });
     let mut blocks: Vec<String> = groups.iter().map(|group| of_group(group, all)).collect();
     let notes = threads.notes.iter().map(|note| format!("note: {}\n", escape::name(note)));
-    let unknown = threads.unknown().map(|unknown| format!("unknown: {unknown}\n"));
+    let unknown = threads.unknown().map(|unknown| format!("unknown: {}\n", escape::name(unknown)));
     blocks.extend(Some(unknown.into_iter().chain(notes).collect::<String>()).filter(|notes| !notes.is_empty()));
     blocks.join("\n")
 }

@@ -24,7 +24,7 @@ fn listing(file: &Path) -> Listing {
     let opened = Program::attach(program.id(), Options::default()).unwrap();
     let information = DebugInformation::of(&opened);
     let listing = opened.listing(&Described::of(&opened, &information)).unwrap();
-    assert!(opened.other_layout().unwrap().is_some());
+    assert!(opened.other_layout().unwrap().told().is_some());
     program.kill().unwrap();
     program.wait().unwrap();
     listing

@@ -5,6 +5,7 @@ mod output;
 mod stack;
 mod unseen;
 
+use std::cell::OnceCell;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -39,7 +40,12 @@ pub fn monitor(arguments: &Arguments) -> Outcome {
                 end_after(connection.ender().map_err(refusal)?, time)?;
             }
             say!("monitors process {} by {limits}; an interrupt ends it", arguments.pid);
-            note(arguments, stacks.program());
+            let unseen = OnceCell::new();
+            let told = |kinds: &[Kind]| told(arguments, stacks.program(), &unseen, kinds);
+            let of_waits: Vec<Kind> = arguments.kinds_of_tasks().filter(|kind| *kind != Kind::LongSchedule).collect();
+            if let Some(unseen) = told(&of_waits) {
+                say!("note: {unseen}");
+            }
             loop {
                 let records = match connection.hear() {
                     Ok(records) => records,
@@ -50,8 +56,7 @@ pub fn monitor(arguments: &Arguments) -> Outcome {
                 if event.get("told") == Some("end") {
                     let silent: Vec<Kind> =
                         arguments.kinds_of_tasks().filter(|kind| events(event, *kind) == 0).collect();
-                    let unseen = told(arguments, stacks.program(), &silent);
-                    return Ok((Some(event.clone()), unseen));
+                    return Ok((Some(event.clone()), told(&silent)));
                 }
                 let stack = stacks.of(event);
                 let text = match arguments.json {
@@ -67,18 +72,15 @@ pub fn monitor(arguments: &Arguments) -> Outcome {
     Ok(summarize(arguments.pid, end.as_ref(), unseen.as_deref()))
 }
 
-/// Says of which tasks no wait and no number will be told.
-fn note(arguments: &Arguments, program: Option<&Program>) {
-    let kinds: Vec<Kind> = arguments.kinds_of_tasks().filter(|kind| *kind != Kind::LongSchedule).collect();
-    if let Some(unseen) = told(arguments, program, &kinds) {
-        say!("note: {unseen}");
-    }
-}
-
-/// The tasks of which events of these kinds tell nothing, in words.
-fn told(arguments: &Arguments, program: Option<&Program>, kinds: &[Kind]) -> Option<String> {
-    let unseen = (!kinds.is_empty()).then(|| Unseen::of(arguments.pid, program))?;
-    unseen.map_or_else(Some, |unseen| unseen.told(kinds, arguments.too_many_tasks))
+/// The tasks of which events of these kinds tell nothing, in words. The process's tasks are looked at once.
+fn told(
+    arguments: &Arguments,
+    program: Option<&Program>,
+    unseen: &OnceCell<Result<Unseen, String>>,
+    kinds: &[Kind],
+) -> Option<String> {
+    let unseen = (!kinds.is_empty()).then(|| unseen.get_or_init(|| Unseen::of(arguments.pid, program)))?;
+    unseen.as_ref().map_or_else(|error| Some(error.clone()), |unseen| unseen.told(kinds, arguments.too_many_tasks))
 }
 
 /// The failure if the process refuses.

@@ -41,7 +41,7 @@ impl Unseen {
             }
         };
         let foreign: Vec<bool> = program.vtables().iter().map(|vtable| !is_own(&vtable.name)).collect();
-        let table = table::read(pid, false, None).ok().flatten().map(|found| found.table);
+        let table = table::read(pid, false, &table::mappings(pid)).ok().flatten().map(|found| found.table);
         let in_table: HashSet<u32> = table.iter().flat_map(|table| &table.tasks).map(|seen| seen.task.id).collect();
         let census = program.census(None).map_err(|error| told(&error))?;
         if let Some(gap) = census.other_layout.iter().chain(&census.gaps).next() {

@@ -152,7 +152,7 @@ impl Opened<'_, '_> {
                 Ok(look)
             }
             Opened::Table(pid, note) => {
-                let (found, notes) = alone(table::read(*pid, false, None)?, *pid, note.as_deref())?;
+                let (found, notes) = alone(table::read(*pid, false, &table::mappings(*pid))?, *pid, note.as_deref())?;
                 let listing = Listing { notes, ..Listing::default() };
                 let refused = note.as_ref().map(|_| REFUSED.to_owned());
                 Ok(Look { listing, refused, kept: Some(Kept::of(found, None)), ..Look::default() })
@@ -166,14 +166,9 @@ impl Opened<'_, '_> {
 }
 
 /// Reads the table of a running program, by the mappings that were read last.
-pub fn of_program<T>(
-    program: &Program,
-    read: impl FnOnce(u32, Option<&[Mapping]>) -> Result<Option<T>>,
-) -> Result<Option<T>> {
-    program
-        .memory()
-        .process()
-        .map_or(Ok(None), |process| read(process.pid(), process.last_mappings().as_ref().map(|maps| &maps[..])))
+pub fn of_program<T>(program: &Program, read: impl FnOnce(u32, &[Mapping]) -> Result<Option<T>>) -> Result<Option<T>> {
+    let process = program.memory().process();
+    process.map_or(Ok(None), |process| read(process.pid(), &process.last_mappings()))
 }
 
 /// The id of a running program.
@@ -195,7 +190,10 @@ pub fn open(target: &Target<'_>, options: Options, read: impl FnOnce(&Opened<'_,
     let is_stopped = options.stop;
     let program = match target {
         Target::Process(pid) => match Program::attach(*pid, options) {
-            Err(error) if may_have_table(&error) && matches!(table::read(*pid, false, None), Ok(Some(_))) => {
+            Err(error)
+                if may_have_table(&error)
+                    && matches!(table::read(*pid, false, &table::mappings(*pid)), Ok(Some(_))) =>
+            {
                 let note = format!("these are the tasks of the program's table alone: {error}");
                 return read(&Opened::Table(*pid, Some(note)));
             }
@@ -213,7 +211,10 @@ pub fn open(target: &Target<'_>, options: Options, read: impl FnOnce(&Opened<'_,
 
 /// Whether a program whose memory this error keeps from being read may have a table. The others are of the user's options.
 fn may_have_table(error: &Error) -> bool {
-    matches!(error, Error::NoVtables { .. } | Error::OtherLayout { .. } | Error::NotPermitted { .. } | Error::NotMapped { .. })
+    matches!(
+        error,
+        Error::NoVtables { .. } | Error::OtherLayout { .. } | Error::NotPermitted { .. } | Error::NotMapped { .. }
+    )
 }
 
 /// The table of a process that is read alone, and the notes. With a note, there was one when the command began.

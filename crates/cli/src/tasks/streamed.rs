@@ -31,7 +31,7 @@ pub fn text(opened: &Opened<'_, '_>) -> Result<(String, Answer), Failure> {
 
 /// The tasks of the table alone.
 fn of_table(pid: u32, note: Option<&str>) -> Result<(String, Coverage), Failure> {
-    let (found, mut notes) = alone(table::read_compact(pid, false, None)?, pid, note)?;
+    let (found, mut notes) = alone(table::read_compact(pid, false, &table::mappings(pid))?, pid, note)?;
     let kept = Rows::of(found, std::iter::empty());
     let mut groups = Groups::default();
     let counts = kept.others([0, 0], |seen| groups.add_row(seen, kept.times()));

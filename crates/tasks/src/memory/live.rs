@@ -32,7 +32,8 @@ pub struct Process {
     memory: OnceLock<File>,
     /// As of the last look at the mappings.
     gaps: RwLock<Gaps>,
-    read: RwLock<Option<(Stamp, Arc<Vec<Mapping>>)>>,
+    /// The mappings that were read last, and the counts before that.
+    read: RwLock<(Option<Stamp>, Arc<Vec<Mapping>>)>,
 }
 
 /// Counts that change with each page that the process begins to use: pages of its address space, those of its data, and page faults.
@@ -98,11 +99,9 @@ impl Process {
     /// If the process has ended, or the kernel refuses.
     pub fn mappings(&self) -> Result<Arc<Vec<Mapping>>, Error> {
         let stamp = self.stamp();
-        if let Some((read, maps)) = &*self.read.read().unwrap_or_else(PoisonError::into_inner)
-            && stamp.as_ref() == Some(read)
-        {
+        if stamp.is_some() && stamp == self.read.read().unwrap_or_else(PoisonError::into_inner).0 {
             self.check()?;
-            return Ok(Arc::clone(maps));
+            return Ok(self.last_mappings());
         }
         let read = fs::read(self.proc("maps"));
         self.check()?;
@@ -111,15 +110,14 @@ impl Process {
         let mut gaps = self.gaps.write().unwrap_or_else(PoisonError::into_inner);
         *gaps = Gaps::of(&self.proc(""), &maps, &gaps);
         let mut kept = self.read.write().unwrap_or_else(PoisonError::into_inner);
-        *kept = stamp.map(|stamp| (stamp, Arc::clone(&maps)));
+        *kept = (stamp, Arc::clone(&maps));
         Ok(maps)
     }
 
-    /// Returns the mappings that were read last.
+    /// Returns the mappings that were read last; none before the first reading.
     #[must_use]
-    pub fn last_mappings(&self) -> Option<Arc<Vec<Mapping>>> {
-        let read = self.read.read().unwrap_or_else(PoisonError::into_inner);
-        read.as_ref().map(|(_, maps)| Arc::clone(maps))
+    pub fn last_mappings(&self) -> Arc<Vec<Mapping>> {
+        Arc::clone(&self.read.read().unwrap_or_else(PoisonError::into_inner).1)
     }
 
     fn stamp(&self) -> Option<Stamp> {
@@ -399,7 +397,7 @@ mod tests {
         let read = || Arc::as_ptr(&process.mappings().unwrap());
         // It may still be starting.
         while read() != read() {}
-        let known = process.last_mappings().unwrap();
+        let known = process.last_mappings();
         assert_eq!(read(), Arc::as_ptr(&known));
         let own = own();
         let before = own.mappings().unwrap();

@@ -55,12 +55,23 @@ impl Source for Copied {
     }
 }
 
-/// Reads the table of process `pid`, whose threads may be stopped, and whose mappings may be known. `None` if it keeps none.
+/// Returns the mappings of process `pid` that may be of its table. None of a process whose mappings are not shown: for this user it has no
+/// table, and the reader of its memory tells why.
+pub fn mappings(pid: u32) -> Vec<Mapping> {
+    let (Ok(number), Some(thread)) = (own_number(pid), living_thread(pid)) else { return Vec::new() };
+    let maps = fs::read(format!("/proc/{thread}/maps")).unwrap_or_default();
+    // Of a million mappings, few are parsed.
+    let endings = ["", REMOVED].map(|removed| format!("/{number}.tasks{removed}"));
+    let is_table = |line: &&[u8]| endings.iter().any(|end| line.ends_with(end.as_bytes()));
+    maps.split(|byte| *byte == b'\n').filter(is_table).flat_map(maps::parse).collect()
+}
+
+/// Reads the table of process `pid`, whose threads may be stopped, by its mappings. `None` if it keeps none.
 ///
 /// # Errors
 ///
 /// It keeps one that cannot be read.
-pub fn read(pid: u32, is_stopped: bool, maps: Option<&[Mapping]>) -> Result<Option<Found>> {
+pub fn read(pid: u32, is_stopped: bool, maps: &[Mapping]) -> Result<Option<Found>> {
     read_as(pid, is_stopped, maps, |source| Table::read(source), |table| table)
 }
 
@@ -69,31 +80,18 @@ pub fn read(pid: u32, is_stopped: bool, maps: Option<&[Mapping]>) -> Result<Opti
 /// # Errors
 ///
 /// As [`read`].
-pub fn read_compact(pid: u32, is_stopped: bool, maps: Option<&[Mapping]>) -> Result<Option<Found<Compact>>> {
+pub fn read_compact(pid: u32, is_stopped: bool, maps: &[Mapping]) -> Result<Option<Found<Compact>>> {
     read_as(pid, is_stopped, maps, |source| Compact::read(source), |compact| &compact.table)
 }
 
 fn read_as<T>(
     pid: u32,
     is_stopped: bool,
-    maps: Option<&[Mapping]>,
+    maps: &[Mapping],
     read: impl FnOnce(&dyn Source) -> Result<T, Error>,
     table: impl FnOnce(&T) -> &Table,
 ) -> Result<Option<Found<T>>> {
-    // A process whose mappings are not shown has no table for this user, and the reader of its memory tells why.
     let (Ok(number), Some(thread)) = (own_number(pid), living_thread(pid)) else { return Ok(None) };
-    let read_now;
-    let maps = match maps {
-        Some(maps) => maps,
-        None => {
-            let Ok(maps) = fs::read(format!("/proc/{thread}/maps")) else { return Ok(None) };
-            // Of a million mappings, few are parsed.
-            let endings = ["", REMOVED].map(|removed| format!("/{number}.tasks{removed}"));
-            let is_table = |line: &&[u8]| endings.iter().any(|end| line.ends_with(end.as_bytes()));
-            read_now = maps.split(|byte| *byte == b'\n').filter(is_table).flat_map(maps::parse).collect::<Vec<_>>();
-            &read_now
-        }
-    };
     let Some((mapping, path)) = mapped(maps, number) else { return Ok(None) };
     let shown = escape::path(path);
     let read = || {
@@ -173,7 +171,8 @@ mod tests {
 
     #[test]
     fn a_process_without_a_table_has_none() {
-        assert!(read(std::process::id(), false, None).unwrap().is_none());
-        assert!(read(u32::MAX, false, None).unwrap().is_none());
+        for pid in [std::process::id(), u32::MAX] {
+            assert!(read(pid, false, &mappings(pid)).unwrap().is_none());
+        }
     }
 }

@@ -13,7 +13,7 @@ mod waited;
 use dyntrace_task_table::Table;
 
 pub use cells::{at, facts, function, line, place, wait};
-pub use find::{Found, read, read_compact, read_file};
+pub use find::{Found, mappings, read, read_compact, read_file};
 pub use kept::{Counts, Kept, Times};
 pub use object::Task;
 pub use rows::Rows;

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `@task` | thread | type, id and stack pointer of the task that the thread polls; its type is 0 if it polls none |
 //! | `@poll` | thread, stack pointer | begin of a poll that runs; type, id and stack pointer of the task around it |
-//! | `@woken` | header | when the task was woken |
+//! | `@woken` | header and id | when the task was woken: a later task may have the header's memory |
 //! | `@times`, `@longest`, `@time` | type | count and sum of polls, the longest, and their [steps](super::times) |
 //! | `@waits`, `@longest_wait`, `@wait` | type | the same of the times from wakes to polls |
 //! | `@wakes` | type of the waker, woken type | count |
@@ -173,13 +173,13 @@ const ENTRY: &str = "\
 	} else {
 		@poll[tid, $sp] = ($now, (uint64)0, (uint64)0, (uint64)0);
 	}
-	if (@poll[tid, $sp].0 == 0) { delete(@woken[arg0]); @no_poll = count(); return; }
+	if (@poll[tid, $sp].0 == 0) { delete(@woken[arg0, $id]); @no_poll = count(); return; }
 	@task[tid] = ($type, $id, $sp);
-	if (@task[tid].0 == 0) { delete(@poll[tid, $sp]); delete(@woken[arg0]); @no_poll = count(); return; }
+	if (@task[tid].0 == 0) { delete(@poll[tid, $sp]); delete(@woken[arg0, $id]); @no_poll = count(); return; }
 	if (*(uint64 *)(arg0 + 24) == 0) { @jobs[$type] = 1; }
-	$woken = @woken[arg0];
+	$woken = @woken[arg0, $id];
 	if ($woken > 0) {
-		delete(@woken[arg0]);
+		delete(@woken[arg0, $id]);
 		$wait = $now - $woken;
 		@waits[$type] = stats($wait);
 		@longest_wait[$type] = max($wait);
@@ -193,10 +193,12 @@ const WAKE: &str = "\
 {
 	if (@stop) { return; }
 	CHECK
-	@woken[arg0] = nsecs;
-	if (@woken[arg0] == 0) { @no_wait = count(); }
+	$type = *(uint64 *)(arg0 + 16);
+	$id = *(uint64 *)(arg0 + *(uint64 *)($type + 72));
+	@woken[arg0, $id] = nsecs;
+	if (@woken[arg0, $id] == 0) { @no_wait = count(); }
 	@all_wakes = count();
-	@wakes[@task[tid].0, *(uint64 *)(arg0 + 16)] = count();
+	@wakes[@task[tid].0, $type] = count();
 }
 ";
 
@@ -253,6 +255,15 @@ mod tests {
                 "{path}"
             );
         }
+    }
+
+    /// A task may be woken and dropped, and a later one begin at its address.
+    #[test]
+    fn a_wake_is_that_of_one_task() {
+        let script = made(&functions(true), "/l", false).unwrap();
+        assert_eq!(script.matches("@woken[").count(), script.matches("@woken[arg0, $id]").count());
+        let wake = &script[script.find("@woken[arg0, $id] = nsecs").unwrap() - 200..];
+        assert!(wake.contains("$id = *(uint64 *)(arg0 + *(uint64 *)($type + 72));"), "{wake}");
     }
 
     #[test]

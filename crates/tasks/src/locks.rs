@@ -126,11 +126,15 @@ fn key(task: &Task) -> Key {
     (task.id, task.address)
 }
 
+/// A blocked task and a blocker of it, by their places among the blocked tasks.
+type Edge = (usize, usize);
+
 /// The guards and waits of a listing.
 #[derive(Debug)]
 pub struct Locks<'l> {
     holders: HashMap<u64, Vec<Holder<'l>>>,
-    waits: HashMap<Key, Vec<&'l WaitsFor>>,
+    /// Of each task that waits, in the order of the tasks: there may be millions.
+    waits: Vec<(Key, &'l WaitsFor)>,
     /// Semaphores of which a task was given permits that it waited for, and has not run since: it has them without a guard.
     granted: HashSet<u64>,
     /// The numbers of the processes that dyntrace has made of futures.
@@ -199,7 +203,7 @@ impl<'l> Locks<'l> {
     pub fn of(listing: &'l Listing) -> Locks<'l> {
         let mut locks = Locks {
             holders: HashMap::new(),
-            waits: HashMap::new(),
+            waits: Vec::new(),
             granted: HashSet::new(),
             processes: HashSet::new(),
             has_unread: listing.tasks.iter().any(is_unread),
@@ -211,6 +215,7 @@ impl<'l> Locks<'l> {
             }
         }
         locks.holders.values_mut().for_each(leave_one_of_each);
+        locks.waits.sort_by_key(|(task, _)| *task);
         locks
     }
 
@@ -225,7 +230,7 @@ impl<'l> Locks<'l> {
             self.granted.insert(address);
         }
         if waits {
-            self.waits.entry(task).or_default().extend(&held_by.waits_for);
+            self.waits.extend(held_by.waits_for.iter().map(|waits_for| (task, waits_for)));
         }
         for inner in held_by.awaits.iter().filter(|inner| inner.progress != Progress::Returned) {
             self.add(task, inner, process, waits);
@@ -250,7 +255,12 @@ impl<'l> Locks<'l> {
     }
 
     fn blockers_of(&self, task: Key) -> Vec<Blocker> {
-        self.waits.get(&task).into_iter().flatten().flat_map(|waits_for| self.through(task, waits_for)).collect()
+        self.waits_of(task).flat_map(|waits_for| self.through(task, waits_for)).collect()
+    }
+
+    fn waits_of(&self, task: Key) -> impl Iterator<Item = &'l WaitsFor> {
+        let first = self.waits.partition_point(|(other, _)| *other < task);
+        self.waits[first..].iter().take_while(move |(other, _)| *other == task).map(|(_, waits_for)| *waits_for)
     }
 
     fn through(&self, task: Key, waits_for: &WaitsFor) -> Vec<Blocker> {
@@ -292,13 +302,20 @@ impl<'l> Locks<'l> {
     /// Returns the cycles of tasks of which each is seen to be blocked by the next one alone, at most one for each task.
     #[must_use]
     pub fn cycles(&self) -> Vec<Cycle> {
-        let mut blocked: Vec<Key> = self.waits.keys().copied().collect();
-        blocked.sort_unstable();
-        let keys = |task| self.alone(task).map(|blocker| blocker.key()).collect::<Vec<_>>();
-        let mut edges: HashMap<Key, Vec<Key>> = blocked.iter().map(|task| (*task, keys(*task))).collect();
-        remove_dead_ends(&mut edges);
+        let mut blocked: Vec<Key> = self.waits.iter().map(|(task, _)| *task).collect();
+        blocked.dedup();
+        // A task that does not wait is in no cycle.
+        let place = |blocker: &Blocker| blocked.binary_search(&blocker.key()).ok();
+        let blockers = blocked
+            .iter()
+            .enumerate()
+            .flat_map(|(task, key)| self.alone(*key).filter_map(move |blocker| Some((task, place(&blocker)?))));
+        let mut edges: Vec<Edge> = blockers.collect();
+        remove_dead_ends(&mut edges, blocked.len());
         let mut told = HashSet::new();
-        blocked.iter().filter_map(|task| self.cycle(*task, &edges, &mut told)).collect()
+        let mut tasks: Vec<usize> = edges.iter().map(|(task, _)| *task).collect();
+        tasks.dedup();
+        tasks.iter().filter_map(|task| self.cycle(*task, &blocked, &edges, &mut told)).collect()
     }
 
     /// Returns the other tasks of which each is seen to block the task alone.
@@ -310,16 +327,13 @@ impl<'l> Locks<'l> {
     #[must_use]
     pub fn futurelocks(&self) -> Vec<Futurelock> {
         let mut waiting: BTreeMap<u64, (SemaphoreOf, Option<&Noted>, Vec<Key>)> = BTreeMap::new();
-        for (task, waits) in &self.waits {
-            for waits in waits.iter().filter(|waits| !is_granted(waits)) {
-                if let WaitsFor::Semaphore { address, of, free: 0, closed: false, holder, .. } = waits {
-                    waiting.entry(*address).or_insert((*of, holder.as_deref(), Vec::new())).2.push(*task);
-                }
+        for (task, waits) in self.waits.iter().filter(|(_, waits)| !is_granted(waits)) {
+            if let WaitsFor::Semaphore { address, of, free: 0, closed: false, holder, .. } = waits {
+                waiting.entry(*address).or_insert((*of, holder.as_deref(), Vec::new())).2.push(*task);
             }
         }
         let mut found = Vec::new();
         for (semaphore, (of, noted, mut waiting)) in waiting {
-            waiting.sort_unstable();
             waiting.dedup();
             let holders = self.holders.get(&semaphore).map_or(&[][..], Vec::as_slice);
             let exclusive = matches!(of, SemaphoreOf::Mutex | SemaphoreOf::RwLock);
@@ -340,28 +354,34 @@ impl<'l> Locks<'l> {
     }
 
     /// Follows first blockers until a task comes again. Returns `None` if that cycle is told already.
-    fn cycle(&self, task: Key, edges: &HashMap<Key, Vec<Key>>, told: &mut HashSet<Key>) -> Option<Cycle> {
+    fn cycle(&self, task: usize, blocked: &[Key], edges: &[Edge], told: &mut HashSet<usize>) -> Option<Cycle> {
         let mut steps: Vec<Step> = Vec::new();
-        let mut place: HashMap<Key, usize> = HashMap::new();
+        let mut tasks: Vec<usize> = Vec::new();
+        let mut place: HashMap<usize, usize> = HashMap::new();
         let mut task = task;
         let begin = loop {
             if told.contains(&task) {
+                // All that were followed lead there: they are followed once.
+                told.extend(tasks);
                 return None;
             }
             if let Some(begin) = place.get(&task) {
                 break *begin;
             }
             place.insert(task, steps.len());
-            let next = *edges.get(&task)?.first()?;
-            let blocker = self.alone(task).find(|blocker| blocker.key() == next)?;
-            steps.push(Step { task: task.0, address: task.1, blocker });
+            let first = edges.partition_point(|(blocked, _)| *blocked < task);
+            let next = edges.get(first).filter(|(blocked, _)| *blocked == task)?.1;
+            let key = blocked[task];
+            let blocker = self.alone(key).find(|blocker| blocker.key() == blocked[next])?;
+            steps.push(Step { task: key.0, address: key.1, blocker });
+            tasks.push(task);
             task = next;
         };
         steps.drain(..begin);
-        told.extend(steps.iter().map(Step::key));
+        told.extend(tasks);
         let lowest = steps.iter().enumerate().min_by_key(|(_, step)| step.key()).map_or(0, |(number, _)| number);
         steps.rotate_left(lowest);
-        let may_end = steps.iter().any(|step| self.waits.get(&step.key()).is_none_or(|waits| waits.len() != 1));
+        let may_end = steps.iter().any(|step| self.waits_of(step.key()).count() != 1);
         let certain = steps.iter().all(|step| step.blocker.certain);
         Some(Cycle { steps, may_end, certain })
     }
@@ -377,34 +397,21 @@ fn leave_one_of_each(holders: &mut Vec<Holder<'_>>) {
     });
 }
 
-/// Removes tasks that are in no cycle and behind none: those whose blockers are not blocked themselves.
-fn remove_dead_ends(edges: &mut HashMap<Key, Vec<Key>>) {
-    let mut blocked_by: HashMap<Key, Vec<Key>> = HashMap::new();
-    let mut left: HashMap<Key, usize> = HashMap::new();
-    for (task, blockers) in edges.iter() {
-        for blocker in blockers {
-            blocked_by.entry(*blocker).or_default().push(*task);
-            left.entry(*blocker).or_insert(0);
-        }
-    }
-    for (task, blockers) in edges.iter() {
-        left.insert(*task, blockers.len());
-    }
-    let mut free: Vec<Key> = left.iter().filter(|(_, left)| **left == 0).map(|(task, _)| *task).collect();
+/// Removes tasks that are in no cycle and behind none, of `count`: those whose blockers are not blocked themselves.
+fn remove_dead_ends(edges: &mut Vec<Edge>, count: usize) {
+    let mut left = vec![0_usize; count];
+    edges.iter().for_each(|(task, _)| left[*task] += 1);
+    let mut by_blocker: Vec<Edge> = edges.iter().map(|(task, blocker)| (*blocker, *task)).collect();
+    by_blocker.sort_unstable();
+    let mut free: Vec<usize> = (0..count).filter(|task| left[*task] == 0).collect();
     while let Some(task) = free.pop() {
-        for waiting in blocked_by.get(&task).into_iter().flatten() {
-            if let Some(left) = left.get_mut(waiting) {
-                *left -= 1;
-                if *left == 0 {
-                    free.push(*waiting);
-                }
-            }
+        let first = by_blocker.partition_point(|(blocker, _)| *blocker < task);
+        for (_, waiting) in by_blocker[first..].iter().take_while(|(blocker, _)| *blocker == task) {
+            left[*waiting] -= 1;
+            free.extend((left[*waiting] == 0).then_some(*waiting));
         }
     }
-    edges.retain(|task, _| left.get(task).is_some_and(|left| *left > 0));
-    for blockers in edges.values_mut() {
-        blockers.retain(|blocker| left.get(blocker).is_some_and(|left| *left > 0));
-    }
+    edges.retain(|(task, blocker)| left[*task] > 0 && left[*blocker] > 0);
 }
 
 /// Returns the cycles of the second look that the first one has too.

@@ -1,5 +1,6 @@
 //! Tasks that will not go on by themselves: deadlocks and futurelocks.
 
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use anstyle::{AnsiColor, Style};
@@ -45,7 +46,7 @@ impl Stuck {
 
     /// Those of one look at memory whose tasks all stand still. The chain of a running task is that of its previous suspension.
     pub fn of(listing: &Listing) -> Stuck {
-        let by_address = by_address(listing);
+        let by_address = LazyCell::new(|| by_address(listing));
         let stands = |task: u64| by_address.get(&task).is_some_and(|task| stands(task));
         let locks = Locks::of(listing);
         let (deadlocks, futurelocks) = (locks.cycles(), locks.futurelocks());

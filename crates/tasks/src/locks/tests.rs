@@ -281,3 +281,14 @@ fn a_long_ring_is_one_cycle() {
     assert_eq!(cycles.len(), 1);
     assert_eq!(cycles[0].steps.len(), 2000);
 }
+
+#[test]
+fn a_long_chain_before_a_cycle_is_followed_once() {
+    const TASKS: u64 = 100_000;
+    let cycles = |of: fn(u64) -> u64| {
+        let listing = listing((1..=TASKS).map(|id| task(id, &[], &[join(of(id))])).collect());
+        Locks::of(&listing).cycles().iter().map(members).collect::<Vec<_>>()
+    };
+    assert_eq!(cycles(|id| if id == 1 { 2 } else { id - 1 }), [[1, 2]]);
+    assert_eq!(cycles(|id| if id == TASKS { id - 1 } else { id + 1 }), [[TASKS - 1, TASKS]]);
+}

@@ -1,5 +1,9 @@
 //! The `dyntrace` command: its arguments.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
+#![cfg_attr(
+    not(feature = "full"),
+    allow(dead_code, unused_imports, reason = "subcommands that are left out use the rest")
+)]
 
 // First: the others use its macro.
 #[macro_use]
@@ -10,11 +14,13 @@ mod book;
 mod caller;
 #[cfg(target_os = "linux")]
 mod calls;
+#[cfg(feature = "full")]
 mod clocks;
 #[cfg(target_os = "linux")]
 mod code;
 mod columns;
 mod command;
+#[cfg(feature = "full")]
 mod convert;
 mod demo;
 mod diff;
@@ -22,7 +28,7 @@ mod doctor;
 mod elf;
 mod escape;
 mod exit;
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "full", target_os = "linux"))]
 mod export;
 mod external;
 mod figures;
@@ -33,13 +39,14 @@ mod filter;
 mod filtered;
 mod list;
 mod losses;
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "full", target_os = "linux"))]
 mod metrics;
 #[cfg(target_os = "linux")]
 mod monitor;
 mod near;
 mod operation;
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "export, which uses the rest, is for Linux"))]
+#[cfg(feature = "full")]
 mod otlp;
 #[cfg(all(test, target_os = "linux"))]
 #[path = "../tests/common/page.rs"]
@@ -73,6 +80,7 @@ mod system;
 mod tasks;
 mod temporary;
 mod token;
+#[cfg(feature = "full")]
 mod top;
 #[cfg(target_os = "linux")]
 mod trace;
@@ -203,7 +211,7 @@ enum Command {
     #[command(alias = "sessions", after_long_help = status::HELP)]
     /// Show the processes whose recorder can be controlled, and their recordings
     Status(status::Arguments),
-    #[cfg(target_os = "linux")]
+    #[cfg(all(feature = "full", target_os = "linux"))]
     #[command(after_long_help = metrics::HELP)]
     /// Print or serve the metrics of a process: operations, errors, bytes, times and queues
     ///
@@ -214,12 +222,13 @@ enum Command {
     #[command(after_long_help = monitor::HELP)]
     /// Tell when a poll, a wait, a mailbox or a queue of a process becomes too long, while it lasts
     Monitor(monitor::Arguments),
-    #[cfg(target_os = "linux")]
+    #[cfg(all(feature = "full", target_os = "linux"))]
     #[command(after_long_help = export::HELP)]
     /// Send the file operations of a running process to a collector, as spans of OpenTelemetry, while they happen
     ///
     /// A process that has no control socket is asked to open one, as by dyntrace record -p.
     Export(export::Arguments),
+    #[cfg(feature = "full")]
     #[command(after_long_help = top::HELP)]
     /// Watch a process: operations, user tags, tasks, waits, messages and pools, live or in a trace
     ///
@@ -234,9 +243,11 @@ enum Command {
     /// A is the trace from before, B the one from after. A percentile differs if the confidence intervals in A and in B do not overlap.
     /// The rows that differ most come first. User tags and paths that differ in numbers and ids only are one row: req-*.
     Diff(diff::Arguments),
+    #[cfg(feature = "full")]
     #[command(after_long_help = convert::HELP)]
     /// Convert a trace to the format of another tool
     Convert(convert::Arguments),
+    #[cfg(feature = "full")]
     #[command(after_long_help = clocks::HELP)]
     /// Align the clocks of the hosts of a data set by the messages between them
     Clocks(clocks::Arguments),
@@ -399,16 +410,19 @@ fn perform(command: Command) -> Outcome {
         Command::Recover(arguments) => recover::recover(&arguments),
         #[cfg(target_os = "linux")]
         Command::Status(arguments) => status::status(&arguments),
-        #[cfg(target_os = "linux")]
+        #[cfg(all(feature = "full", target_os = "linux"))]
         Command::Metrics(arguments) => metrics::metrics(&arguments),
         #[cfg(target_os = "linux")]
         Command::Monitor(arguments) => monitor::monitor(&arguments),
-        #[cfg(target_os = "linux")]
+        #[cfg(all(feature = "full", target_os = "linux"))]
         Command::Export(arguments) => export::export(&arguments),
+        #[cfg(feature = "full")]
         Command::Top(arguments) => top::top(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Diff(arguments) => diff::diff(&arguments),
+        #[cfg(feature = "full")]
         Command::Convert(arguments) => convert::convert(&arguments),
+        #[cfg(feature = "full")]
         Command::Clocks(arguments) => clocks::clocks(&arguments),
         Command::Query(arguments) => query::query(&arguments),
         Command::Upload(arguments) => upload::upload(&arguments),

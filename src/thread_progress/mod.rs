@@ -95,7 +95,8 @@
 //! - A pin that is leaked, or left by `longjmp`, delays every later wait for ever.
 //! - In a library that is loaded by `dlopen` the first access to a thread-local variable may allocate: there a thread's first pin must not
 //!   be in a signal handler.
-//! - A child of `_Fork` or of a bare system call, where no handlers of `pthread_atfork` run, must not wait.
+//! - A child of `_Fork` or of a bare system call, where no handlers of `pthread_atfork` run, must not wait. A thread that it starts may
+//!   share the record, and with it the number, of the thread that it has from its parent.
 #![cfg_attr(any(loom, miri), allow(dead_code, unused_imports, reason = "they leave out some users, such as modules"))]
 
 mod block;

@@ -6,6 +6,7 @@ import statistics
 import subprocess
 import time
 
+from .commands import commands
 from .common import FULL, ROOT, median_ratio, say, taken_in_turns
 
 FOLDER = ROOT / "target" / "build"
@@ -89,3 +90,4 @@ def build():
     print(f"  beside it: hello world with the default features, {grown:.0f} KiB", flush=True)
     same = hello.run() == linked.run()
     say("threads, files and handlers before anything is asked for", int(not same), 0)
+    commands()

@@ -176,6 +176,13 @@ pub const FAMILIES: &[Family] = &[
         source: OfSessions(|of| Number(of.lost)),
     },
     Family {
+        name: "dyntrace_recorder_files_removed",
+        kind: Gauge,
+        unit: Count,
+        help: "1 if files that a session writes were removed: their events are lost, and not counted. Else 0.",
+        source: OfSessions(|of| Number(of.removed)),
+    },
+    Family {
         name: "dyntrace_recorder_bytes_total",
         kind: Counter,
         unit: Bytes,

@@ -75,6 +75,8 @@ pub struct SessionFigures {
     pub bytes: u64,
     /// Events lost for lack of room.
     pub lost: u64,
+    /// 1 if files that the process writes were removed: their events are lost, and not counted. Else 0.
+    pub removed: u64,
 }
 
 /// The counts of the monitors ([`dyntrace::monitor`]) that a program has had.

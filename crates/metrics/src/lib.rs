@@ -35,6 +35,7 @@
 //! | `dyntrace_pool_blocked_threads` | gauge | `lane` |
 //! | `dyntrace_recorder_sessions` | gauge | |
 //! | `dyntrace_recorder_lost_events_total` | counter | `session` |
+//! | `dyntrace_recorder_files_removed` | gauge | `session` |
 //! | `dyntrace_recorder_bytes_total` | counter | `session` |
 //! | `dyntrace_monitor_events_total` | counter | `kind` |
 //! | `dyntrace_monitor_left_out_events_total` | counter | |

@@ -10,7 +10,7 @@ use crate::aio_pool::{self, Histogram, LaneMetrics, Metrics};
 const LONGEST: usize = 48 << 10;
 
 /// The values of a session's status that are counts.
-const OF_SESSIONS: [&str; 6] = ["session", "threads", "bytes", "lost", "snapshots", "suppressed"];
+const OF_SESSIONS: [&str; 7] = ["session", "threads", "bytes", "lost", "removed", "snapshots", "suppressed"];
 
 /// Returns one record of the pools, one of each lane, of each command and of each session, and one of the program's monitors.
 pub(super) fn figures(sessions: &[Record]) -> Vec<Record> {

@@ -22,7 +22,8 @@ pub fn object(pid: u32, figures: &Figures) -> Value {
         })
     });
     let sessions = figures.sessions.iter().flatten();
-    let sessions = sessions.map(|of| json!({ "session": of.session, "bytes": of.bytes, "lost": of.lost }));
+    let sessions =
+        sessions.map(|of| json!({ "session": of.session, "bytes": of.bytes, "lost": of.lost, "removed": of.removed }));
     let monitor = figures.monitor.as_ref().map(|of| {
         let events = of.events.iter().map(|&(kind, count)| (kind.to_owned(), count.into()));
         json!({ "events": events.collect::<Map<_, _>>(), "left_out": of.left_out, "panics": of.panics })

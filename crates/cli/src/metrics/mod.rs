@@ -37,7 +37,7 @@ The names, and what each counts, are in the output. JSON has one object:
   lanes      lane, queued, threads, idle, blocked, jobs; wait and service: count, sum_ns, buckets;
              a bucket: below_ns (null: no bound), count
   commands   driver, command, operations, errors, bytes, service_ns
-  sessions   the recorder's: session, bytes, lost
+  sessions   the recorder's: session, bytes, lost, removed
   monitor    events by kind, left_out, panics; null without one
 
 With --listen, GET /metrics answers in Prometheus's text format, until an interrupt or the end of the process.

@@ -28,7 +28,8 @@ pub fn figures(records: &[Record]) -> Figures {
             figures.commands.push(command);
         } else if record.get("session").is_some() {
             let mut session = SessionFigures::default();
-            (session.session, session.bytes, session.lost) = (count("session"), count("bytes"), count("lost"));
+            (session.session, session.bytes) = (count("session"), count("bytes"));
+            (session.lost, session.removed) = (count("lost"), count("removed"));
             sessions.push(session);
         } else if record.get("monitor").is_some() {
             let mut monitor = MonitorFigures::default();
@@ -73,7 +74,7 @@ mod tests {
             "waiting=3\tleft_out=1",
             "lane=fast\tqueued=1\tthreads=4\tidle=2\tblocked=1\toperations=7\twait=5000 1024:2 18446744073709551615:1\tservice=0",
             "driver=own\tcommand=SEND\toperations=7\terrors=1\tbytes=9\tservice=11",
-            "session=2\tbytes=4096\tlost=5",
+            "session=2\tbytes=4096\tlost=5\tremoved=1",
             "monitor=own\tleft_out=1\tpanics=2\tlong_wait=3",
         ];
         let figures = figures(&text.map(|line| line.parse().unwrap()));
@@ -81,7 +82,8 @@ mod tests {
         assert_eq!((figures.lanes[0].idle, figures.lanes[0].wait.count()), (2, 3));
         assert_eq!(figures.lanes[0].wait.buckets[1], (Duration::MAX, 1));
         assert_eq!((&*figures.commands[0].command, figures.commands[0].errors), ("SEND", 1));
-        assert_eq!(figures.sessions.unwrap()[0].lost, 5);
+        let session = &figures.sessions.unwrap()[0];
+        assert_eq!((session.lost, session.removed), (5, 1));
         let monitor = figures.monitor.unwrap();
         assert_eq!((monitor.left_out, monitor.panics), (1, 2));
         assert_eq!(monitor.events[..2], [("long_schedule", 0), ("long_wait", 3)]);

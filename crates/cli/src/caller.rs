@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use addr2line::{FrameIter, demangle_auto};
-use dyntrace_folders::living_thread;
+use dyntrace_folders::process_folder;
 use gimli::Reader;
 
 use debug::Debug;
@@ -94,7 +94,7 @@ fn remember<K: Hash + Eq, V>(known: &mut HashMap<K, V>, most: usize, key: K, val
 
 /// The path by which this command reads a file of the process.
 fn readable(pid: u32, file: &str) -> PathBuf {
-    let process = PathBuf::from(format!("/proc/{}", living_thread(pid).unwrap_or(pid)));
+    let process = process_folder(pid);
     let program = process.join("exe");
     if fs::read_link(&program).is_ok_and(|path| path == Path::new(file)) {
         return program;

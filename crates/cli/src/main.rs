@@ -89,7 +89,6 @@ mod upload;
 mod view;
 
 use std::ffi::OsString;
-use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -371,7 +370,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(status) => status,
         // The reader of the pipe wants no more lines.
-        Err(Failure { error, .. }) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(Failure { error, .. }) if stdout::is_unread(&error) => ExitCode::SUCCESS,
         Err(Failure { status, error }) => {
             let style = anstyle::Style::new().fg_color(Some(anstyle::AnsiColor::Red.into())).bold();
             // Errors of libraries have paths as they are.
@@ -379,10 +378,6 @@ fn main() -> ExitCode {
             status.into()
         }
     }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 fn perform(command: Command) -> Outcome {

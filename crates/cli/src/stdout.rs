@@ -30,6 +30,11 @@ pub fn write_coloured(text: &str) -> anyhow::Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
 }
 
+/// Whether an error is that nobody reads the output any more.
+pub fn is_unread(error: &anyhow::Error) -> bool {
+    error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
 pub fn flush() -> anyhow::Result<()> {
     io::stdout().flush().context("cannot write to standard output")
 }

@@ -15,7 +15,7 @@
 //! [`Reading`] is the same for traces that are read: regular files only, and no symbolic link below the folder that the user named.
 //! [`open_regular`] opens a single file whose path is another user's choice. [`Scratch`] is a folder for one process, which the next process removes if this one is killed.
 //!
-//! [`living_thread`] names the folder in /proc by which a process is read.
+//! [`process_folder`] is the folder in /proc by which a process is read.
 
 #[cfg(not(unix))]
 compile_error!("dyntrace serves Unix systems: Linux, macOS, illumos, FreeBSD and their kin");
@@ -32,7 +32,7 @@ mod walk;
 pub use distrust::Distrust;
 pub use folder::{Folder, NewFile, remove_empty};
 pub use output::{Output, Place, make_folder, settle};
-pub use process::{exists, living_thread};
+pub use process::{exists, living_thread, process_folder};
 pub use reading::Reading;
 pub use regular::open_regular;
 pub use scratch::Scratch;

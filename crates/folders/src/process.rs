@@ -1,6 +1,7 @@
 //! Processes, as /proc shows them.
 
 use std::fs;
+use std::path::PathBuf;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
@@ -30,6 +31,20 @@ pub fn living_thread(pid: u32) -> Option<u32> {
     let threads = fs::read_dir(&folder).into_iter().flatten().flatten();
     let mut threads = threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok());
     threads.find(|thread| *thread != pid && !has_ended(&format!("{folder}/{thread}/stat")))
+}
+
+/// Returns the folder in /proc that shows the memory and the files of process `pid`: that of its [`living_thread`]. Of a zombie it is the
+/// process's own, which shows nothing of them.
+///
+/// ```
+/// use dyntrace_folders::process_folder;
+///
+/// let pid = std::process::id();
+/// assert_eq!(process_folder(pid), std::path::Path::new(&format!("/proc/{pid}")));
+/// ```
+#[must_use]
+pub fn process_folder(pid: u32) -> PathBuf {
+    PathBuf::from(format!("/proc/{}", living_thread(pid).unwrap_or(pid)))
 }
 
 /// Whether a thread has ended, or has begun to: then its memory and its files may be gone.

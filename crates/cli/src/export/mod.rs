@@ -6,7 +6,7 @@ mod session;
 mod summary;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
 use dyntrace_reader::{Error, FileOperation, Follower, OperationFollower};
@@ -15,6 +15,7 @@ use crate::escape;
 use crate::exit::{self, Failure, Outcome};
 use crate::otlp::{Endpoint, Sampling, Spans};
 use crate::record;
+use crate::view::time::now;
 
 pub use place::Place;
 use queue::Queue;
@@ -139,9 +140,4 @@ impl Live {
         taken?;
         Ok(outcome?)
     }
-}
-
-/// Nanoseconds since 1970.
-fn now() -> i64 {
-    UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos() as i64)
 }

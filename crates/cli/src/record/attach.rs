@@ -11,7 +11,7 @@ use anyhow::{Context as _, anyhow, bail};
 use dyntrace::__traced::SITE_MARK;
 use dyntrace::recorder::CONTROL_REQUESTED;
 use dyntrace::recorder::control::{Connection, ControlError};
-use dyntrace_folders::living_thread;
+use dyntrace_folders::process_folder;
 use dyntrace_tasks::memory::live::Process;
 use dyntrace_tasks::permission::way;
 
@@ -77,8 +77,7 @@ impl Door {
     /// Finds the places. Fails if the process has none, or this user may not write there.
     pub fn find(pid: u32) -> Result<Door, Failure> {
         // First: if the process executes another program meanwhile, this remains the memory of the one before.
-        let thread = living_thread(pid).unwrap_or(pid);
-        let memory = OpenOptions::new().read(true).write(true).open(format!("/proc/{thread}/mem"));
+        let memory = OpenOptions::new().read(true).write(true).open(process_folder(pid).join("mem"));
         let places = Places::find(pid)?;
         if places.asked.is_empty() || (places.halves.is_empty() && places.sites.is_empty()) {
             return Err(match places.unread {

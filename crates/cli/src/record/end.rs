@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use dyntrace::recorder::Options;
-use dyntrace_folders::{Distrust, Folder, living_thread};
+use dyntrace_folders::{Distrust, Folder, process_folder};
 use dyntrace_reader::{RINGS, Trace};
 
 use crate::escape;
@@ -94,8 +94,7 @@ fn nothing(options: &Options, subject: &Subject) -> Failure {
 /// Whether the process maps files of the folder. If its maps cannot be read: whether it may be the one, by its user. The trace of a process
 /// in a container has the number that it has there, which here is another process's.
 fn is_recording(pid: u64, folder: &Path) -> bool {
-    let thread = u32::try_from(pid).ok().and_then(living_thread).map_or(pid, u64::from);
-    match fs::read(format!("/proc/{thread}/maps")) {
+    match u32::try_from(pid).map_err(io::Error::other).and_then(|pid| fs::read(process_folder(pid).join("maps"))) {
         Ok(maps) => {
             let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
             let folder = folder.as_os_str().as_encoded_bytes();

@@ -1,7 +1,6 @@
 //! A shipped script without a tracer: the command records itself, and the script's lines are made from its events as they come.
 
 use std::ffi::OsString;
-use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
@@ -16,6 +15,7 @@ use crate::exit::{self, Failure, Outcome};
 use crate::losses;
 use crate::render::{Rendering, Settings};
 use crate::signals::{self, Notice};
+use crate::stdout::is_unread;
 use crate::temporary::Temporary;
 use crate::view::{Live, PAUSE};
 
@@ -93,11 +93,6 @@ fn say(error: &anyhow::Error) {
     if !is_unread(error) {
         say!("dyntrace: cannot print the trace any more: {error:#}");
     }
-}
-
-/// Whether nobody reads the output any more.
-fn is_unread(error: &anyhow::Error) -> bool {
-    error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// The exit status: the command's own unless that is 0 and the trace is not whole.

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 
 use anyhow::{Context as _, Result};
-use dyntrace_folders::living_thread;
+use dyntrace_folders::process_folder;
 
 use crate::elf::Note;
 
@@ -32,7 +32,7 @@ impl Watch {
     /// Records the current state of `sites` in process `pid`, which runs `target`.
     pub fn new(pid: u32, target: &Target, sites: &[Note]) -> Result<Watch> {
         let moved_by = target.moved_by(pid)?;
-        let memory = File::open(format!("/proc/{}/mem", living_thread(pid).unwrap_or(pid)))
+        let memory = File::open(process_folder(pid).join("mem"))
             .with_context(|| format!("cannot read the memory of process {pid}"))?;
         let site = |note: &Note| -> io::Result<Site> {
             let address = note.location.wrapping_add(moved_by);

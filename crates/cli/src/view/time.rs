@@ -1,8 +1,15 @@
 //! Points in time as text: `2026-11-21T10:00:00.000000000Z`, and as users write them.
 
+use std::time::UNIX_EPOCH;
+
 use jiff::{SignedDuration, Timestamp};
 
 const SECOND: i64 = 1_000_000_000;
+
+/// The time, in nanoseconds since 1970.
+pub fn now() -> i64 {
+    UNIX_EPOCH.elapsed().map_or(0, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX))
+}
 
 /// Writes times. The text up to the second is kept for the next event.
 #[derive(Default)]

@@ -22,7 +22,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use dyntrace_folders::living_thread;
+use dyntrace_folders::process_folder;
 use dyntrace_tasks::polls::{Function, Functions};
 
 use super::times;
@@ -103,10 +103,10 @@ impl Subject<'_> {
     /// bpftrace's text for a function: it takes the number as an address if a symbol covers it, else as an offset in the file.
     fn place(&self, function: &Function) -> Result<String> {
         let Function { image, path, in_file, offset, has_symbol, .. } = function;
-        let thread = living_thread(self.pid).unwrap_or(self.pid);
+        let process = process_folder(self.pid);
         let file = match image {
-            0 => format!("/proc/{thread}/exe"),
-            _ => (self.readable)(path).unwrap_or_else(|| format!("/proc/{thread}/root{}", path.display())),
+            0 => format!("{}/exe", process.display()),
+            _ => (self.readable)(path).unwrap_or_else(|| format!("{}/root{}", process.display(), path.display())),
         };
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@".contains(c);
         ensure!(file.chars().all(is_plain), "bpftrace cannot be told of a file with this name: {}", escape::path(path));

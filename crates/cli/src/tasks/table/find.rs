@@ -4,7 +4,6 @@ use std::cell::Cell;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, Result, ensure};
 use dyntrace_folders::living_thread;
@@ -17,6 +16,7 @@ use super::seen::{realtime, since};
 use crate::escape;
 use crate::process::own_number;
 use crate::regular::{self, Opened};
+use crate::view::time::now;
 
 /// Appended by the kernel to the path of a file that was removed.
 const REMOVED: &str = " (deleted)";
@@ -104,8 +104,7 @@ fn read_as<T>(
         anyhow::Ok(found)
     };
     let table = read().with_context(|| format!("cannot read its table of tasks {shown}"))?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-    Ok(Some(Found { table, path: PathBuf::from(path), now: i64::try_from(now).unwrap_or(i64::MAX) }))
+    Ok(Some(Found { table, path: PathBuf::from(path), now: now() }))
 }
 
 /// Reads the table in a file. Its time is the last one of a task: when the program ended is not known.

@@ -1,7 +1,7 @@
 //! A running process, which records itself meanwhile.
 
 use std::path::Path;
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use dyntrace_reader::{Error, Followed, Follower, OperationFollower};
 
@@ -9,6 +9,7 @@ use super::{Source, State};
 use crate::exit::Failure;
 use crate::export::{self, Place, Session};
 use crate::top::model::{Counted, Model};
+use crate::view::time::now;
 
 /// The probes beside those of operations.
 const PROBES: [&str; 6] =
@@ -115,9 +116,4 @@ impl Source for Live {
     fn pid(&self) -> Option<u32> {
         Some(self.pid)
     }
-}
-
-/// Nanoseconds since 1970.
-fn now() -> i64 {
-    UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos() as i64)
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use dyntrace_reader::{Damage, Losses};
+use dyntrace_reader::{Damage, Empty, Losses};
 
 use crate::escape;
 use crate::exit;
@@ -25,7 +25,19 @@ pub fn lines(losses: &Losses) -> [Vec<String>; 3] {
 
 /// Reports the losses on standard error.
 pub fn say(losses: &Losses) {
-    lines(losses).iter().flatten().for_each(|line| warn(line));
+    empty(losses).iter().chain(lines(losses).iter().flatten()).for_each(|line| warn(line));
+}
+
+/// A line for each trace without an event: none is shown as if it were complete.
+pub fn empty(losses: &Losses) -> Vec<String> {
+    let line = |trace: &Empty| {
+        let why = match trace.is_ended {
+            true => "the program fired no probe that was recorded",
+            false => "the recording was not ended, so it is not known whether the program fired none",
+        };
+        format!("{} has no event: {why}", escape::path(&trace.path))
+    };
+    losses.empty.iter().map(line).collect()
 }
 
 /// Describes a damaged place: file, offset, problem, and how many bytes were skipped.
@@ -46,8 +58,10 @@ pub fn status(losses: &Losses) -> ExitCode {
 pub fn worst<'l>(losses: impl IntoIterator<Item = &'l Losses> + Clone) -> ExitCode {
     if losses.clone().into_iter().any(|losses| !losses.damaged.is_empty()) {
         exit::DAMAGED.into()
-    } else if losses.into_iter().any(|losses| losses.events() > 0 || !losses.overwritten.is_empty()) {
+    } else if losses.clone().into_iter().any(|losses| losses.events() > 0 || !losses.overwritten.is_empty()) {
         exit::LOSSY.into()
+    } else if losses.into_iter().any(Losses::are_unknown) {
+        exit::UNKNOWN.into()
     } else {
         ExitCode::SUCCESS
     }

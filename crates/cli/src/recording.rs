@@ -15,26 +15,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::elf::Object;
 use crate::escape;
 use crate::exit::{self, Failure};
-use crate::{losses, view};
 
-/// Opens the traces as one, and tells which of them have no event: none is shown as if it were complete.
+/// Opens the traces as one.
 pub fn open(traces: &[PathBuf]) -> Result<Trace, Failure> {
-    let trace = open_running(traces)?;
-    traces.iter().filter_map(|path| empty(&trace, path)).for_each(|line| losses::warn(&line));
-    Ok(trace)
-}
-
-/// The same, of recordings whose first event may come later.
-pub fn open_running(traces: &[PathBuf]) -> Result<Trace, Failure> {
     Trace::open_all(traces).map_err(|error| Failure::new(exit::NO_TRACE, error))
-}
-
-/// Returns a line about the processes of `trace` in the folder `path`, if none of them has an event.
-pub fn empty(trace: &Trace, path: &Path) -> Option<String> {
-    let is_empty = |process| trace.parts(process).part(|_file| u64::MAX).all(|event| view::is_own(event.class));
-    let mut processes = trace.processes().iter().filter(|process| process.path.starts_with(path));
-    let line = || format!("{} has no event: the program fired no probe that was recorded", escape::path(path));
-    processes.all(is_empty).then(line)
 }
 
 /// Why a program that has ended has left no trace in the directory of `options`. It has told its own errors, so nothing is claimed that may

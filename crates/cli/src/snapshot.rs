@@ -53,7 +53,7 @@ pub fn snapshot(arguments: &Arguments) -> Outcome {
     let session = process::session(&mut connection, pid, session, overwrites, &none)?;
     let directory = folder::choose(arguments.output.as_deref(), "snapshot")?;
     connection.request_within(&Request::Snapshot(session, directory.clone()), PATIENCE).map_err(process::refusal)?;
-    let summary = Summary::of(&directory)?;
+    let summary = Summary::of_seen(&directory)?;
     let status = summary.say_losses();
     let line = if arguments.json { summary.json() } else { summary.line("copying") };
     stdout::write(&format!("{line}\n"))?;

@@ -77,7 +77,7 @@ pub use error::Error;
 pub use event::{Event, Value};
 pub use filter::Selection;
 pub use follow::{Followed, Follower, OperationFollower};
-pub use losses::{Damage, Discarded, Losses, Lost, Overwritten};
+pub use losses::{Damage, Discarded, Empty, Losses, Lost, Overwritten};
 pub use merge::Events;
 pub use operations::{Completion, FileOperation, FileOperations, MAX_IN_FLIGHT, QueueStep};
 pub use parts::Parts;

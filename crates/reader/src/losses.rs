@@ -21,6 +21,8 @@ pub struct Losses {
     pub overwritten: Vec<Overwritten>,
     /// Damaged places. Events in skipped bytes are missing.
     pub damaged: Vec<Damage>,
+    /// Traces without an event.
+    pub empty: Vec<Empty>,
 }
 
 /// Events that a full ring dropped, or that had no ring.
@@ -63,6 +65,16 @@ pub struct Overwritten {
     pub packets: u64,
 }
 
+/// A trace of whose processes none has an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Empty {
+    /// Its folder, as the caller named it.
+    pub path: PathBuf,
+    /// Whether each of its recordings was ended: then no event is missing. Of others, files may be gone.
+    pub is_ended: bool,
+}
+
 /// A damaged place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -80,7 +92,16 @@ pub struct Damage {
 impl Losses {
     /// Whether there is neither loss nor damage.
     pub fn is_empty(&self) -> bool {
-        self.discarded.is_empty() && self.lost.is_empty() && self.overwritten.is_empty() && self.damaged.is_empty()
+        self.discarded.is_empty()
+            && self.lost.is_empty()
+            && self.overwritten.is_empty()
+            && self.damaged.is_empty()
+            && !self.are_unknown()
+    }
+
+    /// Whether it is not known if events are missing: a trace without an event was not ended.
+    pub fn are_unknown(&self) -> bool {
+        self.empty.iter().any(|trace| !trace.is_ended)
     }
 
     /// Returns the number of lost events, without those in overwritten packets and damaged places: their number is unknown.

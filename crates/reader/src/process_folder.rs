@@ -49,10 +49,11 @@ pub(crate) fn process_folders(path: &Path) -> Result<Vec<ProcessFolder>, Error> 
     Ok(found)
 }
 
-/// Returns the names of the event files in the folder of a process, in order.
+/// Returns the names of the event files in the folder of a process, in order; also of pipes and symbolic links, which are not opened and
+/// whose events are missing.
 pub(crate) fn stream_files(path: &Path, folder: &Reading) -> Result<Vec<OsString>, Error> {
     let mut names = entries(path, folder)?;
-    names.retain(|name| name != METADATA && folder.has_file(name));
+    names.retain(|name| name != METADATA && !folder.has_folder(name));
     names.sort();
     Ok(names)
 }

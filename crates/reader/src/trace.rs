@@ -1,9 +1,10 @@
 //! Traces: the folders and files of one or more processes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +13,7 @@ use dyntrace_folders::Reading;
 use crate::circular;
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::losses::{Damage, Findings, Losses};
+use crate::losses::{Damage, Empty, Findings, Losses};
 use crate::map::MappedFile;
 use crate::merge::Events;
 use crate::packet::{Checksum, SUB_BUFFER};
@@ -37,6 +38,8 @@ pub struct Trace {
     files: Vec<StreamFile>,
     /// Files and processes that could not be opened.
     unopened: Vec<Damage>,
+    /// The folders, as the caller named them, and the processes in each.
+    named: Vec<(PathBuf, Range<usize>)>,
 }
 
 impl Trace {
@@ -74,7 +77,7 @@ impl Trace {
 
     /// The same, of a circular file from the packet on whose sequence `from` returns for its path.
     pub(crate) fn open_from(paths: &[impl AsRef<Path>], from: &dyn Fn(&Path) -> u64) -> Result<Self, Error> {
-        let mut trace = Self { processes: Vec::new(), files: Vec::new(), unopened: Vec::new() };
+        let mut trace = Self { processes: Vec::new(), files: Vec::new(), unopened: Vec::new(), named: Vec::new() };
         let mut first_error = None;
         for path in paths {
             let path = path.as_ref();
@@ -82,6 +85,7 @@ impl Trace {
             if places.is_empty() {
                 return Err(Error::NoTrace { path: path.to_owned() });
             }
+            let before = trace.processes.len();
             for place in places {
                 let place = Arc::new(place);
                 if let Err(error) = trace.add(&place, from) {
@@ -90,6 +94,7 @@ impl Trace {
                     first_error.get_or_insert(error);
                 }
             }
+            trace.named.push((path.to_owned(), before..trace.processes.len()));
         }
         match first_error {
             Some(error) if trace.processes.is_empty() => Err(error),
@@ -142,7 +147,26 @@ impl Trace {
         for process in 0..self.processes.len() {
             losses.damaged.extend(self.compare(process));
         }
+        losses.empty = self.named.iter().filter_map(|(path, processes)| self.empty(path, processes)).collect();
         losses
+    }
+
+    /// Returns what is known of the trace in the folder `path`, if none of its processes has an event.
+    fn empty(&self, path: &Path, processes: &Range<usize>) -> Option<Empty> {
+        let mut ended = HashSet::new();
+        for (file, process) in self.streams().filter(|(file, _)| processes.contains(&file.process)) {
+            let mut stream = Stream::new(file, process);
+            while let Some(event) = stream.read() {
+                if event.class.provider() != "recorder" {
+                    return None;
+                }
+                if event.class.name == "recorder:end" {
+                    ended.insert(file.process);
+                }
+            }
+        }
+        let is_ended = ended.len() == processes.len();
+        (!processes.is_empty()).then(|| Empty { path: path.to_owned(), is_ended })
     }
 
     /// Returns damage that only a comparison of the files of a process shows.

@@ -64,6 +64,7 @@ Exit status:
    2  wrong use, or a condition names a group that neither trace has
    3  events of a trace were lost
    4  a trace is damaged
+   5  a trace has no event, and its recording was not ended: it is not known whether events are missing
   66  there is no such trace, or it cannot be read";
 
 #[derive(clap::Args)]

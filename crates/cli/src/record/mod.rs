@@ -73,7 +73,7 @@ fn make(directory: &Path) -> anyhow::Result<()> {
 /// Finishes the trace and prints the summary on standard error, since standard output is the command's.
 fn finish(options: &Options, subject: &Subject, json: bool) -> Result<ExitCode, Failure> {
     end(options, subject)?;
-    let summary = Summary::of(&options.directory)?;
+    let summary = Summary::of_seen(&options.directory)?;
     let status = summary.say_losses();
     let line = if json { summary.json() } else { summary.line("recording") };
     say!("{line}");

@@ -42,6 +42,13 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Reads the trace in `directory`, of a program that this command has seen to the end: without an event, it is whole all the same.
+    pub fn of_seen(directory: &Path) -> Result<Summary, Failure> {
+        let mut summary = Summary::of(directory)?;
+        summary.losses.empty.iter_mut().for_each(|trace| trace.is_ended = true);
+        Ok(summary)
+    }
+
     /// Reads the trace in `directory`.
     pub fn of(directory: &Path) -> Result<Summary, Failure> {
         // The trace was just made: the status for one that is missing would be wrong.

@@ -263,6 +263,7 @@ pub fn lost(losses: &Losses) -> Markup {
                 h2 { "Losses" }
                 p { (HumanCount(losses.events())) " events were lost; " (losses.damaged.len()) " places are damaged." }
                 ul {
+                    @for line in losses::empty(losses) { li { (line) } }
                     @for lines in losses::lines(losses) {
                         @for line in lines.iter().take(LISTED) { li { (line) } }
                         (more(lines.len()))

@@ -43,8 +43,7 @@ const AT_ONCE: usize = 64 * 1024;
 /// Prints the events that the user asked for, and reports losses.
 pub fn view(arguments: &Arguments) -> Outcome {
     arguments.check()?;
-    let open = if arguments.follow { recording::open_running } else { recording::open };
-    let trace = open(&arguments.traces)?;
+    let trace = recording::open(&arguments.traces)?;
     if let Some(count) = arguments.slowest {
         return slowest(&trace, arguments, count);
     }

@@ -5,7 +5,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
-use crate::writer::{HEADER, SUB_BUFFER, Writer, returned};
+use crate::writer::{Arg, HEADER, SUB_BUFFER, Writer, fired, returned};
 use crate::{dyntrace, made};
 
 fn write(folder: &Path) -> Writer {
@@ -77,6 +77,77 @@ fn the_other_processes_are_recovered_and_the_exit_status_tells() {
     }
     let none = run(&["recover", trace.to_str().unwrap()]);
     assert_eq!(none.status.code(), Some(66), "{none:?}");
+}
+
+/// Every command that reads a trace, with its output in `folder`.
+fn readers<'a>(trace: &'a str, folder: &Path) -> Vec<Vec<String>> {
+    let out = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let words = |words: &[&'a str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let convert = |format: &'a str| [words(&["convert", trace, "--to", format, "-o"]), vec![out(format)]].concat();
+    let whole = words(&["convert", trace, "--to", "parquet", "--partition", "host,date,hour", "--final", "-o"]);
+    let mut readers = vec![
+        words(&["view", trace]),
+        words(&["view", "--slowest=3", trace]),
+        words(&["top", "-r", trace, "--once"]),
+        words(&["diff", trace, trace]),
+        [words(&["report", trace, "-o"]), vec![out("page.html")]].concat(),
+        [words(&["recover", trace, "-o"]), vec![out("recovered")]].concat(),
+        [whole, vec![out("fleet")]].concat(),
+    ];
+    readers.extend(["perfetto", "parquet", "csv", "otlp", "ctf2"].map(convert));
+    readers
+}
+
+#[test]
+fn a_trace_without_an_event_is_unknown_unless_its_recording_was_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace");
+    let writer = Writer::new(&trace);
+    for (status, why) in [(5, "the recording was not ended, so it is not known"), (0, "the program fired no probe")] {
+        for arguments in readers(trace.to_str().unwrap(), &folder.path().join(status.to_string())) {
+            fs::create_dir_all(folder.path().join(status.to_string())).unwrap();
+            let ran = dyntrace(&arguments);
+            let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+            assert_eq!(ran.status.code(), Some(status), "{arguments:?}: {said}");
+            assert!(said.contains(&format!(" has no event: {why}")), "{arguments:?}: {said}");
+        }
+        writer.process(&[fired("recorder:end", 1, [Arg::U(0)])]);
+    }
+}
+
+/// Another user may have put them there. A reader of a pipe without a writer would wait.
+#[test]
+fn pipes_and_links_in_a_trace_are_damage_and_hold_up_no_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = write(&folder.path().join("trace")).folder;
+    std::os::unix::fs::symlink("ring-1", trace.join("ring-2")).unwrap();
+    nix::unistd::mkfifo(&trace.join("ring-3"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let trace = trace.to_str().unwrap();
+    for arguments in readers(trace, folder.path()) {
+        let ran = dyntrace(&arguments);
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!(ran.status.code(), Some(4), "{arguments:?}: {said}");
+        assert!(
+            ["ring-2 at byte 0", "ring-3 at byte 0"].iter().all(|file| said.contains(file)),
+            "{arguments:?}: {said}"
+        );
+    }
+    // In place of the trace itself, and of other files that a user names.
+    let pipe = folder.path().join("trace/ring-3");
+    let pipe = pipe.to_str().unwrap();
+    for arguments in readers(pipe, &folder.path().join("none")) {
+        assert_eq!(dyntrace(&arguments).status.code(), Some(66), "{arguments:?}");
+    }
+    for (arguments, status) in [
+        (&["list", pipe][..], 1),
+        (&["doctor", pipe], 1),
+        (&["ps", "--dead", pipe], 1),
+        (&["ps", "--core", pipe, "--exe", pipe], 1),
+        (&["clocks", folder.path().to_str().unwrap(), "--ntp", pipe], 66),
+    ] {
+        let ran = dyntrace(arguments);
+        assert_eq!(ran.status.code(), Some(status), "{arguments:?}: {ran:?}");
+    }
 }
 
 #[test]

@@ -23,7 +23,7 @@ use dyntrace_reader::{Damage, Process, Trace};
 use crate::clocks::table as clocks;
 use crate::exit::{self, Failure, Outcome};
 use crate::signals::Interrupts;
-use crate::{escape, losses as told, private, recording};
+use crate::{escape, losses as told, private};
 use source::{Converted, Known, Look};
 use tables::Schemas;
 
@@ -91,6 +91,8 @@ struct Seen {
     failed: Option<anyhow::Error>,
     are_all_last: bool,
     is_lossy: bool,
+    /// Whether a trace without an event was not ended.
+    is_unknown: bool,
     is_damaged: bool,
     new: usize,
     done: usize,
@@ -100,7 +102,17 @@ struct Seen {
 impl Default for Seen {
     fn default() -> Self {
         let (failed, lines) = (None, Vec::new());
-        Seen { opened: 0, failed, are_all_last: true, is_lossy: false, is_damaged: false, new: 0, done: 0, lines }
+        Seen {
+            opened: 0,
+            failed,
+            are_all_last: true,
+            is_lossy: false,
+            is_unknown: false,
+            is_damaged: false,
+            new: 0,
+            done: 0,
+            lines,
+        }
     }
 }
 
@@ -140,13 +152,13 @@ impl Round<'_> {
             }
             if converted.len() == sources.len() {
                 self.seen.opened += 1;
-                let unopened =
-                    trace.losses().damaged.into_iter().filter(|damage| {
-                        !trace.processes().iter().any(|process| damage.file.starts_with(&process.path))
-                    });
-                unopened.for_each(|damage| self.seen.skip(&damage));
+                let losses = trace.losses();
+                let is_of_none =
+                    |damage: &&Damage| !trace.processes().iter().any(|process| damage.file.starts_with(&process.path));
+                losses.damaged.iter().filter(is_of_none).for_each(|damage| self.seen.skip(damage));
                 if converted.iter().all(|(_, source)| source.as_ref().is_ok_and(|source| source.is_last)) {
-                    self.seen.lines.extend(recording::empty(&trace, path));
+                    self.seen.lines.extend(told::empty(&losses));
+                    self.seen.is_unknown |= losses.are_unknown();
                 }
                 for (index, source) in converted {
                     let process = &trace.processes()[index];
@@ -232,6 +244,8 @@ impl Seen {
             exit::DAMAGED.into()
         } else if self.is_lossy {
             exit::LOSSY.into()
+        } else if self.is_unknown {
+            exit::UNKNOWN.into()
         } else {
             ExitCode::SUCCESS
         })

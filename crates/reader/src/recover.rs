@@ -181,10 +181,6 @@ impl Source {
 
     /// Copies the process. Parts that cannot be read are left out; an error is one of the new trace.
     fn write_to(&self, target: &Target, recovered: &mut Recovered) -> Result<(), Error> {
-        let to = target.path.join(METADATA);
-        let written =
-            target.folder.create_file(METADATA, NewFile::Plain).and_then(|mut file| file.write_all(&self.metadata));
-        written.map_err(Error::io("write the metadata", &to))?;
         let mut is_ended = false;
         for file in &self.files {
             let (packets, gaps) = packets(&file.checker(&self.process));
@@ -200,7 +196,10 @@ impl Source {
             }
             output.close()?;
         }
-        Ok(())
+        // Last: without it, readers find no trace in a folder that was given up.
+        let written =
+            target.folder.create_file(METADATA, NewFile::Plain).and_then(|mut file| file.write_all(&self.metadata));
+        written.map_err(Error::io("write the metadata", &target.path.join(METADATA)))
     }
 }
 

@@ -79,6 +79,21 @@ fn circles_become_files_in_order() {
     assert!(recover(folder.path().join("none"), folder.path().join("out-2")).is_err());
 }
 
+/// As one whose disk was full, or that was killed.
+#[test]
+fn a_copy_that_was_given_up_is_no_trace() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let writer = Writer::new(folder.path().join("trace"));
+    writer.ring("ring-1", 7, &events(1..3));
+    writer.ring(".rings/ring-1", 7, &events(3..5));
+    // The name that the circular file would get.
+    writer.ring("circle-ring-1", 7, &events(5..7));
+    let out = folder.path().join("out");
+    recover(&writer.folder, &out).expect_err("there is no name for the circular file");
+    let opened = Trace::open(&out);
+    assert!(matches!(opened, Err(dyntrace_reader::Error::NoTrace { .. })), "{opened:?}");
+}
+
 #[test]
 fn damage_is_left_out() {
     let folder = tempfile::tempdir().expect("a folder");

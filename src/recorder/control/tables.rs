@@ -1,7 +1,7 @@
 //! The table of tasks: its file, beside the control sockets, and the probes at which it is kept.
 //!
 //! The file is `PID.tasks`. It stays when its process ends, so that the tasks of a killed process can be read. The next process that starts
-//! a table removes those of ended processes except for the newest eight. One with the same number first renames the table that it finds to
+//! a table removes those of ended processes except for the newest eight, by the time of their last change. One with the same number first renames the table that it finds to
 //! `PID-TIME.tasks`.
 
 #[cfg(recorded)]

@@ -1,11 +1,12 @@
 //! The file of the table, and those of ended processes.
 
-use std::fs::TryLockError;
+use std::fs::{File, TryLockError};
 use std::io;
 use std::mem;
 use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::process;
-use std::time::SystemTime;
+use std::thread;
+use std::time::{Duration, SystemTime};
 
 use dyntrace_folders::{Folder, NewFile};
 
@@ -21,6 +22,9 @@ use crate::thread_progress::os::without_file_size_signal;
 
 /// Tables of ended processes that are left.
 const LEFT: usize = 8;
+
+/// By how much another machine's clock may be ahead. A later change was made while the clock was wrong.
+const AHEAD: Duration = Duration::from_secs(3600);
 
 const TABLE: &str = ".tasks";
 
@@ -45,8 +49,7 @@ pub(super) fn keep() -> Result<(), ControlError> {
         ControlError::system(format!("{doing} the table of tasks {path:?}"))
     };
     let file = directory.folder.create_file(&name, NewFile::Plain).map_err(doing("create"))?;
-    // As long as it is open. If another process looks at it now, it is only removed too early.
-    let _ = file.try_lock();
+    lock(&file);
     let descriptor = file.as_raw_fd();
     without_file_size_signal(|| task_table::start(file)).map_err(|error| {
         let _ = directory.folder.remove_file(&name);
@@ -59,6 +62,17 @@ pub(super) fn keep() -> Result<(), ControlError> {
         probe.keep(true);
     }
     Ok(())
+}
+
+/// Locks the file as long as it is open. A process that looks whether it is in use holds the lock, too, for a moment.
+fn lock(file: &File) {
+    for _ in 0..1000 {
+        // A file system without locks has its tables removed too early.
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => thread::yield_now(),
+            _ => return,
+        }
+    }
 }
 
 /// Renames the table of an ended process with this process's number, as of one that ran as process 1 of the same container before. Its
@@ -75,13 +89,16 @@ fn changed(folder: &Folder, name: &str) -> io::Result<SystemTime> {
     folder.open_file(name)?.metadata()?.modified()
 }
 
-/// Removes tables of ended processes, the oldest first.
+/// Removes tables of ended processes, the oldest first. One that was changed in the future counts as old: the clock has been set back, and
+/// such tables would have all later ones removed.
 fn remove_old(folder: &Folder) {
+    let latest = SystemTime::now() + AHEAD;
     let mut dead: Vec<(SystemTime, String)> = Vec::new();
     for name in folder.names().unwrap_or_default() {
         let Some(name) = name.to_str() else { continue };
         if is_of_ended(name) && !is_in_use(folder, name) {
-            dead.push((changed(folder, name).unwrap_or(SystemTime::UNIX_EPOCH), name.to_owned()));
+            let changed = changed(folder, name).ok().filter(|changed| *changed <= latest);
+            dead.push((changed.unwrap_or(SystemTime::UNIX_EPOCH), name.to_owned()));
         }
     }
     dead.sort_unstable();
@@ -117,11 +134,15 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let folder = Folder::make_private(&place.path().join("dyntrace")).unwrap();
         // No process has these numbers: the kernel's largest is 4194304.
-        for number in 0..LEFT as u32 + 3 {
+        let make = |number: u32, changed| {
             let file = folder.create_file(name(5_000_000 + number), NewFile::Plain).unwrap();
-            let changed = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1000 - u64::from(number));
             file.set_modified(changed).unwrap();
+        };
+        for number in 0..LEFT as u32 + 3 {
+            make(number, SystemTime::UNIX_EPOCH + Duration::from_secs(1000 - u64::from(number)));
         }
+        // Made before the clock was set back.
+        (100..100 + LEFT as u32).for_each(|number| make(number, SystemTime::now() + 2 * AHEAD));
         let others = [name(process::id()), "5000000.sock".to_owned(), "x.tasks".to_owned()];
         for other in &others {
             folder.create_file(other, NewFile::Plain).unwrap();
@@ -146,7 +167,7 @@ mod tests {
         assert!(folder.names().unwrap().is_empty());
         for second in 0..LEFT as u64 + 2 {
             let file = folder.create_file(&own, NewFile::Plain).unwrap();
-            file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(second)).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(second)).unwrap();
             set_aside(&folder, &own);
         }
         remove_old(&folder);
@@ -168,5 +189,15 @@ mod tests {
         assert!(is_in_use(&folder, "1.tasks"));
         drop(file);
         assert!(!is_in_use(&folder, "1.tasks"));
+        // A process that looks has the lock for a moment.
+        let (file, other) = (folder.open_file("1.tasks").unwrap(), folder.open_file("1.tasks").unwrap());
+        other.try_lock().unwrap();
+        let looks = thread::spawn(move || {
+            thread::yield_now();
+            drop(other);
+        });
+        lock(&file);
+        looks.join().unwrap();
+        assert!(is_in_use(&folder, "1.tasks"));
     }
 }

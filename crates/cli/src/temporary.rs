@@ -53,3 +53,26 @@ impl Drop for Temporary {
 fn remove(path: &Path) -> Option<()> {
     Folder::open(path.parent()?).ok()?.remove_all(path.file_name()?).ok()
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use nix::libc::{ENOLCK, SYS_flock};
+
+    use super::*;
+    use crate::filtered::refuse;
+
+    /// As on a file system without locks.
+    #[test]
+    fn a_lock_that_is_refused_is_the_cause_that_is_told() {
+        let look = || {
+            if let Err(error) = refuse(&[SYS_flock], ENOLCK) {
+                say!("left out: calls cannot be filtered here: {error}");
+                return;
+            }
+            let Err(error) = Temporary::new() else { panic!("it has a lock") };
+            let told = format!("{error:#}");
+            assert!(told.contains("set TMPDIR to another place: No locks available"), "{told}");
+        };
+        std::thread::spawn(look).join().unwrap();
+    }
+}

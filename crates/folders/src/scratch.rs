@@ -3,7 +3,7 @@
 //! `NAME-UID`, which only its user can enter, contains one folder for each process. A process holds a lock on its folder as long as it
 //! lives. So a folder that can be locked belongs to a process that has ended: the next process that creates a folder there removes it.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io;
 use std::os::fd::AsFd as _;
 use std::path::Path;
@@ -45,9 +45,17 @@ impl Scratch {
                 Err(error) => return Err(error),
             };
             let locked = File::from(folder.as_fd().try_clone_to_owned()?);
-            // Or removed it after that.
-            if locked.try_lock().is_ok() && holder.is_still(name.as_ref(), &locked) {
-                return Ok(Scratch { folder, holder, _locked: locked });
+            match locked.try_lock() {
+                // Or removed it after that.
+                Ok(()) if holder.is_still(name.as_ref(), &locked) => {
+                    return Ok(Scratch { folder, holder, _locked: locked });
+                }
+                // A file system without locks, or a filter of system calls. Without a lock, the next process would remove it.
+                Err(TryLockError::Error(error)) => {
+                    let _ = holder.remove_folder(&name);
+                    return Err(error);
+                }
+                _ => {}
             }
         }
         Err(refused

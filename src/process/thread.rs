@@ -4,7 +4,6 @@
 //! in flight share `{thread, tag}`.
 
 use std::cell::Cell;
-use std::ptr;
 use std::sync::atomic::AtomicI32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -35,7 +34,7 @@ unsafe impl Zeros for Thread {}
 /// Returns the number of the current thread: small, from 1. Another thread may get it when this one has ended.
 pub fn thread_number() -> i32 {
     match HOST.get() {
-        None => own().number.load(Relaxed),
+        None => OWN.get().unwrap_or_else(begin).number.load(Relaxed),
         Some(host) => (host.thread_number)(),
     }
 }
@@ -50,40 +49,49 @@ pub fn thread_number() -> i32 {
 /// ```
 pub fn next_operation() -> OperationId {
     match HOST.get() {
-        None => own().next(),
+        None => OWN.get().map_or_else(next_of_new, Thread::next),
         Some(host) => (host.next_operation)(),
     }
 }
 
-fn own() -> &'static Thread {
-    OWN.get().unwrap_or_else(begin)
-}
-
+/// The current thread's values; those of all others if there is no memory.
 #[cold]
 fn begin() -> &'static Thread {
-    let thread = THREADS.own().unwrap_or(&OTHERS);
+    let Some(thread) = THREADS.own() else {
+        let _ = OTHERS.number.compare_exchange(0, new_number(), Relaxed, Relaxed);
+        return &OTHERS;
+    };
     if thread.number.load(Relaxed) == 0 {
-        let number = GIVEN.fetch_add(1, Relaxed) + 1;
         // A signal handler may have given it one meanwhile.
-        let _ = thread.number.compare_exchange(0, number, Relaxed, Relaxed);
+        let _ = thread.number.compare_exchange(0, new_number(), Relaxed, Relaxed);
     }
     OWN.set(Some(thread));
     thread
 }
 
+fn new_number() -> i32 {
+    GIVEN.fetch_add(1, Relaxed) + 1
+}
+
+#[cold]
+fn next_of_new() -> OperationId {
+    let thread = begin();
+    if OWN.get().is_some() {
+        return thread.next();
+    }
+    // Several threads at once.
+    let last = thread.operations.fetch_update(Relaxed, Relaxed, |last| Some(following(last))).unwrap_or_default();
+    OperationId { thread: thread.number.load(Relaxed), tag: following(last) }
+}
+
+fn following(tag: i32) -> i32 {
+    tag.checked_add(1).unwrap_or(1)
+}
+
 impl Thread {
     fn next(&self) -> OperationId {
-        // Only threads without memory share a count, which takes a locked instruction.
-        let following = |count: i32| count.checked_add(1).unwrap_or(1);
-        let tag = if ptr::eq(self, &OTHERS) {
-            following(
-                self.operations.fetch_update(Relaxed, Relaxed, |count| Some(following(count))).unwrap_or_default(),
-            )
-        } else {
-            let tag = following(self.operations.load(Relaxed));
-            self.operations.store(tag, Relaxed);
-            tag
-        };
+        let tag = following(self.operations.load(Relaxed));
+        self.operations.store(tag, Relaxed);
         OperationId { thread: self.number.load(Relaxed), tag }
     }
 }

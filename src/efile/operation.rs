@@ -68,7 +68,7 @@ impl Entered {
                 waits::begin(id, request.command);
             }
             seq_trace::tell_operation(id);
-            Decision::begin(|| sdt::sessions!(efile_drv::entry));
+            Decision::begin(sdt::sessions!(efile_drv::entry));
             began = Began::now();
             (
                 id.thread,

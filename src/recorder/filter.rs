@@ -50,8 +50,8 @@ impl Filter {
     }
 
     /// Compiles the filter for one probe; `None` if all events of the probe pass. `is_recorded`: whether the session records the probe,
-    /// and does not only [need](Filter::needs) it. `session`: its number.
-    pub(crate) fn compile(&self, descriptor: &Descriptor, is_recorded: bool, session: u32) -> Option<Predicate> {
+    /// and does not only [need](Filter::needs) it.
+    pub(crate) fn compile(&self, descriptor: &Descriptor, is_recorded: bool) -> Option<Predicate> {
         let part = if self.decides() { Part::of(descriptor) } else { Part::None };
         let mut conditions = Vec::new();
         let mut process = self.process;
@@ -91,7 +91,6 @@ impl Filter {
             rate,
             part,
             is_recorded,
-            session,
         })
     }
 }
@@ -135,8 +134,6 @@ pub(crate) struct Predicate {
     rate: Option<Rate>,
     part: Part,
     is_recorded: bool,
-    /// The number of the session.
-    session: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -156,7 +153,7 @@ enum Test {
 }
 
 impl slot::Condition for Predicate {
-    fn verdict(&self, slot: usize, payload: &dyn DynPayload) -> Verdict {
+    fn verdict(&self, session: usize, payload: &dyn DynPayload) -> Verdict {
         let meets = || {
             let mut meets = false;
             payload.dyn_show(&mut |fields| meets = self.test(fields));
@@ -164,14 +161,14 @@ impl slot::Condition for Predicate {
         };
         let is_match = self.process.is_none_or(|process| process == process::current())
             && meets()
-            && (self.part != Part::Later || decision::is_taken(slot, self.session));
+            && (self.part != Part::Later || decision::is_taken(session));
         let verdict = match &self.rate {
             _ if !is_match => Verdict::Rejected,
             Some(rate) if !rate.allows() => Verdict::AboveRate,
             _ => Verdict::Passes,
         };
         if self.part == Part::Entry {
-            decision::decide(slot, verdict == Verdict::Passes);
+            decision::decide(session, verdict == Verdict::Passes);
         }
         // An entry above the rate counts as the loss of its operation, even if the session does not record entries.
         if verdict == Verdict::Passes && !self.is_recorded { Verdict::Rejected } else { verdict }
@@ -204,7 +201,7 @@ mod tests {
     use slot::Condition as _;
 
     use super::*;
-    use crate::rings::decision::{Decision, next_session};
+    use crate::rings::decision::Decision;
     use crate::rings::descriptor::{Kind, argument};
     use crate::rings::payload::Value;
     use crate::text::{Buffer, Shape, Text};
@@ -240,15 +237,15 @@ mod tests {
 
     #[test]
     fn nothing_asked() {
-        assert!(Filter::default().compile(&RETURN, true, 1).is_none());
+        assert!(Filter::default().compile(&RETURN, true).is_none());
         let all = Filter { tag: Some("req-*".into()), command: Some(12), failed: true, ..Filter::default() };
-        assert!(all.compile(&BUSY, true, 1).is_none(), "a probe without such arguments is not asked");
+        assert!(all.compile(&BUSY, true).is_none(), "a probe without such arguments is not asked");
     }
 
     #[test]
     fn every_condition_is_to_be_met() {
         let filter = Filter { tag: Some("req-*".into()), command: Some(12), failed: true, ..Filter::default() };
-        let predicate = filter.compile(&RETURN, true, 1).unwrap();
+        let predicate = filter.compile(&RETURN, true).unwrap();
         assert!(predicate.test(&returned("req-17", 12, 0)));
         assert!(!predicate.test(&returned("job-17", 12, 0)));
         assert!(!predicate.test(&returned("", 12, 0)));
@@ -259,7 +256,7 @@ mod tests {
     #[test]
     fn a_name_is_a_text() {
         static SHAPE: Shape = Shape::new("req-", "-b");
-        let predicate = Filter { tag: Some("req-1?-b".into()), ..Filter::default() }.compile(&RETURN, true, 1).unwrap();
+        let predicate = Filter { tag: Some("req-1?-b".into()), ..Filter::default() }.compile(&RETURN, true).unwrap();
         for (number, passes) in [(17, true), (27, false), (117, false)] {
             let mut buffer = Buffer::new();
             let name = buffer.recorded(Text::numbered(&SHAPE, number));
@@ -271,7 +268,7 @@ mod tests {
     #[test]
     fn failed_by_errno_and_only_arguments_of_the_right_kind() {
         let filter = Filter { tag: Some("*".into()), command: Some(1), failed: true, ..Filter::default() };
-        let predicate = filter.compile(&OWN, true, 1).unwrap();
+        let predicate = filter.compile(&OWN, true).unwrap();
         assert!(predicate.test(&[Field::U32(5), Field::U64(0), Field::Text(b"")]));
         assert!(!predicate.test(&[Field::U32(0), Field::U64(0), Field::Text(b"")]));
     }
@@ -279,11 +276,10 @@ mod tests {
     #[test]
     fn no_event_of_an_operation_passes_whose_entry_was_not_seen() {
         let filter = Filter { command: Some(12), ..Filter::default() };
-        let [entry, later] = [&ENTRY, &ADD].map(|probe| filter.compile(probe, true, 1).unwrap());
-        next_session();
+        let [entry, later] = [&ENTRY, &ADD].map(|probe| filter.compile(probe, true).unwrap());
         // The session, and another at the entry.
         for (at_entry, passes) in [(0b11, true), (0b10, false)] {
-            Decision::begin(|| at_entry);
+            Decision::begin(at_entry);
             if passes {
                 assert_eq!(entry.verdict(0, &(12,)), Verdict::Passes);
             }
@@ -297,7 +293,7 @@ mod tests {
 
     #[test]
     fn an_event_without_the_argument_does_not_pass() {
-        let predicate = Filter { command: Some(1), ..Filter::default() }.compile(&RETURN, true, 1).unwrap();
+        let predicate = Filter { command: Some(1), ..Filter::default() }.compile(&RETURN, true).unwrap();
         assert!(!predicate.test(&[]));
     }
 }

@@ -13,7 +13,6 @@ pub(crate) static HOST_RECORDER: HostRecorder = HostRecorder {
     trigger: trigger::trigger,
     decision: decision::current,
     set_decision: decision::set_current,
-    newest_session: decision::newest_session,
 };
 
 /// Arguments of a guest's firing.

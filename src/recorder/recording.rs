@@ -187,7 +187,7 @@ impl Recording {
     /// Applies the filter. Returns the previous one, which threads may still read.
     fn set_filter(&self) -> Option<Box<Filters>> {
         let compile = |probe: &&Descriptor| -> Option<Box<dyn Condition>> {
-            Some(Box::new(self.options.filter.compile(probe, self.options.takes(probe), self.generation)?))
+            Some(Box::new(self.options.filter.compile(probe, self.options.takes(probe))?))
         };
         let filters: Filters = probes::classes().iter().map(compile).collect();
         let filters =

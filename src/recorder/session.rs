@@ -2,6 +2,8 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::children;
 use super::error::{Error, Step};
@@ -13,7 +15,6 @@ use super::sessions::sessions;
 use super::status::{Snapshot, Status, Summary};
 use crate::glob::Glob;
 use crate::host;
-use crate::rings::decision;
 use crate::rings::slot::SESSIONS;
 use crate::thread_progress::{self, os::without_file_size_signal};
 
@@ -65,7 +66,7 @@ impl Session {
             let all = io::Error::other(format!("all {SESSIONS} sessions are in use; stop one"));
             return Err(Error::new(Step::Sessions, &directory, all));
         };
-        let generation = decision::next_session();
+        let generation = next_generation();
         sessions.recordings[slot] = Some(Recording::start(slot, generation, options)?);
         if let Err(error) = maintenance::start(&mut sessions) {
             sessions.recordings[slot].take().map(Recording::stop);
@@ -119,4 +120,11 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// The number of a new session. A forked child continues the count: its thread still refers to rings of the parent.
+fn next_generation() -> u32 {
+    static LAST: AtomicU32 = AtomicU32::new(0);
+    // 0 is no session.
+    LAST.fetch_add(1, Relaxed).wrapping_add(1).max(1)
 }

@@ -1,6 +1,5 @@
 //! The host's recorder, which guests (see [`host`](crate::host)) call: their events go into its rings.
 
-use super::decision::Decision;
 use super::field::Field;
 use super::form::Form;
 use super::payload::Payload;
@@ -11,9 +10,8 @@ pub(crate) struct HostRecorder {
     /// Records an event in a session: the session's slot, the probe's id, the arguments. The thread is pinned.
     pub(crate) record: fn(usize, u16, &dyn DynPayload),
     pub(crate) trigger: fn(),
-    pub(crate) decision: fn() -> Decision,
-    pub(crate) set_decision: fn(Decision),
-    pub(crate) newest_session: fn() -> u32,
+    pub(crate) decision: fn() -> u32,
+    pub(crate) set_decision: fn(u32),
 }
 
 pub(crate) static HOST: OfHost<HostRecorder> = OfHost::new();

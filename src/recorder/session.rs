@@ -62,7 +62,7 @@ impl Session {
         thread_progress::prepare().map_err(|error| Error::new(Step::Fork, &directory, error))?;
         children::begin_anew().map_err(|error| Error::new(Step::Fork, &directory, error))?;
         let mut sessions = sessions();
-        let Some(slot) = sessions.recordings.iter().position(Option::is_none) else {
+        let Some(slot) = sessions.free_slot() else {
             let all = io::Error::other(format!("all {SESSIONS} sessions are in use; stop one"));
             return Err(Error::new(Step::Sessions, &directory, all));
         };

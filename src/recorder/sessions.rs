@@ -17,6 +17,8 @@ use crate::rings::slot::SESSIONS;
 pub(super) struct Sessions {
     /// By slot.
     pub recordings: [Option<Recording>; SESSIONS],
+    /// The slot after that of the newest session.
+    next: usize,
     /// Whether the maintenance thread runs.
     pub is_maintained: bool,
 }
@@ -51,11 +53,19 @@ fn all() -> &'static Mutex<Sessions> {
             // Before the first lock, so that no child finds it held. If this fails for lack of memory, a session that starts says so.
             let _ = children::begin_anew();
         }
-        Mutex::new(Sessions { recordings: [const { None }; SESSIONS], is_maintained: false })
+        Mutex::new(Sessions { recordings: [const { None }; SESSIONS], next: 0, is_maintained: false })
     })
 }
 
 impl Sessions {
+    /// A free slot: the one that has been free for the longest time, so that few operations are in flight that a session there has seen.
+    pub fn free_slot(&mut self) -> Option<usize> {
+        let mut slots = (0..SESSIONS).map(|slot| (self.next + slot) % SESSIONS);
+        let slot = slots.find(|slot| self.recordings[*slot].is_none())?;
+        self.next = slot + 1;
+        Some(slot)
+    }
+
     /// The slot of the session of this generation.
     pub fn slot(&self, generation: u32) -> Option<usize> {
         let is_it = |recording: &Recording| recording.generation() == generation;

@@ -5,7 +5,8 @@
 //!    [decides](decide).
 //! 2. After the entry has fired, the operation keeps [`Decision::current`].
 //! 3. Before a later event of the operation fires: [`Decision::apply`]. Sessions with a filter ask whether they [take](is_taken) the
-//!    operation: not if they did not see its entry.
+//!    operation: not if they did not see its entry. A slot that was free for the longest time is taken next: a session there
+//!    takes an operation of which an earlier one in that slot has seen the entry only after 32 others.
 //!
 //! The thread that fires does each step; a signal handler that fires an entry between two steps may decide for both.
 

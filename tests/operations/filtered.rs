@@ -120,6 +120,27 @@ fn operations_that_a_shutdown_refuses_keep_their_decisions() {
     assert_eq!(taken, 1, "{events:?}");
 }
 
+/// An operation of an earlier session of the same slot is none that a later session has seen, whatever the earlier one decided.
+#[test]
+fn a_later_session_takes_no_operation_of_an_earlier_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = Pool::builder().threads(0).build();
+    let driver = Driver::new(pool.clone()).inline(Inline::Off);
+    let options = fs::OpenOptions::new().read(true).clone();
+    let mut open = Box::pin(options.open_with(&driver, folder.path().join("mine")));
+    let entries = events_of(&["efile_drv-*", "aio_pool-*"], Filter::default(), || {
+        assert!(open.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    });
+    assert!(entries.iter().any(|event| event.starts_with("efile_drv-entry ")), "{entries:?}");
+    // All conditions but that of the entry are met.
+    let all = filter(|filter| filter.command = Some(dyntrace::efile::Command::Open.number().into()));
+    let later = events_of(&["efile_drv-*", "aio_pool-*"], all, || {
+        pool.shutdown();
+        assert!(open.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
+    });
+    assert!(!later.iter().any(|event| event.starts_with("efile") || event.starts_with("aio")), "{later:?}");
+}
+
 /// Returns the number of recorded events by probe, of `ALL` operations, in a session limited to three a second. Checks that the others
 /// are counted.
 fn limited(probes: &[&str]) -> BTreeMap<String, usize> {

@@ -142,7 +142,7 @@ fn is_own(pid: u32, number: u32, table: &Table) -> Result<()> {
 }
 
 /// The process may see other files than the reader: in a container. Removed files, and others behind links, are reached by the mapping,
-/// which needs more rights.
+/// which needs more rights, or by the descriptor that the process keeps.
 fn open(thread: u32, mapping: &Mapping, path: &str) -> io::Result<Opened> {
     let is_mapped = |facts: &Facts| {
         if facts.inode == mapping.inode { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
@@ -150,7 +150,19 @@ fn open(thread: u32, mapping: &Mapping, path: &str) -> io::Result<Opened> {
     let range = &mapping.range;
     let by_mapping = format!("/proc/{thread}/map_files/{:x}-{:x}", range.start, range.end);
     let open = |path: String| regular::open_mapped(Path::new(&path), &Cell::new(COPIED), is_mapped);
-    open(format!("/proc/{thread}/root{path}")).or_else(|error| open(by_mapping).map_err(|_| error))
+    let by_descriptor = || removed(thread, path).into_iter().find_map(|link| open(link).ok());
+    open(format!("/proc/{thread}/root{path}"))
+        .or_else(|error| open(by_mapping).or_else(|_| by_descriptor().ok_or(error)))
+}
+
+/// The descriptors of removed files with the name of the file at `path`.
+fn removed(thread: u32, path: &str) -> Vec<String> {
+    let folder = format!("/proc/{thread}/fd");
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let end = format!("/{name}{REMOVED}");
+    let is_it = |link: &String| fs::read_link(link).is_ok_and(|file| file.to_string_lossy().ends_with(&end));
+    let links = fs::read_dir(&folder).into_iter().flatten().flatten();
+    links.map(|link| format!("{folder}/{}", link.file_name().to_string_lossy())).filter(is_it).collect()
 }
 
 #[cfg(test)]
@@ -166,6 +178,22 @@ mod tests {
         let (mapping, path) = mapped(&maps, 4711).unwrap();
         assert_eq!((mapping.inode, path), (14, "/run/user/1/dyn trace/4711.tasks"));
         assert_eq!(mapped(&maps, 711), None);
+    }
+
+    #[test]
+    fn a_table_whose_file_was_removed_is_found_by_its_descriptor() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("47.tasks");
+        let file = fs::File::create(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        let shown = path.display();
+        let inode = std::os::unix::fs::MetadataExt::ino(&file.metadata().unwrap());
+        // This process has no such mapping, as for a reader without the right to follow it.
+        let maps = maps::parse(format!("7f00-7f10 rw-s 00000000 00:19 {inode} {shown} (deleted)\n").as_bytes());
+        let (mapping, path) = mapped(&maps, 47).unwrap();
+        open(std::process::id(), mapping, path).unwrap();
+        drop(file);
+        open(std::process::id(), mapping, path).unwrap_err();
     }
 
     #[test]

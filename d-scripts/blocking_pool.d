@@ -58,8 +58,8 @@ BEGIN
 dyntrace$target:::process-spawn
 {
 	this->proc = arg0 == 0 ? "" : copyinstr(arg0);
-	has_place[pid, this->proc] = arg3 != 0;
 	place_of[pid, this->proc] = arg3 == 0 ? "" : copyinstr(arg3);
+	has_place[pid, this->proc] = arg3 != 0;
 }
 
 dyntrace$target:::process-exit
@@ -94,12 +94,13 @@ dyntrace$target:::blocking-get
 	this->function = arg1 == 0 ? "" : copyinstr(arg1);
 	this->place = job_place[pid, this->proc];
 	this->took = (timestamp - this->since) / 1000;
-	began_at[pid, this->proc] = timestamp;
 	@queued[this->function, this->place] = sum(-1);
-	@running[this->function, this->place] = sum(began_at[pid, this->proc] != 0);
 	@taken[this->function, this->place] = count();
 	@queue_us[this->function, this->place] = avg(this->took);
 	@queue_max[this->function, this->place] = max(this->took);
+	/* DTrace leaves a clause at a variable that it has no room for. */
+	began_at[pid, this->proc] = timestamp;
+	@running[this->function, this->place] = sum(began_at[pid, this->proc] != 0);
 }
 
 dyntrace$target:::blocking-done

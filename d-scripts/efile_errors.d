@@ -138,11 +138,12 @@ BEGIN
 
 dyntrace$target:::efile_drv-entry
 {
-	entered[pid, arg0, arg1] = has_all ? 1 : 2;
 	s1[pid, arg0, arg1] = arg4 == 0 ? "" : copyinstr(arg4);
 	s2[pid, arg0, arg1] = !has_all ? "?" : a5 == 0 ? "" : copyinstr(a5);
 	i1[pid, arg0, arg1] = a6;
 	i2[pid, arg0, arg1] = a7;
+	/* DTrace leaves a clause at a variable that it has no room for: only an operation with all of them gets there. */
+	entered[pid, arg0, arg1] = has_all ? 1 : 2;
 }
 
 dyntrace$target:::efile_drv-return

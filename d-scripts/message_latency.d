@@ -49,7 +49,8 @@ dyntrace$target:::message-send
 {
 	this->sender = arg0 == 0 ? "" : copyinstr(arg0);
 	this->receiver = arg1 == 0 ? "" : copyinstr(arg1);
-	self->is_sent = this->sender != this->receiver;
+	this->is_sent = this->sender != this->receiver;
+	self->is_sent = this->is_sent;
 }
 
 dyntrace$target:::message-queued
@@ -58,10 +59,11 @@ dyntrace$target:::message-queued
 	@queue_max[pid, this->receiver] = max(arg2);
 }
 
-/* A message that a process of this node sends, or another node. It has a number if DTrace has room for that. */
+/* A message that a process of this node sends, or another node. It has a number if DTrace has room for that. If DTrace has none for
+   the sender's variable, its time begins in the queue. */
 dyntrace$target:::message-send,
 dyntrace$target:::message-queued
-/probename == "message-send" || !self->is_sent/
+/probename == "message-send" ? self->is_sent == this->is_sent : !self->is_sent/
 {
 	this->number = sent[pid, this->receiver];
 	sent[pid, this->receiver]++;

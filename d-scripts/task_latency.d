@@ -66,8 +66,8 @@ dyntrace$target:::process-spawn
 {
 	this->proc = arg0 == 0 ? "" : copyinstr(arg0);
 	spawned[pid, this->proc] = timestamp;
-	has_tag[pid, this->proc] = arg4 != 0;
 	tag_of[pid, this->proc] = arg4 == 0 ? "" : copyinstr(arg4);
+	has_tag[pid, this->proc] = arg4 != 0;
 }
 
 dyntrace$target:::process-wake
@@ -85,11 +85,12 @@ dyntrace$target:::process-scheduled
 	spawned[pid, this->proc] = 0;
 	this->woken = woken_at[pid, this->proc];
 	woken_at[pid, this->proc] = 0;
-	is_polled[pid, this->proc] = 1;
-	function_of[pid, this->proc] = this->function;
 	@busy_us[this->function, this->tag] = sum(0);
 	@started[this->function, this->tag] = sum(this->since != 0);
 	@woken[this->function, this->tag] = sum(this->woken != 0);
+	/* DTrace leaves a clause at a variable that it has no room for. */
+	function_of[pid, this->proc] = this->function;
+	is_polled[pid, this->proc] = 1;
 }
 
 dyntrace$target:::process-scheduled

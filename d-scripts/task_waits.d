@@ -86,10 +86,10 @@ BEGIN
 dyntrace$target:::process-spawn
 {
 	this->proc = arg0 == 0 ? "" : copyinstr(arg0);
-	has_function[pid, this->proc] = arg1 != 0;
 	function_of[pid, this->proc] = arg1 == 0 ? "" : copyinstr(arg1);
-	has_tag[pid, this->proc] = arg4 != 0;
+	has_function[pid, this->proc] = arg1 != 0;
 	tag_of[pid, this->proc] = arg4 == 0 ? "" : copyinstr(arg4);
+	has_tag[pid, this->proc] = arg4 != 0;
 }
 
 dyntrace$target:::process-exit
@@ -105,9 +105,12 @@ dyntrace$target:::process-wait
 {
 	this->proc = arg0 == 0 ? "" : copyinstr(arg0);
 	this->name = arg1 == 0 ? "" : copyinstr(arg1);
+	/* DTrace leaves a clause at a variable that it has no room for, and the next clause keeps the values of an earlier event. */
+	this->is_followed = 0;
+	@unfollowed = sum(1);
 	lasting[pid, this->proc, this->name]++;
 	this->is_followed = lasting[pid, this->proc, this->name] > 0;
-	@unfollowed = sum(!this->is_followed);
+	@unfollowed = sum(this->is_followed ? -1 : 0);
 }
 
 dyntrace$target:::process-wait
@@ -118,12 +121,12 @@ dyntrace$target:::process-wait
 	this->is_known = is_resource[pid, this->name, this->kind];
 	this->resource = this->is_known || resources < 1000 ? this->name : "others";
 	resources += !this->is_known && resources < 1000;
-	is_resource[pid, this->resource, this->kind] = 1;
 	@last = sum(1);
 	@waited_us[this->kind, this->place] = sum(0);
 	@waiting[this->kind, this->place] = sum(1);
 	@resource_us[pid, this->resource, this->kind] = sum(0);
 	@resource_waiting[pid, this->resource, this->kind] = sum(1);
+	is_resource[pid, this->resource, this->kind] = 1;
 }
 
 dyntrace$target:::process-resume
@@ -159,10 +162,10 @@ dyntrace$target:::process-resume
 	this->is_known = is_resource[pid, this->name, this->kind];
 	this->resource = this->is_known || resources < 1000 ? this->name : "others";
 	resources += !this->is_known && resources < 1000;
-	is_resource[pid, this->resource, this->kind] = 1;
 	@resource_us[pid, this->resource, this->kind] = sum(arg2);
 	@resource_waits[pid, this->resource, this->kind] = count();
 	@resource_max[pid, this->resource, this->kind] = max(arg2 / 1000);
+	is_resource[pid, this->resource, this->kind] = 1;
 }
 
 dyntrace$target:::process-resume
@@ -174,10 +177,10 @@ dyntrace$target:::process-resume
 	waiters += !this->is_known && waiters < 1000;
 	this->function = this->is_row ? this->function : "others";
 	this->tag = this->is_row ? this->tag : "";
-	is_waiter[pid, this->function, this->tag] = 1;
 	@waiter_us[pid, this->function, this->tag] = sum(arg2);
 	@waiter_waits[pid, this->function, this->tag] = count();
 	@waiter_max[pid, this->function, this->tag] = max(arg2 / 1000);
+	is_waiter[pid, this->function, this->tag] = 1;
 }
 
 dyntrace$target:::process-resume

@@ -141,7 +141,7 @@ impl Directory {
         }
     }
 
-    /// Removes the socket of process `pid` unless it is in use, by the outcome of a connection. Returns whether there is none now.
+    /// Removes the socket of process `pid` unless it is in use, by the outcome of a connection. Returns whether it is not in use.
     ///
     /// The process may have bound it and not listen yet. So the socket loses its name first and is tried again: a process that listens
     /// later looks for its socket, and makes another one.
@@ -150,9 +150,10 @@ impl Directory {
         if is_used(&self.connect(pid)) {
             return false;
         }
-        let aside = format!(".{}.stale", std::process::id());
-        if let Err(error) = self.folder.rename(&name, &aside) {
-            return error.kind() == io::ErrorKind::NotFound;
+        let aside = format!(".{}-{pid}.stale", std::process::id());
+        if self.folder.rename(&name, &aside).is_err() {
+            // It is gone, or stays in the way of a new one, whose error tells why.
+            return true;
         }
         let is_back = is_used(&self.connect_to(&aside)) && self.folder.rename_new(&aside, &name).is_ok();
         if !is_back {

@@ -32,7 +32,7 @@ mod session;
 mod sessions;
 #[cfg(recorded)]
 mod slow;
-pub(crate) mod snapshot;
+mod snapshot;
 mod status;
 #[cfg(test)]
 pub(crate) mod synthetic;

@@ -16,10 +16,10 @@ use std::os::unix::fs::FileExt;
 
 use dyntrace_folders::{Folder, NewFile};
 use dyntrace_metadata::checksum;
-use dyntrace_metadata::packet::{HEADER, PAGE, SUB_BUFFER, offset};
+use dyntrace_metadata::packet::{HEADER, SUB_BUFFER, offset};
 
-use crate::primitives::atomic::{AtomicU64, Ordering, fence};
 use crate::rings::header::Header;
+use crate::rings::packet::{Packet, packets, set_checksum};
 use crate::rings::stream_file::StreamFile;
 
 /// Rounds after which the copier gives up.
@@ -75,15 +75,6 @@ pub(crate) fn plain(folder: &Folder, name: &str, uuid: [u8; 16]) -> io::Result<V
     Ok(bytes)
 }
 
-/// Computes the checksum of a packet. Returns the checksum word.
-fn set_checksum(packet: &mut [u8]) -> &mut [u8; 8] {
-    let (header, content) = packet.split_first_chunk_mut::<HEADER>().expect("a packet has a header");
-    let sum = checksum::sum(header, content);
-    let word = header[offset::CHECKSUM..].first_chunk_mut().expect("the header has the word");
-    *word = sum.to_ne_bytes();
-    word
-}
-
 fn copy_to(circular: &StreamFile, file: &mut File, uuid: [u8; 16]) -> io::Result<Copied> {
     let packets: Vec<Packet> = packets(circular).collect();
     let mut copied = Copied::default();
@@ -125,55 +116,6 @@ fn start_over(file: &mut File, copied: &mut Copied) -> io::Result<()> {
     *copied = Copied { overwritten: copied.overwritten + copied.packets, ..Copied::default() };
     file.set_len(0)?;
     file.rewind()
-}
-
-/// A sub-buffer of a circular file, as words.
-pub(super) struct Packet<'c>(pub(super) &'c [AtomicU64]);
-
-fn packets(circular: &StreamFile) -> impl Iterator<Item = Packet<'_>> {
-    let words = circular.prepared() as usize / 8;
-    // SAFETY: the pages below the prepared length are mapped, begin at a page and live as long as the file. Its writer changes them
-    // meanwhile: words are loaded as atomics, and inconsistent copies are dropped.
-    let words = unsafe { std::slice::from_raw_parts(circular.base().cast::<AtomicU64>(), words) };
-    words.chunks_exact(SUB_BUFFER / 8).map(Packet)
-}
-
-impl Packet<'_> {
-    /// The packet's sequence; 0 while there is nothing to copy.
-    pub(super) fn sequence(&self) -> u64 {
-        // Acquire: with the Release of the writer that enters: a reader that sees the sequence sees its header.
-        self.0[offset::SEQUENCE / 8].load(Ordering::Acquire)
-    }
-
-    /// Makes `copy` a packet of another trace, without unused space. Returns `false` if the packet was overwritten.
-    pub(super) fn copy(&self, sequence: u64, uuid: [u8; 16], copy: &mut Vec<u8>) -> bool {
-        copy.clear();
-        if self.sequence() != sequence {
-            return false;
-        }
-        // Acquire, pairs with the committing writer's Release: the bytes that the size covers are complete.
-        let content_size = self.0[offset::CONTENT_SIZE / 8].load(Ordering::Acquire) as usize / 8;
-        let content_size = content_size.clamp(HEADER, SUB_BUFFER);
-        for word in &self.0[..content_size.div_ceil(8)] {
-            copy.extend(word.load(Ordering::Relaxed).to_ne_bytes());
-        }
-        // Partner: the writer's fence after its store of sequence 0. If the copy contains anything written later, the sequence below
-        // differs.
-        fence(Ordering::Acquire);
-        if self.0[offset::SEQUENCE / 8].load(Ordering::Relaxed) != sequence {
-            return false;
-        }
-        let Some(header) = copy.first_chunk().and_then(Header::decode) else {
-            return false;
-        };
-        let packet_size = content_size.next_multiple_of(PAGE);
-        let header = Header { uuid, content_size: content_size as u64, packet_size: packet_size as u64, ..header };
-        copy[..HEADER].copy_from_slice(&header.encode());
-        copy.truncate(content_size);
-        set_checksum(copy);
-        copy.resize(packet_size, 0);
-        true
-    }
 }
 
 #[cfg(all(test, not(loom)))]

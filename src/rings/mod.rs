@@ -15,6 +15,7 @@ pub(crate) mod lost;
 pub(crate) mod mode;
 pub(crate) mod once;
 pub(crate) mod os;
+pub(crate) mod packet;
 pub(crate) mod payload;
 pub(crate) mod ring;
 pub(crate) mod ring_file;

@@ -8,7 +8,7 @@ use loom::thread;
 use dyntrace_metadata::packet::{MAGIC, offset};
 
 use super::*;
-use crate::recorder::snapshot::Packet;
+use crate::rings::packet::Packet;
 
 /// Room for one packet with few events; each is written as one word.
 struct Model {

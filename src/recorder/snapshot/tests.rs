@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use super::*;
+use crate::primitives::atomic::Ordering;
 use crate::recorder::synthetic::{UUID, babeltrace, create, describe, event, packets as headers, place, write_packet};
 
 /// A circular file of four sub-buffers, which no writer has entered.

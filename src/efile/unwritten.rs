@@ -23,6 +23,7 @@ use super::command::Command;
 use super::inode::Inode;
 use crate::aio_pool::{Fault, Job, contain};
 use crate::forks::{self, hold_across_forks};
+use crate::sdt::Decision;
 
 type Writes = BTreeMap<Key, Write>;
 
@@ -186,6 +187,11 @@ pub(super) struct FindInode(pub(super) PathBuf);
 
 impl Job for FindInode {
     type Output = Option<Inode>;
+
+    /// It has no entry.
+    fn taken(&self) -> Decision {
+        Decision::UNSEEN
+    }
 
     fn run(&mut self) -> Option<Inode> {
         Inode::of(&std::fs::metadata(&self.0).ok()?)

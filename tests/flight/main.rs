@@ -75,7 +75,10 @@ fn values(trace: &Path, probe: &str, field: &str) -> Vec<String> {
         Value::Unsigned(number) => number.to_string(),
     };
     let values = events.map(|event| value(event.field(field).unwrap())).collect();
-    assert!(trace.losses().is_empty(), "{:?}", trace.losses());
+    let mut losses = trace.losses();
+    // A snapshot may have no event.
+    losses.empty.clear();
+    assert!(losses.is_empty(), "{losses:?}");
     values
 }
 

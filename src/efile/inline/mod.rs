@@ -34,6 +34,7 @@ mod turn;
 use std::fs::File;
 
 use crate::aio_pool::{Fault, Job, Lane};
+use crate::sdt::Decision;
 
 #[cfg(test)]
 pub(super) use attempt::MAX_SIZE;
@@ -65,6 +66,11 @@ impl Job for DetectFileSystem {
 
     fn lane(&self) -> Lane {
         Lane::Slow
+    }
+
+    /// It has no entry.
+    fn taken(&self) -> Decision {
+        Decision::UNSEEN
     }
 
     fn run(&mut self) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Lines, Write};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
@@ -43,7 +44,7 @@ impl Worker {
         self.lines.by_ref().map(Result::unwrap).take_while(|line| line != "done").collect()
     }
 
-    fn end(mut self) {
+    fn end(&mut self) {
         drop(self.process.stdin.take());
         self.process.wait().unwrap();
     }
@@ -52,8 +53,21 @@ impl Worker {
 /// Runs the program under `dyntrace polls`, which begins before the program's work and ends after it. Another process of the program
 /// works meanwhile.
 fn told(tool: &str, program: &Path, options: &[&str]) -> Told {
+    let polls = machine::command_for(tool, env!("CARGO_BIN_EXE_dyntrace"));
+    told_by(polls, 0, program, options, |_, polls| {
+        signal::kill(Pid::from_raw(polls.id().cast_signed()), Signal::SIGTERM).unwrap();
+    })
+}
+
+/// The same by this `dyntrace`, which must end with `status` after `end` of the program or of itself.
+fn told_by(
+    mut polls: Command,
+    status: i32,
+    program: &Path,
+    options: &[&str],
+    end: impl Fn(&mut Worker, &Child),
+) -> Told {
     let [mut other, mut program] = [program, program].map(Worker::start);
-    let mut polls = machine::command_for(tool, env!("CARGO_BIN_EXE_dyntrace"));
     polls.args(["polls", "--json", "--for", "10m", "-p", &program.process.id().to_string()]).args(options);
     let mut polls = polls.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(polls.stderr.take().unwrap()).lines().map(Result::unwrap);
@@ -67,11 +81,11 @@ fn told(tool: &str, program: &Path, options: &[&str]) -> Told {
     // A tracer that has failed says so below.
     other.work();
     let told = program.work();
-    signal::kill(Pid::from_raw(polls.id().cast_signed()), Signal::SIGTERM).unwrap();
+    end(&mut program, &polls);
     before.extend(said);
     let output = polls.wait_with_output().unwrap();
-    [other, program].into_iter().for_each(Worker::end);
-    assert!(output.status.success(), "{}: {before:?}", output.status);
+    [&mut other, &mut program].into_iter().for_each(Worker::end);
+    assert_eq!(output.status.code(), Some(status), "{before:?}");
     Told { program: told, tracer: serde_json::from_slice(&output.stdout).unwrap() }
 }
 
@@ -164,33 +178,70 @@ fn a_stripped_program() {
     }
 }
 
+/// Maps with room for three keys, until the program ends: what they have no room for is counted, and makes no figure.
+#[test]
+fn more_than_the_maps_have_room_for() {
+    let Some(_turn) = turn("bpftrace", true) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let bpftrace = folder.path().join("bpftrace");
+    let variables = "BPFTRACE_MAP_KEYS_MAX=3 BPFTRACE_MAX_MAP_KEYS=3";
+    let script = format!("#!/bin/sh\n{variables} exec {}/bpftrace \"$@\"\n", machine::tracers().display());
+    std::fs::write(&bpftrace, script).unwrap();
+    std::fs::set_permissions(&bpftrace, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut polls = machine::command(env!("CARGO_BIN_EXE_dyntrace"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::iter::once(folder.path().to_owned()).chain(std::env::split_paths(&path));
+    polls.env("PATH", std::env::join_paths(path).unwrap());
+    let Told { program, tracer } = told_by(polls, 3, &example("polls_truth"), &[], |program, _| program.end());
+    let words: Vec<Vec<&str>> = program.iter().map(|line| line.split(' ').collect()).collect();
+    let of = |kind: &str| -> BTreeMap<String, u64> {
+        let counts = words.iter().filter(|words| words[0] == kind).map(|words| words[1..].split_last().unwrap());
+        counts.map(|(count, names)| (names.join(" wakes "), count.parse().unwrap())).collect()
+    };
+    let (polls, wakes) = (of("polls"), of("wakes"));
+    let names: Vec<&str> = polls.keys().map(String::as_str).collect();
+    let lost = |field: &str| tracer["lost"][field].as_u64().unwrap();
+    let rows = rows(&tracer, &names);
+    let counted: u64 = rows.values().map(|row| row["polls"].as_u64().unwrap()).sum();
+    assert_eq!(counted + lost("polls"), polls.values().sum::<u64>(), "{tracer}");
+    assert!(rows.len() <= 3 && rows.iter().all(|(name, row)| row["polls"].as_u64() <= Some(polls[*name])), "{tracer}");
+    let mut counted = 0;
+    for row in tracer["wakes"].as_array().unwrap() {
+        let name = |field: &str| names.iter().copied().find(|name| is(row[field].as_str().unwrap_or("-"), name));
+        let (by, woken, count) = (name("by").unwrap_or("-"), name("woken").unwrap(), row["count"].as_u64().unwrap());
+        // A waker of whose poll nothing is known is not taken for a thread outside of tasks.
+        assert!(woken == "nest" || wakes.get(&format!("{by} wakes {woken}")) >= Some(&count), "{row}");
+        counted += count;
+    }
+    assert!(counted + lost("wakes") >= wakes.values().sum(), "{tracer}");
+}
+
 /// The count ends by itself, and with the program.
 #[test]
 fn the_end_of_the_time_and_of_the_program() {
-    for tool in ["bpftrace", OLD_BPFTRACE] {
+    // That of the new version with the program: see above.
+    for (tool, ends) in [("bpftrace", false), (OLD_BPFTRACE, false), (OLD_BPFTRACE, true)] {
         let Some(_turn) = turn(tool, true) else { continue };
-        for ends in [false, true] {
-            let mut program = Command::new(example("polls_truth"));
-            let mut program = program.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-            let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
-            assert_eq!(lines.next().unwrap().unwrap(), "ready");
-            let mut polls = machine::command_for(tool, env!("CARGO_BIN_EXE_dyntrace"));
-            polls.args(["polls", "--for", if ends { "10m" } else { "100ms" }, "-p", &program.id().to_string()]);
-            let mut polls = polls.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-            let mut said = BufReader::new(polls.stderr.take().unwrap()).lines().map(Result::unwrap);
-            assert!(said.by_ref().any(|line| line.contains("counting polls")));
-            if ends {
-                drop(program.stdin.take());
-                program.wait().unwrap();
-            }
-            let rest: Vec<String> = said.collect();
-            let output = polls.wait_with_output().unwrap();
+        let mut program = Command::new(example("polls_truth"));
+        let mut program = program.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(program.stdout.take().unwrap()).lines();
+        assert_eq!(lines.next().unwrap().unwrap(), "ready");
+        let mut polls = machine::command_for(tool, env!("CARGO_BIN_EXE_dyntrace"));
+        polls.args(["polls", "--for", if ends { "10m" } else { "100ms" }, "-p", &program.id().to_string()]);
+        let mut polls = polls.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(polls.stderr.take().unwrap()).lines().map(Result::unwrap);
+        assert!(said.by_ref().any(|line| line.contains("counting polls")));
+        if ends {
             drop(program.stdin.take());
             program.wait().unwrap();
-            assert!(output.status.success(), "{}: {rest:?}", output.status);
-            let text = String::from_utf8(output.stdout).unwrap();
-            assert!(text.starts_with("no poll ended in "), "{text}");
         }
+        let rest: Vec<String> = said.collect();
+        let output = polls.wait_with_output().unwrap();
+        drop(program.stdin.take());
+        program.wait().unwrap();
+        assert!(output.status.success(), "{}: {rest:?}", output.status);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.starts_with("no poll ended in "), "{text}");
     }
 }
 

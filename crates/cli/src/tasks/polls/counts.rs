@@ -28,6 +28,10 @@ pub struct Counts {
     pub waits: HashMap<u64, Times>,
     /// By the type that was polled on the waking thread (0 for none), and the woken type.
     pub wakes: BTreeMap<(u64, u64), u64>,
+    /// How many polls have returned.
+    pub all_polls: u64,
+    /// How many of them were woken.
+    pub all_waits: u64,
     /// How many wakes there were.
     pub all_wakes: u64,
     /// Types whose tasks are jobs of the blocking pool.
@@ -61,11 +65,14 @@ impl Counts {
             }
             let Some((name, value)) = data.as_object().and_then(|maps| maps.iter().next()) else { continue };
             match name.as_str() {
+                "@blind" => {}
                 name if !name.starts_with('@') => {}
                 "@stop" => counts.stop = value.as_u64(),
                 "@slow" => counts.all_slow = value.as_u64().with_context(cannot)?,
                 "@no_poll" => counts.no_poll = value.as_u64().with_context(cannot)?,
                 "@no_wait" => counts.no_wait = value.as_u64().with_context(cannot)?,
+                "@all_polls" => counts.all_polls = value.as_u64().with_context(cannot)?,
+                "@all_waits" => counts.all_waits = value.as_u64().with_context(cannot)?,
                 "@all_wakes" => counts.all_wakes = value.as_u64().with_context(cannot)?,
                 "@task" => tasks = entries(value).with_context(cannot)?,
                 "@poll" => polls = entries(value).with_context(cannot)?,
@@ -78,6 +85,11 @@ impl Counts {
             }
         }
         counts.running = running(tasks, polls);
+        // Of other types the script had no room for the rest.
+        counts.times.retain(|_, times| times.is_whole());
+        let is_polled =
+            |kind: &u64| counts.times.contains_key(kind) || counts.running.iter().any(|poll| poll.kind == *kind);
+        counts.waits.retain(|kind, waits| waits.is_whole() && is_polled(kind));
         Ok(counts)
     }
 
@@ -159,10 +171,13 @@ mod tests {
     const OUTPUT: &str = r#"
 {"type": "attached_probes", "data": {"probes": 7}}
 {"type": "printf", "data": "slow 96 7 4711 3000000\n"}
+{"type": "map", "data": {"@all_polls": 10}}
+{"type": "map", "data": {"@all_waits": 8}}
 {"type": "map", "data": {"@all_wakes": 12}}
+{"type": "map", "data": {"@blind": 1}}
 {"type": "map", "data": {"@jobs": {"64": 1}}}
-{"type": "map", "data": {"@longest": {"96": 3000000}}}
-{"type": "map", "data": {"@longest_wait": {"96": 50}}}
+{"type": "map", "data": {"@longest": {"96": 3000000, "104": 7}}}
+{"type": "map", "data": {"@longest_wait": {"96": 50, "104": 8, "112": 9}}}
 {"type": "map", "data": {"@no_poll": 3}}
 {"type": "map", "data": {"@no_wait": 4}}
 {"type": "map", "data": {"@poll": {"20,1000": [500,96,3,2000], "20,2000": [400,0,0,0], "21,1000": [600,0,0,0]}}}
@@ -170,9 +185,9 @@ mod tests {
 {"type": "map", "data": {"@stop": 9000}}
 {"type": "map", "data": {"@task": {"20": [64,4,1000], "21": [0,0,0]}}}
 {"type": "map", "data": {"@time": {"96,8": 2, "96,150": 1}}}
-{"type": "stats", "data": {"@times": {"96": {"count": 3, "average": 1000005, "total": 3000016}}}}
+{"type": "stats", "data": {"@times": {"96": {"count": 3, "average": 1000005, "total": 3000016}, "120": {"count": 1, "average": 4, "total": 4}}}}
 {"type": "map", "data": {"@wait": {"96,40": 1}}}
-{"type": "stats", "data": {"@waits": {"96": {"count": 1, "average": 50, "total": 50}}}}
+{"type": "stats", "data": {"@waits": {"96": {"count": 1, "average": 50, "total": 50}, "112": {"count": 1, "average": 9, "total": 9}}}}
 {"type": "map", "data": {"@wakes": {"0,96": 5, "64,96": 6}}}
 {"type": "map", "data": {"@woken": {"1234": 10}}}
 "#;
@@ -189,7 +204,9 @@ mod tests {
         assert_eq!((counts.jobs, counts.all_slow, counts.stop), ([64].into(), 2, Some(9000)));
         assert_eq!(counts.slow, [Polled { kind: 96, id: 7, tid: 4711, time: 3_000_000 }]);
         let inner = Polled { kind: 64, id: 4, tid: 20, time: 500 };
-        assert_eq!((counts.all_wakes, counts.no_poll, counts.no_wait), (12, 3, 4));
+        assert_eq!((counts.all_polls, counts.all_waits, counts.all_wakes), (10, 8, 12));
+        assert_eq!((counts.no_poll, counts.no_wait), (3, 4));
+        // Other types have no count, no longest time or no poll: the maps were full.
         assert_eq!((counts.times.len(), counts.waits.len()), (1, 1));
         assert_eq!(counts.running, [inner, Polled { kind: 96, id: 3, tid: 20, time: 400 }]);
     }

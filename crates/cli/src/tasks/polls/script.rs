@@ -8,8 +8,9 @@
 //! | `@times`, `@longest`, `@time` | type | count and sum of polls, the longest, and their [steps](super::times) |
 //! | `@waits`, `@longest_wait`, `@wait` | type | the same of the times from wakes to polls |
 //! | `@wakes` | type of the waker, woken type | count |
-//! | `@all_wakes` | | count, also of those for whose types `@wakes` has no room |
-//! | `@no_poll`, `@no_wait` | | count of polls and of wakes for which `@poll`, `@task` or `@woken` has no room |
+//! | `@all_polls`, `@all_waits`, `@all_wakes` | | counts, also of those for whose types `@times`, `@waits` or `@wakes` has no room |
+//! | `@no_poll`, `@no_wait` | | count of polls and of wakes for which `@poll`, `@task`, `@jobs` or `@woken` has no room |
+//! | `@blind` | | whether there was no room for a poll: since then it is not known which task wakes another |
 //! | `@jobs` | type | whether its tasks are jobs of the blocking pool |
 //! | `@slow` | | count of slow polls, each of which is printed |
 //! | `@stop` | | when the time was over |
@@ -84,7 +85,11 @@ pub fn script(subject: &Subject<'_>, time: Duration, slow: Option<Duration>, sto
     writeln!(script, "{} {{ }}", last?)?;
     // The pointer at a return is that at the entry, where the call has pushed no address.
     let pushed = if cfg!(target_arch = "x86_64") { "8" } else { "0" };
-    Ok(script.replace("TIME_STEP", &step("$time")).replace("WAIT_STEP", &step("$wait")).replace("PUSHED", pushed))
+    Ok(script
+        .replace("TIME_STEP", &step("$time"))
+        .replace("WAIT_STEP", &step("$wait"))
+        .replace("PUSHED", pushed)
+        .replace("NO_ROOM", NO_ROOM))
 }
 
 /// Whether bpftrace takes the text for this function, and for no other. `has_debug_file`: symbols of its image lie in another file.
@@ -136,8 +141,8 @@ BEGIN
 {
 	@task[(uint64)0] = ((uint64)0, (uint64)0, (uint64)0);
 	@poll[(uint64)0, (uint64)0] = ((uint64)0, (uint64)0, (uint64)0, (uint64)0);
-	clear(@task);
-	clear(@poll);
+	delete(@task[(uint64)0]);
+	delete(@poll[(uint64)0, (uint64)0]);
 }
 ";
 
@@ -152,12 +157,16 @@ const RETURN: &str = "\
 	$id = @task[tid].1;
 	delete(@poll[tid, $sp]);
 	@task[tid] = ($poll.1, $poll.2, $poll.3);
+	@all_polls = count();
 	@times[$type] = stats($time);
 	@longest[$type] = max($time);
 	TIME_STEP
 	@time[$type, $step] = count();
 SLOW}
 ";
+
+/// A poll that is not counted.
+const NO_ROOM: &str = "delete(@woken[arg0, $id]); @no_poll = count(); @blind = 1; return;";
 
 /// The stack grows down: a task around this one has its frame above. Others are of a poll whose return was not seen.
 const ENTRY: &str = "\
@@ -167,20 +176,24 @@ const ENTRY: &str = "\
 	$sp = reg(\"sp\");
 	$type = *(uint64 *)(arg0 + 16);
 	$id = *(uint64 *)(arg0 + *(uint64 *)($type + 72));
+	if (*(uint64 *)(arg0 + 24) == 0) {
+		@jobs[$type] = 1;
+		if (@jobs[$type] == 0) { NO_ROOM }
+	}
 	$outer = @task[tid];
 	if ($outer.2 > $sp) {
 		@poll[tid, $sp] = ($now, $outer.0, $outer.1, $outer.2);
 	} else {
 		@poll[tid, $sp] = ($now, (uint64)0, (uint64)0, (uint64)0);
 	}
-	if (@poll[tid, $sp].0 == 0) { delete(@woken[arg0, $id]); @no_poll = count(); return; }
+	if (@poll[tid, $sp].0 == 0) { NO_ROOM }
 	@task[tid] = ($type, $id, $sp);
-	if (@task[tid].0 == 0) { delete(@poll[tid, $sp]); delete(@woken[arg0, $id]); @no_poll = count(); return; }
-	if (*(uint64 *)(arg0 + 24) == 0) { @jobs[$type] = 1; }
+	if (@task[tid].0 == 0) { delete(@poll[tid, $sp]); NO_ROOM }
 	$woken = @woken[arg0, $id];
 	if ($woken > 0) {
 		delete(@woken[arg0, $id]);
 		$wait = $now - $woken;
+		@all_waits = count();
 		@waits[$type] = stats($wait);
 		@longest_wait[$type] = max($wait);
 		WAIT_STEP
@@ -198,7 +211,7 @@ const WAKE: &str = "\
 	@woken[arg0, $id] = nsecs;
 	if (@woken[arg0, $id] == 0) { @no_wait = count(); }
 	@all_wakes = count();
-	@wakes[@task[tid].0, $type] = count();
+	if (@blind == 0) { @wakes[@task[tid].0, $type] = count(); }
 }
 ";
 

@@ -147,8 +147,8 @@ pub fn summary(
         running: running.map(|polled| poll(polled, window.end.saturating_sub(polled.time))).collect(),
         slow: counts.slow.iter().map(|polled| poll(polled, polled.time)).collect(),
         lost: Lost {
-            polls: counts.no_poll,
-            waits: counts.no_wait,
+            polls: counts.no_poll.saturating_add(missing(counts.all_polls, &counts.times)),
+            waits: counts.no_wait.saturating_add(missing(counts.all_waits, &counts.waits)),
             percentiles: all.map(Times::without_step).sum(),
             wakes: counts.all_wakes.saturating_sub(counts.wakes.values().sum()),
             slow: counts.all_slow.saturating_sub(counts.slow.len() as u64),
@@ -156,6 +156,11 @@ pub fn summary(
         unknown: (!gaps.is_empty()).then(|| gaps.join("; ")),
         notes,
     }
+}
+
+/// How many durations are in no row.
+fn missing(all: u64, rows: &HashMap<u64, Times>) -> u64 {
+    rows.values().fold(all, |rest, times| rest.saturating_sub(times.count))
 }
 
 /// The busiest function first. Types of the same name share a row.
@@ -207,6 +212,8 @@ pub mod tests {
             times: [(1, times(3, 60)), (2, times(10, 50)), (3, times(1, 40)), (4, times(1, 61))].into(),
             waits: [(1, times(2, 60))].into(),
             wakes: [((0, 1), 4), ((9, 1), 1), ((1, 2), 7), ((2, 77), 1)].into(),
+            all_polls: 15,
+            all_waits: 2,
             all_wakes: 13,
             jobs: [4, 9].into(),
             running: vec![
@@ -259,7 +266,7 @@ pub mod tests {
                 ("app::hash::{closure}", true, 1, 0)
             ]
         );
-        assert_eq!(summary.functions[1].poll.p50, 60);
+        assert_eq!(summary.functions[1].poll.p50, Some(60));
         assert_eq!((summary.time, summary.lost.is_some()), (2_000_000_000, false));
     }
 
@@ -289,9 +296,10 @@ pub mod tests {
     fn losses_are_counted() {
         let mut counts = counts();
         (counts.no_poll, counts.no_wait) = (8, 9);
+        (counts.all_polls, counts.all_waits) = (17, 3);
         counts.all_slow = 3;
         counts.all_wakes = 18;
         counts.times.get_mut(&1).unwrap().steps.clear();
-        assert_eq!(sample(&counts).lost, Lost { polls: 8, waits: 9, percentiles: 3, wakes: 5, slow: 2 });
+        assert_eq!(sample(&counts).lost, Lost { polls: 10, waits: 10, percentiles: 3, wakes: 5, slow: 2 });
     }
 }

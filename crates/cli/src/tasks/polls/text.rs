@@ -37,11 +37,11 @@ fn functions_table(functions: &[Function]) -> String {
     let row = |function: &Function| {
         let Function { poll, wait, .. } = function;
         let job = if function.job { "job " } else { "" };
-        let of = |count: u64, times: &[u64]| {
-            times.iter().map(|time| if count == 0 { "-".to_owned() } else { shown(*time) }).collect()
+        let of = |count: u64, times: &[Option<u64>]| -> Vec<String> {
+            times.iter().map(|time| time.filter(|_| count > 0).map_or("-".to_owned(), shown)).collect()
         };
-        let times: Vec<String> = of(function.polls, &[poll.total, poll.mean, poll.p50, poll.p99, poll.max]);
-        let waits: Vec<String> = of(function.woken, &[wait.p50, wait.p99, wait.max]);
+        let times = of(function.polls, &[Some(poll.total), Some(poll.mean), poll.p50, poll.p99, Some(poll.max)]);
+        let waits = of(function.woken, &[wait.p50, wait.p99, Some(wait.max)]);
         let name = cut(format!("{job}{}", function.function), NAME);
         [vec![function.polls.to_string()], times, vec![function.woken.to_string()], waits, vec![name]].concat()
     };

@@ -24,8 +24,9 @@ pub struct Times {
 pub struct Summary {
     pub total: u64,
     pub mean: u64,
-    pub p50: u64,
-    pub p99: u64,
+    /// `None` if the steps that are missing could change it.
+    pub p50: Option<u64>,
+    pub p99: Option<u64>,
     pub max: u64,
 }
 
@@ -38,6 +39,11 @@ impl Times {
             let sum = self.steps.entry(*step).or_default();
             *sum = sum.saturating_add(*count);
         }
+    }
+
+    /// Whether there are a count and a longest time.
+    pub fn is_whole(&self) -> bool {
+        self.count > 0 && self.longest > 0
     }
 
     /// How many durations have no step: the tracer's map was full.
@@ -55,18 +61,25 @@ impl Times {
         }
     }
 
-    /// A duration that so many percent do not exceed: the end of its step.
-    fn percentile(&self, percent: u64) -> u64 {
-        let all: u128 = self.steps.values().map(|count| u128::from(*count)).sum();
-        let wanted = (all * u128::from(percent)).div_ceil(100);
-        let mut seen = 0;
-        for (step, count) in &self.steps {
-            seen += u128::from(*count);
-            if seen >= wanted {
-                return end(*step).min(self.longest);
-            }
+    /// A duration that so many percent do not exceed: the end of its step. It is the same wherever the durations without a step belong.
+    fn percentile(&self, percent: u64) -> Option<u64> {
+        if self.count == 0 {
+            return Some(0);
         }
-        self.longest
+        let wanted = (u128::from(self.count) * u128::from(percent)).div_ceil(100);
+        let below = wanted.checked_sub(u128::from(self.without_step())).filter(|rank| *rank > 0)?;
+        let [low, high] = [below, wanted].map(|rank| self.step_of(rank));
+        low.filter(|_| low == high).map(|step| end(step).min(self.longest))
+    }
+
+    /// The step of the duration with this rank among those with a step.
+    fn step_of(&self, rank: u128) -> Option<u64> {
+        let mut seen = 0;
+        let reached = |(_, count): &(&u64, &u64)| {
+            seen += u128::from(**count);
+            seen >= rank
+        };
+        self.steps.iter().find(reached).map(|(step, _)| *step)
     }
 }
 
@@ -109,14 +122,21 @@ mod tests {
         let mut times = Times { count: 100, total: 10_000, longest: 1_000, ..Times::default() };
         times.steps.extend([(step(10), 98), (step(500), 1), (step(1_000), 1)]);
         let Summary { mean, p50, p99, max, .. } = times.summary();
-        assert_eq!((mean, p50, max), (100, end(step(10)), 1_000));
-        assert!((500..=562).contains(&p99), "{p99}");
+        assert_eq!((mean, p50, max), (100, Some(end(step(10))), 1_000));
+        assert!((500..=562).contains(&p99.unwrap()), "{p99:?}");
         assert_eq!(times.without_step(), 0);
         times.count += 5;
         assert_eq!(times.without_step(), 5);
+        let Summary { p50, p99, .. } = times.summary();
+        assert_eq!(
+            (p50, p99),
+            (Some(end(step(10))), None),
+            "five of unknown steps may be the longest, or the shortest"
+        );
         let one = Times { count: 1, total: 9, longest: 9, steps: [(step(9), 1)].into() };
-        assert_eq!(one.summary(), Summary { total: 9, mean: 9, p50: 9, p99: 9, max: 9 });
-        assert_eq!(Times::default().summary(), Summary::default());
+        assert_eq!(one.summary(), Summary { total: 9, mean: 9, p50: Some(9), p99: Some(9), max: 9 });
+        let none = Summary { p50: Some(0), p99: Some(0), ..Summary::default() };
+        assert_eq!(Times::default().summary(), none);
     }
 
     #[test]

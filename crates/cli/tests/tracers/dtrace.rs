@@ -1,5 +1,7 @@
 //! The scripts and the definition of the probes under DTrace 2.
 
+use std::thread;
+
 use crate::answers::{self, FAILED_RENAME, REQUESTS, SIZES};
 use crate::drivers;
 use crate::events::{self, Order};
@@ -9,6 +11,7 @@ use crate::pool;
 use crate::programs::{
     CONNECTIONS, INLINE, MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced, traced_by_own,
 };
+use crate::waits;
 
 /// DTrace writes a buffer for each processor.
 fn sorted(lines: &str) -> Vec<&str> {
@@ -76,13 +79,13 @@ fn how_long_the_queues_are() {
 fn more_variables_than_dtrace_has_room_for() {
     let Some(_turn) = turn("dtrace", true) else { return };
     let folder = tempfile::tempdir().expect("a directory for the script");
-    let starved = |name: &str, room: &str, program: &str, arguments: &[&str]| {
+    let starved = |(name, room, program, arguments): (&str, &str, &str, &[&str])| {
         let script = dyntrace::scripts::find(name).expect("a shipped script").d;
         let (before, after) = script.split_once("dynvarsize=").expect("its option");
         let after = after.trim_start_matches(|c: char| c != '\n');
         let path = folder.path().join(format!("{name}.d"));
         std::fs::write(&path, format!("{before}dynvarsize={room}{after}")).expect("writing the script");
-        let trace = folder.path().join("trace");
+        let trace = folder.path().join(name);
         let mut run = machine::command(env!("CARGO_BIN_EXE_dyntrace"));
         run.args(["run", "--tracer", "dtrace"]).arg(&path).arg("-o").arg(&trace);
         let output = run.arg("--").arg(example(program)).args(arguments).output().expect("dyntrace starts");
@@ -90,8 +93,15 @@ fn more_variables_than_dtrace_has_room_for() {
         assert!(output.status.code() == Some(3) && said.contains("dtrace lost "), "{}: {said}", output.status);
         std::fs::read_to_string(&trace).expect("dyntrace writes the trace")
     };
-    let many = ["--tasks", "500", "--operations", "1", "--mix", "read"];
-    let phases = starved("efile_latency", "64k", "file_storm", &many);
+    let many: &[&str] = &["--tasks", "500", "--operations", "1", "--mix", "read"];
+    let runs = [
+        ("efile_latency", "64k", "file_storm", many),
+        ("task_waits", "20k", "known_waits", &[waits::COUNT] as &[&str]),
+    ];
+    // Both at once: each DTrace computes for seconds before it traces, on one processor.
+    let [phases, waits] = thread::scope(|scope| {
+        runs.map(|run| scope.spawn(move || starved(run))).map(|run| run.join().expect("what it lost"))
+    });
     // A missing time reads as 0, and the time since then is that since the machine began, or nearly 2^64.
     let up = std::fs::read_to_string("/proc/uptime").expect("seconds");
     let up = up.split('.').next().and_then(|seconds| seconds.parse::<u64>().ok()).expect("a number") * 1_000_000;
@@ -99,7 +109,6 @@ fn more_variables_than_dtrace_has_room_for() {
         phases.lines().filter_map(|line| answers::words(line.split_once(" in queue ")?.1)[1].parse::<u64>().ok());
     let means: Vec<u64> = means.collect();
     assert!(!means.is_empty() && means.iter().all(|mean| *mean < up), "{phases}");
-    let waits = starved("task_waits", "20k", "known_waits", &["5"]);
     let unfollowed =
         waits.lines().find_map(|line| line.strip_prefix("waits: ")?.split(", ").nth(2)).expect("the counts");
     assert!(unfollowed != "0 not followed" && !waits.contains(" -"), "{waits}");

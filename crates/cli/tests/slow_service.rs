@@ -123,7 +123,8 @@ impl Place {
     }
 }
 
-/// Keeps the parts that are the same in each run: of an operation's line all but numbers; of a row its name and its first numbers, which are counts.
+/// Keeps the parts that are the same in each run: of an operation's line all but numbers; of a command's row its
+/// name and its first numbers, which are counts.
 fn general(line: &str) -> String {
     if line.contains(" | ") {
         return line.replace(|character: char| character.is_ascii_digit(), "");
@@ -131,10 +132,12 @@ fn general(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_number = |word: &&&str| word.bytes().all(|byte| byte.is_ascii_digit());
     let first = words.iter().take_while(|word| !is_number(word)).count();
-    // A read may be short, if only a part is in the cache. Then one more read follows.
-    let kept = if words.first() == Some(&"READ") { 0 } else { 1 + usize::from(first == 0) };
-    let counts = words[first..].iter().take(kept);
     let name = words.last().filter(|word| !is_number(word));
+    // A read may be short, if only a part is in the cache. Then one more read follows. So only counts of other commands are the same.
+    let is_command = |word: &&&str| word.bytes().all(|byte| byte.is_ascii_uppercase());
+    let command = words.first().filter(is_command).or(name.filter(is_command)).filter(|command| **command != "READ");
+    let kept = command.map_or(0, |_| 1 + usize::from(first == 0));
+    let counts = words[first..].iter().take(kept);
     words[..first].iter().chain(counts).chain(name).copied().collect::<Vec<_>>().join(" ")
 }
 

@@ -150,7 +150,11 @@ impl Process {
         match self.read_some(0, &mut [0]) {
             Err(source) if source.raw_os_error() != Some(libc::EFAULT) => {
                 self.check()?;
-                Err(Error::NotPermitted { pid: self.pid, what: "the memory", source })
+                // It is ending: its memory is gone, and the process still there.
+                Err(match source.raw_os_error() {
+                    Some(libc::ESRCH) => Error::Ended { pid: self.pid },
+                    _ => Error::NotPermitted { pid: self.pid, what: "the memory", source },
+                })
             }
             _ => Ok(()),
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use dyntrace_folders::Folder;
 use dyntrace_metadata::event_header::{COMPACT_SIZE, EventHeader, WHOLE_SIZE};
-use dyntrace_metadata::packet::{SUB_BUFFER, offset};
+use dyntrace_metadata::packet::SUB_BUFFER;
 use rustix::io::Errno;
 
 use super::form::Form;
@@ -177,18 +177,9 @@ impl Space for RingFile {
 
     #[inline(always)]
     fn header(&self, packet: u64, word: Word) -> &AtomicU64 {
-        let field = match word {
-            Word::ContentSize => offset::CONTENT_SIZE,
-            Word::PacketSize => offset::PACKET_SIZE,
-            Word::Discarded => offset::DISCARDED,
-            Word::Sequence => offset::SEQUENCE,
-            Word::Thread => offset::TID,
-            Word::Number => offset::RING,
-            Word::Checksum => offset::CHECKSUM,
-        };
         // SAFETY: a ring only asks for packets that `prepare` has granted. They are in the mapping, which lives as long as `file`; fields
         // are aligned to 8, and accessed as atomics only.
-        unsafe { &*self.file.base().add(self.at(packet * SUB_BUFFER as u64) + field).cast::<AtomicU64>() }
+        unsafe { &*self.file.base().add(self.at(packet * SUB_BUFFER as u64) + word.offset()).cast::<AtomicU64>() }
     }
 
     fn show_discarded(&self, position: u64, discarded: u64) {

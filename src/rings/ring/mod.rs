@@ -52,7 +52,7 @@ use std::ptr;
 
 use dyntrace_metadata::checksum;
 use dyntrace_metadata::event_header::{COMPACT_SIZE, EventHeader, WHOLE_SIZE};
-use dyntrace_metadata::packet;
+use dyntrace_metadata::packet::{self, offset};
 
 use super::form::{COMPACT_TIGHT, Form};
 use super::payload::Payload;
@@ -101,6 +101,22 @@ pub(crate) enum Word {
     Thread,
     Number,
     Checksum,
+}
+
+impl Word {
+    /// Its offset in the packet, in bytes.
+    #[inline(always)]
+    pub(crate) fn offset(self) -> usize {
+        match self {
+            Word::ContentSize => offset::CONTENT_SIZE,
+            Word::PacketSize => offset::PACKET_SIZE,
+            Word::Discarded => offset::DISCARDED,
+            Word::Sequence => offset::SEQUENCE,
+            Word::Thread => offset::TID,
+            Word::Number => offset::RING,
+            Word::Checksum => offset::CHECKSUM,
+        }
+    }
 }
 
 #[derive(Debug)]

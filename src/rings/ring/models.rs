@@ -83,16 +83,7 @@ impl Space for Circle {
     }
 
     fn header(&self, _packet: u64, word: Word) -> &AtomicU64 {
-        let field = match word {
-            Word::ContentSize => offset::CONTENT_SIZE,
-            Word::PacketSize => offset::PACKET_SIZE,
-            Word::Discarded => offset::DISCARDED,
-            Word::Sequence => offset::SEQUENCE,
-            Word::Thread => offset::TID,
-            Word::Number => offset::RING,
-            Word::Checksum => offset::CHECKSUM,
-        };
-        &self.0[field / 8]
+        &self.0[word.offset() / 8]
     }
 
     fn put(&self, _position: u64, header: EventHeader, _payload: &impl Payload, _form: Form) {

@@ -1,11 +1,14 @@
 //! The table of tasks has the waits for sockets, each with the socket's number, operation and place, and none that has ended.
 #![cfg(all(not(dyntrace_without_probes), target_os = "linux", feature = "recorder"))]
 
+#[path = "common/alone.rs"]
+mod alone;
+
 use std::env;
 use std::fs::File;
 use std::future::pending;
 use std::path::PathBuf;
-use std::process::{self, Command};
+use std::process;
 use std::time::Duration;
 
 use dyntrace::net::UnixStream;
@@ -15,17 +18,10 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-const CHILD: &str = "DYNTRACE_TEST_CHILD";
-
 /// The table is the whole program's, so this has a program of its own.
 #[test]
 fn the_table_has_the_waits_for_sockets() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut child = Command::new(env::current_exe().unwrap());
-    child.args(["--exact", "child", "--nocapture"]).env(CHILD, "1").env("XDG_RUNTIME_DIR", folder.path());
-    let output = child.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("checked"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    alone::run_child("checked");
 }
 
 /// Returns the operation, the place and the resource for which the only task waits.
@@ -40,7 +36,7 @@ fn wait() -> Option<(String, String, Thing)> {
 
 #[test]
 fn child() {
-    if env::var_os(CHILD).is_none() {
+    if !alone::is_child() {
         return;
     }
     dyntrace::recorder::tasks().unwrap();

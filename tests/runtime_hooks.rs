@@ -8,6 +8,8 @@
     feature = "runtime"
 ))]
 
+#[path = "common/alone.rs"]
+mod alone;
 #[path = "common/events.rs"]
 mod events;
 
@@ -15,7 +17,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::future::pending;
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -185,17 +186,10 @@ fn functions_of_the_user_are_called_too() {
     assert_eq!([0, 1, 2, 3].map(|which| calls[which].load(Ordering::Relaxed)), [1, 3, 3, 1]);
 }
 
-const CHILD: &str = "DYNTRACE_TEST_CHILD";
-
 /// The table is the whole program's, so this has a program of its own.
 #[test]
 fn all_tasks_are_in_the_table() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut child = Command::new(env::current_exe().unwrap());
-    child.args(["--exact", "child", "--nocapture"]).env(CHILD, "1").env("XDG_RUNTIME_DIR", folder.path());
-    let output = child.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("checked"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    alone::run_child("checked");
 }
 
 fn table() -> Table {
@@ -205,7 +199,7 @@ fn table() -> Table {
 
 #[test]
 fn child() {
-    if env::var_os(CHILD).is_none() {
+    if !alone::is_child() {
         return;
     }
     let mut builder = Builder::new_current_thread();

@@ -7,10 +7,11 @@
     any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")
 ))]
 
+#[path = "common/alone.rs"]
+mod alone;
+
 use std::cell::Cell;
-use std::env;
 use std::ffi::c_void;
-use std::process::Command;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::thread;
@@ -113,24 +114,17 @@ fn timed(_: i32) {}
 #[dyntrace::traced]
 fn to_probes(_: i32) {}
 
-const CHILD: &str = "DYNTRACE_TEST_CHILD";
-
 /// A signal handler may fire first, while its thread is inside of malloc.
 ///
 /// In a child: the table of tasks is the whole program's.
 #[test]
 fn the_first_firing_of_a_thread_allocates_nothing_in_the_c_library() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut child = Command::new(env::current_exe().unwrap());
-    child.args(["--exact", "child", "--nocapture"]).env(CHILD, "1").env("XDG_RUNTIME_DIR", folder.path());
-    let output = child.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("measured"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    alone::run_child("measured");
 }
 
 #[test]
 fn child() {
-    if env::var_os(CHILD).is_none() {
+    if !alone::is_child() {
         return;
     }
     struct Ends;

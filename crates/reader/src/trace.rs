@@ -154,7 +154,10 @@ impl Trace {
     /// Returns what is known of the trace in the folder `path`, if none of its processes has an event.
     fn empty(&self, path: &Path, processes: &Range<usize>) -> Option<Empty> {
         let mut ended = HashSet::new();
-        for (file, process) in self.streams().filter(|(file, _)| processes.contains(&file.process)) {
+        let of_these = self.streams().filter(|(file, _)| processes.contains(&file.process));
+        // The channels last: they are read to their ends, and a ring most often has an event at its beginning.
+        let (channels, rings): (Vec<_>, Vec<_>) = of_these.partition(|(file, _)| file.path.ends_with(CHANNEL));
+        for (file, process) in rings.into_iter().chain(channels) {
             let mut stream = Stream::new(file, process);
             while let Some(event) = stream.read() {
                 if event.class.provider() != "recorder" {

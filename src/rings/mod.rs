@@ -1,4 +1,4 @@
-//! What a firing needs to be recorded: descriptors of probes, and each thread's ring of packets in a mapped file.
+//! The part of the recorder that firings use: descriptors of probes, and each thread's ring of packets in a mapped file.
 //!
 //! The [recorder](crate::recorder) starts and ends sessions, which fill the slots of `slot`; nothing here does.
 

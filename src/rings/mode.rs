@@ -1,4 +1,4 @@
-//! What happens where a thread's file is full.
+//! The behavior where a thread's file is full.
 
 use std::fmt;
 

@@ -50,7 +50,7 @@ pub(crate) type ThreadRing = Ring<RingFile>;
 /// The filter of each class of events, by id.
 pub(crate) type Filters = Vec<Option<Box<dyn Condition>>>;
 
-/// What an event has to meet to be recorded.
+/// A condition that an event has to meet to be recorded.
 pub(crate) trait Condition: Send + Sync {
     /// Whether the session records the event. Called while a probe fires: takes no lock and no memory.
     fn verdict(&self, session: usize, payload: &dyn DynPayload) -> Verdict;

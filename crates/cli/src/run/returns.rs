@@ -12,7 +12,7 @@ use crate::script;
 use crate::system;
 use crate::tracer::{Kind, Version};
 
-/// What ends the danger.
+/// The way out.
 pub const REMEDY: &str =
     "use kernel 6.12.14, 6.13.3, 6.14 or newer, or run the program without the filter (systemd: SystemCallFilter=)";
 

@@ -1,4 +1,4 @@
-//! What the process answers.
+//! Answers of the process, in words.
 
 use dyntrace::recorder::control::ControlError;
 use dyntrace::recorder::control::protocol::Record;

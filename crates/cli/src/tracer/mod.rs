@@ -99,7 +99,7 @@ pub struct Tracer {
 /// From this version on it is certain that bpftrace knows the probe `self:signal`.
 const SELF_SIGNAL: Version = Version(0, 24, 0);
 
-/// What a bpftrace does whose scripts compare the numbers of processes themselves.
+/// The habit of a bpftrace whose scripts compare the numbers of processes themselves.
 pub const NAMES_OUTSIDE: &str = "names processes by their numbers outside of this container";
 
 /// The first bpftrace whose option `-p` limits uprobes to the process.

@@ -1,4 +1,4 @@
-//! What each format does, and shares.
+//! The trait of all formats, and functions that they share.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What metadata says.
+//! The content of metadata.
 
 use dyntrace_metadata::{Description, Event, Stream, Value};
 

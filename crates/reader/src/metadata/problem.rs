@@ -1,4 +1,4 @@
-//! What is wrong with a text.
+//! Problems of a text.
 
 /// A problem with the text, and its line.
 #[derive(Debug)]

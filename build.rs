@@ -1,4 +1,4 @@
-//! Picks the leaf of `src/sdt` for the target, says whether there is a recorder, and computes the fingerprint of this copy of the crate
+//! Says whether there is a recorder, and computes the fingerprint of this copy of the crate
 //! for modules of code.
 
 #[path = "build/linker.rs"]
@@ -16,14 +16,6 @@ fn main() {
     if of_target("OS") == "linux" && linker::takes_separate_code() {
         // As dyntrace_build::link_for_tracers, for this package's tests and examples.
         println!("cargo::rustc-link-arg=-Wl,-z,separate-code");
-    }
-    println!(
-        "cargo::rustc-check-cfg=cfg(sdt_leaf, values(\"linux_x86_64\", \"linux_x86\", \"linux_aarch64\", \"macos\", \"dof\", \"plain\", \"none\"))"
-    );
-    println!("cargo::rustc-cfg=sdt_leaf=\"{}\"", leaf());
-    println!("cargo::rustc-check-cfg=cfg(dof)");
-    if has_dof() {
-        println!("cargo::rustc-cfg=dof");
     }
     println!("cargo::rustc-check-cfg=cfg(recorder)");
     println!("cargo::rustc-check-cfg=cfg(recorded)");
@@ -57,33 +49,6 @@ fn has_recorder() -> bool {
 /// Whether probes are recorded. Loom and miri do not support an object file's sections.
 fn is_recorded() -> bool {
     !is_set("CARGO_CFG_DYNTRACE_WITHOUT_PROBES") && !is_set("CARGO_CFG_MIRI") && !is_set("CARGO_CFG_LOOM")
-}
-
-/// Whether the program describes its probes to DTrace in DOF: instead of notes, or beside them.
-fn has_dof() -> bool {
-    match leaf() {
-        "dof" => true,
-        "linux_x86_64" => is_set("CARGO_FEATURE_DOF"),
-        _ => false,
-    }
-}
-
-/// The file of `src/sdt` that fires probes on the target.
-fn leaf() -> &'static str {
-    if is_set("CARGO_CFG_DYNTRACE_WITHOUT_PROBES") {
-        return "none";
-    }
-    if is_set("CARGO_CFG_MIRI") || is_set("CARGO_CFG_LOOM") {
-        return "plain";
-    }
-    match (of_target("OS").as_str(), of_target("ARCH").as_str()) {
-        ("linux", "x86_64") => "linux_x86_64",
-        ("linux", "x86") => "linux_x86",
-        ("linux", "aarch64") => "linux_aarch64",
-        ("macos", "x86_64" | "aarch64") => "macos",
-        ("freebsd" | "illumos" | "solaris" | "netbsd", "x86_64") => "dof",
-        _ => "plain",
-    }
 }
 
 /// The properties in which two copies of this crate must agree to share types: the program has one copy, each of its modules another.

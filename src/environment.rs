@@ -63,21 +63,3 @@ fn has_raised_privileges() -> bool {
     use rustix::process::{getegid, geteuid, getgid, getuid};
     getuid() != geteuid() || getgid() != getegid()
 }
-
-#[cfg(all(test, not(any(loom, miri))))]
-mod tests {
-    use std::path::Path;
-
-    use crate::sources;
-
-    /// Any other reader would trust the environment of set-uid programs.
-    #[test]
-    fn no_other_room_reads_the_environment() {
-        // Compiled for tests only. It reads `DYNTRACE_REQUIRE`.
-        let synthetic = Path::new("recorder/synthetic.rs");
-        let asks = ["env::var", "env::temp_dir", "vars_os(", "getenv("];
-        let files = sources::product().into_iter();
-        let found = files.filter(|(path, text)| path != synthetic && asks.iter().any(|ask| text.contains(ask)));
-        assert_eq!(found.map(|(path, _)| path).collect::<Vec<_>>(), [Path::new("environment.rs")]);
-    }
-}

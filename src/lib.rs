@@ -82,23 +82,17 @@ pub mod aio_pool;
 pub mod alloc;
 #[cfg(feature = "trace")]
 mod breakpoint;
-mod clock;
 #[cfg(all(feature = "code", target_os = "linux", not(miri)))]
 pub mod code;
-mod contain;
 #[cfg(feature = "dist")]
 pub mod dist;
 #[cfg(feature = "fs")]
 pub mod efile;
 mod environment;
-mod forks;
 #[cfg(feature = "fs")]
 pub mod fs;
 #[cfg(feature = "recorder")]
 mod glob;
-mod host;
-#[cfg(feature = "recorder")]
-mod linked;
 #[cfg(feature = "mailbox")]
 pub mod mailbox;
 #[cfg(all(recorder, target_os = "linux"))]
@@ -106,24 +100,20 @@ pub mod monitor;
 #[cfg(all(feature = "net", not(loom)))]
 pub mod net;
 mod panic_text;
-mod primitives;
+#[cfg(feature = "trace")]
+mod permission;
 pub mod probes;
 pub mod process;
 #[cfg(recorder)]
 pub mod recorder;
 mod reentry;
-#[cfg(recorder)]
-#[doc(hidden)]
-pub mod rings;
 #[cfg(all(feature = "runtime", not(loom)))]
 pub mod runtime;
 mod scope;
 #[cfg(feature = "scripts")]
 pub mod scripts;
-pub mod sdt;
 pub mod seq_trace;
 mod sequence;
-mod short;
 #[cfg(all(test, not(any(loom, miri))))]
 mod sources;
 #[cfg(all(feature = "sync", not(loom)))]
@@ -131,8 +121,6 @@ pub mod sync;
 pub mod tag;
 pub mod task;
 mod task_table;
-mod text;
-mod thread_progress;
 #[cfg(feature = "time")]
 pub mod time;
 #[cfg(feature = "trace")]
@@ -146,6 +134,9 @@ pub mod unsafe_argument {}
 #[cfg(doc)]
 #[doc = include_str!("../docs/writing-a-driver.md")]
 pub mod writing_a_driver {}
+
+#[doc(no_inline)]
+pub use dyntrace_probes::{include_provider, sdt};
 
 /// Support for the code that the attribute macros generate. Not for direct use; may change at any time.
 #[cfg(feature = "trace")]
@@ -176,13 +167,15 @@ pub mod __spans {
     pub use crate::reentry::unless_inside;
     pub use crate::tag::entered::{enter_span, exit_span};
     pub use crate::tag::span::EnteredSpan;
-    pub use crate::thread_progress::os::around_fork;
+    pub use dyntrace_probes::thread_progress::os::around_fork;
 }
 
 /// Support for modules. Not for direct use; may change at any time.
 #[cfg(all(feature = "code", target_os = "linux", not(miri)))]
 #[doc(hidden)]
 pub mod __code {
+    pub use dyntrace_probes::__module_mark as module_mark;
+
     pub use crate::code::{
         Descriptor, ExportDescriptor, Fingerprint, HostAddress, HostAllocator, ImportDescriptor, LinkedExport,
         LinkedImport, OWN_FINGERPRINT, Panicked, caught, has_layout, hook,

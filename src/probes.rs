@@ -15,12 +15,6 @@
 //! A string argument is anything that is [`Into<Text>`](crate::sdt::Text): `&str`, bytes, C strings, pids, ports, tags, and
 //! options of them. Tracers write `user_trace-s1` for the probe `user_trace::s1`.
 
-/// Includes the probe functions that `dyntrace_build::compile` made from a provider file. The argument is the file's name without `.d`.
-#[macro_export]
-macro_rules! include_provider {
-    ($name:literal) => {
-        include!(concat!(env!("OUT_DIR"), "/", $name, ".rs"));
-    };
-}
+use dyntrace_probes::sdt as __sdt;
 
 include!("probes/generated.rs");

@@ -49,10 +49,11 @@
 //! If your program sends messages in another way, over a socket or in a queue, send the result of [`on_send`] with each and pass it
 //! to [`on_receive`] at the other end.
 
+use dyntrace_probes::sdt::Text;
+
 use crate::probes;
 use crate::process::{self, OperationId};
 use crate::scope::Refusal;
-use crate::sdt::Text;
 use crate::sequence::era::{self, era};
 use crate::sequence::{Packed, Sequence};
 

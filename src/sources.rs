@@ -1,12 +1,12 @@
-//! The sources of this crate, for tests of rules that the compiler does not check.
+//! Rules for the sources of this crate and of the probes below, which the compiler does not check.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns each file below `src`, by its path below that folder, without its tests.
-pub fn product() -> Vec<(PathBuf, String)> {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let (mut folders, mut files) = (vec![src.clone()], Vec::new());
+/// Each file of both, by its path below the package, without its tests.
+fn product() -> Vec<(PathBuf, String)> {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (mut folders, mut files) = (vec![package.join("src"), package.join("crates/probes/src")], Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -17,7 +17,7 @@ pub fn product() -> Vec<(PathBuf, String)> {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = without_tests(&fs::read_to_string(&path).unwrap());
-                files.push((path.strip_prefix(&src).unwrap().to_owned(), text));
+                files.push((path.strip_prefix(package).unwrap().to_owned(), text));
             }
         }
     }
@@ -39,4 +39,38 @@ fn without_tests(text: &str) -> String {
         }
     }
     product
+}
+
+/// Any other reader would trust the environment of set-uid programs.
+#[test]
+fn no_other_room_reads_the_environment() {
+    // Compiled for tests only. It reads `DYNTRACE_REQUIRE`.
+    let synthetic = Path::new("src/recorder/synthetic.rs");
+    let asks = ["env::var", "env::temp_dir", "vars_os(", "getenv("];
+    let files = product().into_iter().filter(|(path, _)| path != synthetic && path != Path::new("src/sources.rs"));
+    let found = files.filter(|(_, text)| asks.iter().any(|ask| text.contains(ask)));
+    assert_eq!(found.map(|(path, _)| path).collect::<Vec<_>>(), [Path::new("src/environment.rs")]);
+}
+
+/// A forked child would wait for ever for a lock that another thread of its parent held.
+#[test]
+fn every_lock_of_the_process_is_held_over_forks_or_made_anew() {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let is_lock = |line: &&str| {
+        let line = line.trim_start();
+        line.starts_with("static ")
+            && line.contains("Mutex<")
+            && !["PerProcess<", "Anew<", "MutexGuard<"].iter().any(|other| line.contains(other))
+    };
+    let mut locks = 0;
+    for (path, text) in product() {
+        let found: Vec<_> = text.lines().filter(is_lock).collect();
+        locks += found.len();
+        // Some rooms hold the locks of all their files in one place.
+        let of_room = fs::read_to_string(package.join(path.with_file_name("locks.rs"))).unwrap_or_default();
+        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_held = text.contains("hold_across_forks!") || of_room.contains(&format!("{name}::"));
+        assert!(found.is_empty() || is_held, "{}: {found:?}", path.display());
+    }
+    assert!(locks > 10, "{locks} locks");
 }

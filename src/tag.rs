@@ -61,7 +61,8 @@ mod wrapped;
 use std::mem;
 use std::sync::atomic::AtomicBool;
 
-use crate::host::ProgramWide;
+use dyntrace_probes::host::ProgramWide;
+
 use crate::scope::{self, Door, Refusal, Scoped, Slot, own_slot};
 use crate::task_table;
 

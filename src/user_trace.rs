@@ -3,13 +3,13 @@
 //! They need no provider file: each has up to four integers and four strings, whose meaning is up to you. For an event with a name
 //! and arguments of its own, write a provider file ([`include_provider!`](crate::include_provider)).
 
-mod arguments;
+use dyntrace_probes::arguments::Values;
+use dyntrace_probes::sdt::Text;
 
-use crate::probes;
-use crate::sdt::Text;
+use crate::{probes, process, tag};
 
 #[doc(hidden)]
-pub use arguments::Arguments;
+pub use dyntrace_probes::arguments::Arguments;
 
 /// Fires `user_trace-i4s4` with the pid and the user tag of the current process: `p!(integers..., strings...)`.
 ///
@@ -42,7 +42,7 @@ pub use arguments::Arguments;
 macro_rules! p {
     ($($argument:expr),* $(,)?) => {
         if $crate::probes::user_trace::i4s4::is_enabled() {
-            $crate::user_trace::Arguments::none()$(.and($argument))*.fire()
+            $crate::user_trace::fire($crate::user_trace::Arguments::none()$(.and($argument))*.values())
         }
     };
 }
@@ -55,4 +55,13 @@ macro_rules! p {
 #[inline(always)]
 pub fn s1<'a>(message: impl Into<Text<'a>>) {
     probes::user_trace::s1(|| message);
+}
+
+/// Support for [`p!`](crate::p).
+#[cold]
+#[doc(hidden)]
+pub fn fire(values: Values<'_>) {
+    let Values { integers: [i1, i2, i3, i4], strings: [s1, s2, s3, s4] } = values;
+    let tag = tag::get_tag_data();
+    probes::user_trace::i4s4(|| (process::current(), tag.as_ref(), i1, i2, i3, i4, s1, s2, s3, s4));
 }

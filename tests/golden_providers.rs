@@ -3,11 +3,15 @@
 
 /// An ordinary provider.
 pub mod shop {
+    use dyntrace::sdt as __sdt;
+
     include!("../crates/build/tests/golden/shop.rs");
 }
 
 /// A provider with names that are keywords or against Rust's style.
 pub mod odd {
+    use dyntrace::sdt as __sdt;
+
     include!("../crates/build/tests/golden/odd.rs");
 }
 

@@ -11,6 +11,8 @@ use stapsdt::Note;
 
 pub mod ours {
     #![allow(missing_docs)]
+    use dyntrace::sdt as __sdt;
+
     include!("../crates/build/tests/golden/shop.rs");
 }
 

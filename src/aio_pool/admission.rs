@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
+use dyntrace_probes::primitives::lock;
+
 use super::admission_queue::Ticket;
 use super::clock::Time;
 use super::shared::{Notification, PoolShared, PoolState, QueuedJob, WorkerSlot};
-use crate::primitives::lock;
 use crate::probes::port;
 
 impl PoolShared {

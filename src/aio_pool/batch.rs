@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::primitives::{Mutex, lock};
+use dyntrace_probes::primitives::{Mutex, lock};
 
 pub(super) struct Batch<J>(Mutex<VecDeque<J>>);
 
@@ -48,8 +48,9 @@ impl<J> Batch<J> {
 mod models {
     use std::sync::Arc;
 
+    use dyntrace_probes::primitives::thread;
+
     use super::*;
-    use crate::primitives::thread;
 
     /// A worker pops jobs while another thread returns them: each job goes to one of the two, in order.
     #[test]

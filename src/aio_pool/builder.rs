@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dyntrace_probes::host;
+use dyntrace_probes::primitives::thread;
+
 use super::extra::Extra;
 use super::pool::Pool;
 use super::shards::Shards;
 use super::shared::{Settings, Spawn};
 use crate::environment;
-use crate::host;
-use crate::primitives::thread;
 
 /// Settings for a new [`Pool`].
 pub struct Builder {

@@ -8,9 +8,10 @@
 
 use std::mem;
 
+use dyntrace_probes::primitives::{Mutex, lock};
+
 use super::delivery::{TaskWaker, wake_all};
 use super::promises::Promise;
-use crate::primitives::{Mutex, lock};
 
 pub(super) struct Completions(Mutex<Unreported>);
 

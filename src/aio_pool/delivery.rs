@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Waker;
 
-use crate::contain::contain;
-use crate::primitives::{Mutex, lock};
+use dyntrace_probes::contain::contain;
+use dyntrace_probes::primitives::{Mutex, lock};
 
 /// The waker of a task, and the delivery of its runtime, if it has one.
 pub(super) struct TaskWaker {

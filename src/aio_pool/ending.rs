@@ -20,11 +20,11 @@ use std::sync::Once;
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+use dyntrace_probes::contain::contain;
 use tokio::runtime::{Handle, Id, RuntimeFlavor};
 
 use super::promises::Scope;
 use super::registry;
-use crate::contain::contain;
 
 /// Called when a runtime has dropped its wake task, and when a job was promised after that.
 pub(super) fn of_runtime(runtime: Id) {

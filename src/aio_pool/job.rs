@@ -2,9 +2,10 @@
 
 use std::io;
 
+use dyntrace_probes::sdt::Decision;
+
 use super::counts::Counts;
 use super::lane::Lane;
-use crate::sdt::Decision;
 
 /// One piece of blocking work.
 pub trait Job: Send + 'static {

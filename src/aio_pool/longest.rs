@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use dyntrace_probes::primitives::lock;
+
 use super::port::Port;
 use super::registry;
 use super::shared::PoolShared;
-use crate::primitives::lock;
 
 /// Returns the ports for which more than `limit` jobs wait, in queues or for room in them, each with the number of its jobs. Locks each
 /// shard to read how many jobs wait; only if more than `limit` wait in all, locks each again to count them by port.

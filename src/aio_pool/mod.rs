@@ -159,10 +159,10 @@ mod wake_task;
 mod watchdog;
 mod worker;
 
-pub(crate) use crate::contain::contain;
 pub(crate) use answered::Answer;
 pub use builder::Builder;
 pub use counts::Counts;
+pub(crate) use dyntrace_probes::contain::contain;
 pub use job::{Fault, Job};
 pub use lane::Lane;
 #[cfg_attr(not(all(recorded, target_os = "linux")), allow(unused_imports, reason = "there is no monitor"))]

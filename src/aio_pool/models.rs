@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
+use dyntrace_probes::primitives::{Condvar, Mutex, lock, thread, wait};
+
 use super::counts::Counts;
 use super::delivery::wake_all;
 use super::job::{Fault, Job};
@@ -15,7 +17,6 @@ use super::operation::{Operation, OperationCell};
 use super::pool::Pool;
 use super::port::Port;
 use super::runnable::Runnable;
-use crate::primitives::{Condvar, Mutex, lock, thread, wait};
 
 const PREEMPTIONS: usize = 4;
 

@@ -35,6 +35,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use dyntrace_probes::contain::contain;
+use dyntrace_probes::primitives::{Mutex, lock};
+
 use super::admission_queue::Ticket;
 use super::counts::Counts;
 use super::delivery::TaskWaker;
@@ -42,8 +45,6 @@ use super::job::{Fault, Job};
 use super::runnable::Runnable;
 use super::runtimes;
 use super::shared::PoolShared;
-use crate::contain::contain;
-use crate::primitives::{Mutex, lock};
 use crate::task_table;
 
 /// A submitted job: a future of its outcome, for any executor.

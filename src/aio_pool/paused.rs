@@ -16,7 +16,7 @@ use std::task::{Wake, Waker};
 
 use tokio::runtime::{Handle, Id, RuntimeFlavor};
 
-use crate::forks::hold_across_forks;
+use dyntrace_probes::forks::hold_across_forks;
 
 /// Whether this build has `tokio::time::pause`. Names that a block imports take precedence over those around it.
 const CAN_PAUSE: bool = {

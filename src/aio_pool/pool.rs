@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use dyntrace_probes::forks;
+
 use super::admission_queue::Ticket;
 use super::answered::Answer;
 use super::builder::Builder;
@@ -18,7 +20,6 @@ use super::runtimes;
 use super::shards::Shards;
 use super::shared::{PoolShared, QueuedJob};
 use super::worker::promise;
-use crate::forks;
 
 /// A pool of I/O threads. A clone is another handle of the same pool.
 ///

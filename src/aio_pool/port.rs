@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::text::{PORT, Text};
+use dyntrace_probes::text::{PORT, Text};
 
 /// Names one user of the pool: a driver, or one thing that a driver holds open, such as a file.
 ///

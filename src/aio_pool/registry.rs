@@ -3,9 +3,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dyntrace_probes::forks::{self, hold_across_forks};
+
 use super::metrics::Metrics;
 use super::shared::PoolShared;
-use crate::forks::{self, hold_across_forks};
 
 struct Pools {
     /// A shard has ended when nothing but this list has it: no handle, no thread and no operation.

@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, LazyLock, MutexGuard, PoisonError};
 use std::task::{RawWakerVTable, Waker};
 
+use dyntrace_probes::forks::{self, hold_across_forks};
 use tokio::runtime::{Handle, Id};
 
 use super::delivery::{Delivery, TaskWaker};
 use super::paused::ClockHold;
 use super::wake_task;
-use crate::forks::{self, hold_across_forks};
 
 type Registry = HashMap<Key, Arc<Delivery>>;
 

@@ -5,6 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use dyntrace_probes::forks;
+use dyntrace_probes::primitives::thread::{self, JoinHandle, ThreadId};
+use dyntrace_probes::primitives::{Condvar, Mutex, MutexGuard, lock, wait, wait_timeout};
+use dyntrace_probes::sdt::Decision;
+
 use super::admission_queue::{AdmissionQueue, Ticket};
 use super::answered::Answered;
 use super::blocking::KernelThread;
@@ -20,11 +25,7 @@ use super::port::Port;
 use super::promises::{Promise, Promises};
 use super::queue::{Queues, WorkerState};
 use super::runnable::Runnable;
-use crate::forks;
-use crate::primitives::thread::{self, JoinHandle, ThreadId};
-use crate::primitives::{Condvar, Mutex, MutexGuard, lock, wait, wait_timeout};
 use crate::probes::aio_pool as probes;
-use crate::sdt::Decision;
 
 /// Starts a thread of the given name.
 pub(super) type Spawn = dyn Fn(String, Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> + Send + Sync;

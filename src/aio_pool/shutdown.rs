@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use dyntrace_probes::primitives::{lock, thread, wait, wait_timeout};
+
 use super::job::Fault;
 use super::lane::Lane;
 use super::promises::Scope;
 use super::shared::{Phase, PoolShared, PoolState};
-use crate::primitives::{lock, thread, wait, wait_timeout};
 use crate::probes::aio_pool as probes;
 
 impl PoolShared {

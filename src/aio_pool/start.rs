@@ -3,12 +3,13 @@
 use std::io;
 use std::sync::Arc;
 
+use dyntrace_probes::primitives::Condvar;
+
 use super::completions::Completions;
 use super::lane::Lane;
 use super::queue::WorkerState;
 use super::shared::{LaneState, PoolShared, PoolState, Worker, WorkerSlot};
 use super::{registry, watchdog, worker};
-use crate::primitives::Condvar;
 
 impl PoolShared {
     /// Starts one more worker, and before the first one the watchdog. Returns `None` if the lane may not have one more.

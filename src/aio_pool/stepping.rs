@@ -3,13 +3,14 @@
 use std::mem;
 use std::sync::Arc;
 
+use dyntrace_probes::primitives::lock;
+
 use super::clock::Time;
 use super::counts::Counts;
 use super::delivery::TaskWaker;
 use super::lane::Lane;
 use super::shared::{Notification, PoolShared, QueuedJob, WorkerSlot};
 use super::worker;
-use crate::primitives::lock;
 
 impl PoolShared {
     /// Runs one job on this thread. Returns `false` if there is none.

@@ -99,9 +99,10 @@ impl Drop for WakeTask {
 mod models {
     use std::task::Waker;
 
+    use dyntrace_probes::primitives::{Condvar, Mutex, lock, thread, wait};
+
     use super::*;
     use crate::aio_pool::delivery::{TaskWaker, wake_all};
-    use crate::primitives::{Condvar, Mutex, lock, thread, wait};
 
     /// A task that waits for its wake-up.
     #[derive(Default)]

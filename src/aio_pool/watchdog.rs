@@ -17,6 +17,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dyntrace_probes::primitives::{lock, wait, wait_timeout};
+
 use super::blocking::KernelThread;
 use super::clock::Time;
 use super::completions::Completions;
@@ -24,7 +26,6 @@ use super::lane::Lane;
 use super::queue::WorkerState;
 use super::runtimes;
 use super::shared::{LaneState, Notification, PoolShared, PoolState, WorkerSlot};
-use crate::primitives::{lock, wait, wait_timeout};
 
 const PERIOD: Duration = Duration::from_millis(1);
 

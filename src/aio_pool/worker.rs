@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use dyntrace_probes::contain::contain;
+use dyntrace_probes::primitives::Condvar;
 use tokio::runtime::Id;
 
 use super::batch::Batch;
@@ -15,8 +17,6 @@ use super::pace::{JobTiming, WAKE_UP};
 use super::promises::Promise;
 use super::runtimes;
 use super::shared::{PoolShared, QueuedJob, WorkerSlot};
-use crate::contain::contain;
-use crate::primitives::Condvar;
 use crate::probes::aio_pool as probes;
 
 /// Runs jobs until the pool ends.

@@ -4,11 +4,12 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
+use dyntrace_probes::host;
+
 use crate::breakpoint::libraries::{self, LibrarySites};
 use crate::breakpoint::remote;
 use crate::breakpoint::site::Site;
 use crate::breakpoint::site::section::sites;
-use crate::host;
 
 /// Makes the sites of an object known, and serves traces to other processes. Each traced function runs this before `main`, or when its
 /// library is loaded, with the ends of its object's section and the handle by which the C library knows the object.

@@ -10,6 +10,10 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, atomic};
 use std::task::{Context, Poll, Waker};
 
+use dyntrace_probes::primitives::atomic::Ordering;
+use dyntrace_probes::primitives::thread;
+use dyntrace_probes::thread_progress;
+
 use crate::breakpoint::libraries::evict;
 use crate::breakpoint::setting::edit::Edit;
 use crate::breakpoint::setting::sequence;
@@ -21,9 +25,6 @@ use crate::breakpoint::state::generic_bp::with_active;
 use crate::breakpoint::state::limits::Limits;
 use crate::breakpoint::state::session_core::{Destination, SessionCore};
 use crate::breakpoint::state::set_pattern::SetPattern;
-use crate::primitives::atomic::Ordering;
-use crate::primitives::thread;
-use crate::thread_progress;
 
 const FUNCTION: &Function = &Function::new("model::function/0", "", 0, &[]);
 

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::host;
+use dyntrace_probes::host;
 
 /// Why a module was not loaded. Nothing has changed, and nothing is left of the attempt unless the variant says so.
 #[derive(Debug, thiserror::Error)]

@@ -8,6 +8,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use dyntrace_probes::primitives::atomic::{AtomicBool, AtomicUsize, Ordering};
+use dyntrace_probes::primitives::thread;
+use dyntrace_probes::thread_progress::UseSlot;
 use loom::cell::UnsafeCell;
 
 use super::call::export_entry::{ExportEntry, Target};
@@ -19,9 +22,7 @@ use super::lookup::signature::Signature;
 use super::lookup::view::View;
 use super::version::tables::{Change, Tables};
 use crate::breakpoint::progress::progress;
-use crate::primitives::atomic::{AtomicBool, AtomicUsize, Ordering};
-use crate::primitives::thread;
-use crate::thread_progress::{UseSlot, permission};
+use crate::permission;
 
 fn model(interrupted: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use dyntrace_probes::primitives::lock;
 use erl_dist::node::NodeName;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -21,7 +22,6 @@ use super::strangers::Place;
 use super::stream::Stream;
 use super::waits::OtherNode;
 use super::{epmd, name, running};
-use crate::primitives::lock;
 use crate::waiting::Waiting;
 
 /// The limit for asking the epmd of a peer that has connected whether the peer is a node of dyntrace.

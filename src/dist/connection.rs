@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use dyntrace_probes::primitives::{Mutex, lock};
 use erl_dist::message::Message;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::Notify;
@@ -16,7 +17,6 @@ use super::frame::{self, TICK};
 use super::handshake;
 use super::outgoing::{Batch, Outgoing, Refused};
 use super::socket::{Socket, Writing};
-use crate::primitives::{Mutex, lock};
 use crate::probes::dist;
 
 /// The reason of the end if the peer makes this node keep too much.

@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use crate::primitives::{Mutex, lock};
+use dyntrace_probes::primitives::{Mutex, lock};
 
 /// The limit for waiting for a peer that is being accepted: long enough for a real peer, and short enough for a stranger.
 const PATIENCE: Duration = Duration::from_secs(2);

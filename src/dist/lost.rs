@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use dyntrace_probes::primitives::{Mutex, lock};
+
 use super::text::cut;
-use crate::primitives::{Mutex, lock};
 
 /// The number of remembered connections.
 const MOST: usize = 64;

@@ -3,10 +3,10 @@
 use std::mem;
 use std::sync::Arc;
 
+use dyntrace_probes::primitives::{Mutex, lock};
 use tokio::sync::Notify;
 
 use super::budget::{Account, Charge};
-use crate::primitives::{Mutex, lock};
 
 /// A buffer larger than this is freed after use.
 const KEPT: usize = 4 << 20;

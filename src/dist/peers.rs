@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use dyntrace_probes::primitives::{Mutex, lock};
 use erl_dist::node::NodeName;
 use tokio::sync::{Mutex as TaskMutex, Notify};
 use tokio::time::Instant;
@@ -15,7 +16,6 @@ use super::error::Error;
 use super::greetings::Greetings;
 use super::lost::Lost;
 use super::options::Options;
-use crate::primitives::{Mutex, lock};
 
 /// The longest pause after failed attempts.
 const LONGEST: Duration = Duration::from_secs(10);

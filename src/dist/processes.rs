@@ -5,13 +5,13 @@ use std::hash::Hash;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use dyntrace_probes::primitives::{Mutex, lock};
 use erl_dist::term::{Atom, Pid, PidOrAtom, Reference, Term};
 use tokio::sync::mpsc;
 
 use super::budget::{Account, Budget, Charge};
 use super::error::Error;
 use super::received::Received;
-use crate::primitives::{Mutex, lock};
 use crate::process;
 
 /// The memory of a down or exit message without its reason: an upper bound for the queue's part and the names.

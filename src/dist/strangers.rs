@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
 
-use crate::primitives::{Mutex, lock};
+use dyntrace_probes::primitives::{Mutex, lock};
 
 /// The number of peers that may be in the handshake at once.
 const PLACES: usize = 64;

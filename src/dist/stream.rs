@@ -5,12 +5,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use dyntrace_probes::primitives::{Mutex, lock};
 use futures::io::{AsyncRead, AsyncWrite};
 use tokio::io::ReadBuf;
 
 use super::lengths::Lengths;
 use super::socket::Socket;
-use crate::primitives::{Mutex, lock};
 
 /// Shared: the node keeps one reference while the handshake has the other.
 #[derive(Debug)]

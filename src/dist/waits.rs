@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::sdt::Text;
+use dyntrace_probes::sdt::Text;
+
 use crate::task_table;
 use crate::waiting::Waited;
 
@@ -50,7 +51,7 @@ fn names() -> MutexGuard<'static, Names> {
 
 /// The same name, which lives as long as the program: the table of tasks refers to it.
 fn kept(name: &str) -> &'static str {
-    crate::forks::hold_across_forks!(Names, names());
+    dyntrace_probes::forks::hold_across_forks!(Names, names());
     let mut names = names();
     if let Some(known) = names.get(name) {
         return known;

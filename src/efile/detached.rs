@@ -2,9 +2,10 @@
 
 use std::io;
 
+use dyntrace_probes::sdt::Decision;
+
 use super::operation::fault_error;
 use crate::aio_pool::{Counts, Fault, Job, Lane};
-use crate::sdt::Decision;
 
 /// A job that keeps its output until it is settled, and only then passes it on. So the receiver gets the output of a settled job.
 /// The callback also gets the job: one that never ran still has its buffer.

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use dyntrace_probes::forks;
+
 use super::coop::{Cooperative, yield_if_spent};
 use super::detached::Detached;
 use super::inline::{self, Attempt, DetectFileSystem, Inline, Miss, Permit, Trial};
@@ -15,7 +17,6 @@ use super::process_local::ProcessLocal;
 use super::request::Request;
 use super::unwritten::{FindInode, is_any_marked, last_before, written};
 use crate::aio_pool::{ClockHold, Fault, Job, Pool, Port};
-use crate::forks;
 use crate::tag::Tag;
 
 static GLOBAL: OnceLock<Driver> = OnceLock::new();

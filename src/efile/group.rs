@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::primitives::{Mutex, lock};
+use dyntrace_probes::primitives::{Mutex, lock};
 
 pub(super) struct Group<M> {
     state: Mutex<GroupState<M>>,
@@ -68,8 +68,9 @@ mod models {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
 
+    use dyntrace_probes::primitives::thread;
+
     use super::*;
-    use crate::primitives::thread;
 
     /// A disk to which all earlier writes are synced. `std`'s atomics, which loom does not see: the model is about the group's
     /// steps.

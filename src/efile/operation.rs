@@ -4,6 +4,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::time::Duration;
 
+use dyntrace_probes::sdt::{self, Decision, Text};
 use rustix::io::Errno;
 
 use super::command::Command;
@@ -13,7 +14,6 @@ use super::waits;
 use crate::aio_pool::{Answer, Counts, Fault, Job, Lane, Pool, Port};
 use crate::probes::efile_drv;
 use crate::process::{self, OperationId};
-use crate::sdt::{self, Decision, Text};
 use crate::seq_trace;
 use crate::tag::{self, Tag};
 

@@ -11,8 +11,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::task::{Context, Poll};
 
+use dyntrace_probes::forks;
+
 use crate::aio_pool::Pool;
-use crate::forks;
 
 /// A value that only the process that made it can use.
 #[derive(Clone, Debug)]

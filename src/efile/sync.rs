@@ -16,6 +16,7 @@ use std::io;
 use std::mem;
 use std::sync::Arc;
 
+use dyntrace_probes::sdt::Decision;
 use rustix::io::Errno;
 use tokio::sync::oneshot;
 
@@ -27,7 +28,6 @@ use super::operation::{Entered, errno, fault_error};
 use super::request::Request;
 use super::waits;
 use crate::aio_pool::{ClockHold, Counts, Fault, Job, Lane, contain};
-use crate::sdt::Decision;
 
 /// One request of a group.
 pub(super) struct Member {

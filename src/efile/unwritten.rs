@@ -19,11 +19,12 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use dyntrace_probes::forks::{self, hold_across_forks};
+use dyntrace_probes::sdt::Decision;
+
 use super::command::Command;
 use super::inode::Inode;
 use crate::aio_pool::{Fault, Job, contain};
-use crate::forks::{self, hold_across_forks};
-use crate::sdt::Decision;
 
 type Writes = BTreeMap<Key, Write>;
 

@@ -7,8 +7,9 @@
 //! Three waits are not noted, because no watched code runs where they begin or end: for a WRITE that was accepted before, for a CLOSE, and
 //! for an operation that another task has begun.
 
+use dyntrace_probes::clock;
+
 use super::command::Command;
-use crate::clock;
 use crate::process::{self, OperationId};
 use crate::task_table::{self, Begun, Operation, Resource};
 

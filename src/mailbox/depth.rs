@@ -99,7 +99,7 @@ pub(crate) struct Watch(());
 #[cfg(all(recorded, target_os = "linux"))]
 impl Watch {
     pub(crate) fn begin() -> Watch {
-        crate::forks::hold_across_forks!(Depths, depths());
+        dyntrace_probes::forks::hold_across_forks!(Depths, depths());
         let mut depths = depths();
         if depths.process != std::process::id() {
             (depths.process, depths.watches) = (std::process::id(), 0);

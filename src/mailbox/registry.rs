@@ -6,9 +6,10 @@
 use std::any::{Any, type_name};
 use std::collections::BTreeMap;
 
+use dyntrace_probes::primitives::{Mutex, MutexGuard, global, lock};
+
 use super::error::{RegisterError, WhereisError};
 use super::sender::Sender;
-use crate::primitives::{Mutex, MutexGuard, global, lock};
 
 struct Named {
     /// The `Sender`, which keeps the mailbox open.
@@ -32,7 +33,7 @@ global! {
 fn names() -> MutexGuard<'static, Names> {
     // Each mailbox that ends takes this lock, so a fork may find it held. Models do not fork.
     #[cfg(not(loom))]
-    crate::forks::hold_across_forks!(Names, lock(&NAMES));
+    dyntrace_probes::forks::hold_across_forks!(Names, lock(&NAMES));
     lock(&NAMES)
 }
 

@@ -3,6 +3,7 @@
 // `std`'s even in models: they order nothing.
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use dyntrace_probes::sdt;
 use tokio::sync::mpsc;
 
 use super::depth::Noted;
@@ -10,7 +11,6 @@ use super::envelope::{Carried, Envelope, may_carry};
 use super::patience::Source;
 use crate::probes::message;
 use crate::process::{self, Pid};
-use crate::sdt;
 use crate::sequence::{Packed, era};
 
 pub(super) struct Shared<T> {

@@ -3,11 +3,12 @@
 use std::io::{self, Write as _};
 use std::mem;
 
+use dyntrace_probes::host;
+
 use super::error::Error;
 use super::limits::Limits;
 use super::remote;
 use super::running::Monitor;
-use crate::host;
 use crate::recorder::monitored;
 
 /// Run by the C library before `main`.

@@ -4,8 +4,9 @@ use std::panic::Location;
 use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dyntrace_probes::forks::hold_across_forks;
+
 use super::counts::{Counters, Counts};
-use crate::forks::hold_across_forks;
 
 /// Where a monitor was started: `None` for `DYNTRACE`.
 type At = Option<&'static Location<'static>>;

@@ -10,6 +10,8 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use dyntrace_probes::thread_progress::os::without_signals;
+
 use super::counts::{Counters, Counts};
 use super::event::Event;
 use super::kind::Kind;
@@ -20,7 +22,6 @@ use super::watch::Watch;
 use crate::recorder::control::clients::{ClientLimit, ClientPermit, ClosedInChildren, say, stays};
 use crate::recorder::control::protocol::Record;
 use crate::recorder::control::serve_monitors;
-use crate::thread_progress::os::without_signals;
 
 /// The most monitors of commands at once. More are refused.
 const MOST: usize = 16;

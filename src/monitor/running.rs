@@ -61,8 +61,9 @@ impl Monitor {
     ) -> Result<Monitor, Error> {
         use std::thread;
 
+        use dyntrace_probes::thread_progress::os::without_signals;
+
         use super::watch::Watch;
-        use crate::thread_progress::os::without_signals;
 
         limits.check()?;
         let place = Place::take(at).map_err(Error::Running)?;
@@ -91,7 +92,7 @@ impl Monitor {
 #[cfg(recorded)]
 impl Shared {
     fn tell(&self, found: super::condition::Found, snapshot: bool) {
-        use crate::contain::contain;
+        use dyntrace_probes::contain::contain;
 
         for counts in [&self.counts, &*self.of_program] {
             counts.found(found.kind, found.events.len() as u64, found.left_out);

@@ -1,10 +1,11 @@
 //! Tells an event to its probe and to flight recorders, whether the monitor is the program's own or a command's.
 
+use dyntrace_probes::text::Place;
+
 use super::event::{Event, Thread};
 use super::kind::Kind;
 use crate::probes::system_monitor as probes;
 use crate::recorder::trigger;
-use crate::text::Place;
 
 /// Fires the probe of the kind, and has flight recorders take a snapshot if asked.
 pub(super) fn tell(event: &Event, snapshot: bool) {

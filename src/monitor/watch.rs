@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use dyntrace_probes::clock;
+use dyntrace_probes::host;
+
 use super::condition::{Condition, Found};
 use super::error::Error;
 use super::kind::Kind;
 use super::kinds;
 use super::limits::Limits;
-use crate::clock;
-use crate::host;
 use crate::recorder::tasks;
 
 /// Conditions, and when each is due.

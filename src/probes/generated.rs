@@ -3,6 +3,8 @@
 
 /// The probes `message-*` of the provider `dyntrace`.
 pub mod message {
+    use super::__sdt;
+
     /// A process sends a message to another process of the same program.
     ///
     /// The size does not include binary data that the message only refers to.
@@ -25,11 +27,11 @@ pub mod message {
     pub fn send<'a, Sender, Receiver>(
         arguments: impl FnOnce() -> (Sender, Receiver, u32, i32, i32, i32),
     ) where
-        Sender: Into<::dyntrace::sdt::Text<'a>>,
-        Receiver: Into<::dyntrace::sdt::Text<'a>>,
+        Sender: Into<__sdt::Text<'a>>,
+        Receiver: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "message__send", send, {
-            ::dyntrace::sdt::return_if_discarded!(send);
+        __sdt::if_enabled!("dyntrace", "message__send", send, {
+            __sdt::return_if_discarded!(send);
             let (sender, receiver, size, token_label, token_previous, token_current) = arguments();
             send::fire(
                 sender.into(),
@@ -44,8 +46,10 @@ pub mod message {
 
     /// Whether `message-send` is traced, and its firing.
     pub mod send {
-        ::dyntrace::sdt::declare!("dyntrace", "message__send");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "message__send");
+        __sdt::describe!(
             "dyntrace", "message__send", (process "sender"), (process "receiver"), (u32 "size"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
         );
 
@@ -54,26 +58,26 @@ pub mod message {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "message__send", self, { return true });
+            __sdt::if_enabled!("dyntrace", "message__send", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "message__send");
+        __sdt::discard!("dyntrace", "message__send");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            sender: ::dyntrace::sdt::Text<'_>,
-            receiver: ::dyntrace::sdt::Text<'_>,
+            sender: __sdt::Text<'_>,
+            receiver: __sdt::Text<'_>,
             size: u32,
             token_label: i32,
             token_previous: i32,
             token_current: i32,
         ) {
-            let mut sender_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut sender_buffer = __sdt::Buffer::new();
+            let mut receiver_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (process sender sender_buffer),
                 (process receiver receiver_buffer),
                 (u32 size),
@@ -81,7 +85,7 @@ pub mod message {
                 (i32 token_previous),
                 (i32 token_current),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "message__send", {
+            __sdt::if_traced!("dyntrace", "message__send", {
                 self::trace(sender, receiver, size, token_label, token_previous, token_current);
             });
         }
@@ -90,18 +94,18 @@ pub mod message {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            sender: ::dyntrace::sdt::Text<'_>,
-            receiver: ::dyntrace::sdt::Text<'_>,
+            sender: __sdt::Text<'_>,
+            receiver: __sdt::Text<'_>,
             size: u32,
             token_label: i32,
             token_previous: i32,
             token_current: i32,
         ) {
-            let mut sender_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut sender_buffer = __sdt::Buffer::new();
             let sender = sender_buffer.encode(sender);
-            let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut receiver_buffer = __sdt::Buffer::new();
             let receiver = receiver_buffer.encode(receiver);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "message__send",
@@ -138,12 +142,12 @@ pub mod message {
     pub fn send_remote<'a, Sender, NodeName, Receiver>(
         arguments: impl FnOnce() -> (Sender, NodeName, Receiver, u32, i32, i32, i32),
     ) where
-        Sender: Into<::dyntrace::sdt::Text<'a>>,
-        NodeName: Into<::dyntrace::sdt::Text<'a>>,
-        Receiver: Into<::dyntrace::sdt::Text<'a>>,
+        Sender: Into<__sdt::Text<'a>>,
+        NodeName: Into<__sdt::Text<'a>>,
+        Receiver: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "message__send__remote", send_remote, {
-            ::dyntrace::sdt::return_if_discarded!(send_remote);
+        __sdt::if_enabled!("dyntrace", "message__send__remote", send_remote, {
+            __sdt::return_if_discarded!(send_remote);
             let (
                 sender,
                 node_name,
@@ -167,8 +171,10 @@ pub mod message {
 
     /// Whether `message-send-remote` is traced, and its firing.
     pub mod send_remote {
-        ::dyntrace::sdt::declare!("dyntrace", "message__send__remote");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "message__send__remote");
+        __sdt::describe!(
             "dyntrace", "message__send__remote", (process "sender"), (str "node_name"), (str "receiver"), (u32 "size"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
         );
 
@@ -177,28 +183,28 @@ pub mod message {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "message__send__remote", self, { return true });
+            __sdt::if_enabled!("dyntrace", "message__send__remote", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "message__send__remote");
+        __sdt::discard!("dyntrace", "message__send__remote");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            sender: ::dyntrace::sdt::Text<'_>,
-            node_name: ::dyntrace::sdt::Text<'_>,
-            receiver: ::dyntrace::sdt::Text<'_>,
+            sender: __sdt::Text<'_>,
+            node_name: __sdt::Text<'_>,
+            receiver: __sdt::Text<'_>,
             size: u32,
             token_label: i32,
             token_previous: i32,
             token_current: i32,
         ) {
-            let mut sender_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut node_name_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut sender_buffer = __sdt::Buffer::new();
+            let mut node_name_buffer = __sdt::Buffer::new();
+            let mut receiver_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (process sender sender_buffer),
                 (str node_name node_name_buffer),
                 (str receiver receiver_buffer),
@@ -207,7 +213,7 @@ pub mod message {
                 (i32 token_previous),
                 (i32 token_current),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "message__send__remote", {
+            __sdt::if_traced!("dyntrace", "message__send__remote", {
                 self::trace(
                     sender,
                     node_name,
@@ -224,21 +230,21 @@ pub mod message {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            sender: ::dyntrace::sdt::Text<'_>,
-            node_name: ::dyntrace::sdt::Text<'_>,
-            receiver: ::dyntrace::sdt::Text<'_>,
+            sender: __sdt::Text<'_>,
+            node_name: __sdt::Text<'_>,
+            receiver: __sdt::Text<'_>,
             size: u32,
             token_label: i32,
             token_previous: i32,
             token_current: i32,
         ) {
-            let mut sender_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut sender_buffer = __sdt::Buffer::new();
             let sender = sender_buffer.encode(sender);
-            let mut node_name_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut node_name_buffer = __sdt::Buffer::new();
             let node_name = node_name_buffer.encode(node_name);
-            let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut receiver_buffer = __sdt::Buffer::new();
             let receiver = receiver_buffer.encode(receiver);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "message__send__remote",
@@ -276,10 +282,10 @@ pub mod message {
     pub fn queued<'a, Receiver>(
         arguments: impl FnOnce() -> (Receiver, u32, u32, i32, i32, i32),
     ) where
-        Receiver: Into<::dyntrace::sdt::Text<'a>>,
+        Receiver: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "message__queued", queued, {
-            ::dyntrace::sdt::return_if_discarded!(queued);
+        __sdt::if_enabled!("dyntrace", "message__queued", queued, {
+            __sdt::return_if_discarded!(queued);
             let (
                 receiver,
                 size,
@@ -301,8 +307,10 @@ pub mod message {
 
     /// Whether `message-queued` is traced, and its firing.
     pub mod queued {
-        ::dyntrace::sdt::declare!("dyntrace", "message__queued");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "message__queued");
+        __sdt::describe!(
             "dyntrace", "message__queued", (process "receiver"), (u32 "size"), (u32 "queue_len"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
         );
 
@@ -311,25 +319,25 @@ pub mod message {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "message__queued", self, { return true });
+            __sdt::if_enabled!("dyntrace", "message__queued", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "message__queued");
+        __sdt::discard!("dyntrace", "message__queued");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            receiver: ::dyntrace::sdt::Text<'_>,
+            receiver: __sdt::Text<'_>,
             size: u32,
             queue_len: u32,
             token_label: i32,
             token_previous: i32,
             token_current: i32,
         ) {
-            let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut receiver_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (process receiver receiver_buffer),
                 (u32 size),
                 (u32 queue_len),
@@ -337,7 +345,7 @@ pub mod message {
                 (i32 token_previous),
                 (i32 token_current),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "message__queued", {
+            __sdt::if_traced!("dyntrace", "message__queued", {
                 self::trace(receiver, size, queue_len, token_label, token_previous, token_current);
             });
         }
@@ -346,16 +354,16 @@ pub mod message {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            receiver: ::dyntrace::sdt::Text<'_>,
+            receiver: __sdt::Text<'_>,
             size: u32,
             queue_len: u32,
             token_label: i32,
             token_previous: i32,
             token_current: i32,
         ) {
-            let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut receiver_buffer = __sdt::Buffer::new();
             let receiver = receiver_buffer.encode(receiver);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "message__queued",
@@ -391,10 +399,10 @@ pub mod message {
     pub fn receive<'a, Receiver>(
         arguments: impl FnOnce() -> (Receiver, u32, u32, i32, i32, i32),
     ) where
-        Receiver: Into<::dyntrace::sdt::Text<'a>>,
+        Receiver: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "message__receive", receive, {
-            ::dyntrace::sdt::return_if_discarded!(receive);
+        __sdt::if_enabled!("dyntrace", "message__receive", receive, {
+            __sdt::return_if_discarded!(receive);
             let (
                 receiver,
                 size,
@@ -416,8 +424,10 @@ pub mod message {
 
     /// Whether `message-receive` is traced, and its firing.
     pub mod receive {
-        ::dyntrace::sdt::declare!("dyntrace", "message__receive");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "message__receive");
+        __sdt::describe!(
             "dyntrace", "message__receive", (process "receiver"), (u32 "size"), (u32 "queue_len"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
         );
 
@@ -426,25 +436,25 @@ pub mod message {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "message__receive", self, { return true });
+            __sdt::if_enabled!("dyntrace", "message__receive", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "message__receive");
+        __sdt::discard!("dyntrace", "message__receive");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            receiver: ::dyntrace::sdt::Text<'_>,
+            receiver: __sdt::Text<'_>,
             size: u32,
             queue_len: u32,
             token_label: i32,
             token_previous: i32,
             token_current: i32,
         ) {
-            let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut receiver_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (process receiver receiver_buffer),
                 (u32 size),
                 (u32 queue_len),
@@ -452,7 +462,7 @@ pub mod message {
                 (i32 token_previous),
                 (i32 token_current),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "message__receive", {
+            __sdt::if_traced!("dyntrace", "message__receive", {
                 self::trace(receiver, size, queue_len, token_label, token_previous, token_current);
             });
         }
@@ -461,16 +471,16 @@ pub mod message {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            receiver: ::dyntrace::sdt::Text<'_>,
+            receiver: __sdt::Text<'_>,
             size: u32,
             queue_len: u32,
             token_label: i32,
             token_previous: i32,
             token_current: i32,
         ) {
-            let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut receiver_buffer = __sdt::Buffer::new();
             let receiver = receiver_buffer.encode(receiver);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "message__receive",
@@ -487,6 +497,8 @@ pub mod message {
 
 /// The probes `dist-*` of the provider `dyntrace`.
 pub mod dist {
+    use super::__sdt;
+
     /// A node came up or went down: a connection to it was made or ended.
     ///
     /// The nodedown of a connection comes after its nodeup. When a node reconnects,
@@ -509,14 +521,14 @@ pub mod dist {
     pub fn monitor<'a, Node, What, MonitoredNode, Type, Reason>(
         arguments: impl FnOnce() -> (Node, What, MonitoredNode, Type, Reason),
     ) where
-        Node: Into<::dyntrace::sdt::Text<'a>>,
-        What: Into<::dyntrace::sdt::Text<'a>>,
-        MonitoredNode: Into<::dyntrace::sdt::Text<'a>>,
-        Type: Into<::dyntrace::sdt::Text<'a>>,
-        Reason: Into<::dyntrace::sdt::Text<'a>>,
+        Node: Into<__sdt::Text<'a>>,
+        What: Into<__sdt::Text<'a>>,
+        MonitoredNode: Into<__sdt::Text<'a>>,
+        Type: Into<__sdt::Text<'a>>,
+        Reason: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "dist__monitor", monitor, {
-            ::dyntrace::sdt::return_if_discarded!(monitor);
+        __sdt::if_enabled!("dyntrace", "dist__monitor", monitor, {
+            __sdt::return_if_discarded!(monitor);
             let (node, what, monitored_node, r#type, reason) = arguments();
             monitor::fire(
                 node.into(),
@@ -530,8 +542,10 @@ pub mod dist {
 
     /// Whether `dist-monitor` is traced, and its firing.
     pub mod monitor {
-        ::dyntrace::sdt::declare!("dyntrace", "dist__monitor");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "dist__monitor");
+        __sdt::describe!(
             "dyntrace", "dist__monitor", (str "node"), (str "what"), (str "monitored_node"), (str "type"), (str "reason")
         );
 
@@ -540,35 +554,35 @@ pub mod dist {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "dist__monitor", self, { return true });
+            __sdt::if_enabled!("dyntrace", "dist__monitor", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "dist__monitor");
+        __sdt::discard!("dyntrace", "dist__monitor");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            node: ::dyntrace::sdt::Text<'_>,
-            what: ::dyntrace::sdt::Text<'_>,
-            monitored_node: ::dyntrace::sdt::Text<'_>,
-            r#type: ::dyntrace::sdt::Text<'_>,
-            reason: ::dyntrace::sdt::Text<'_>,
+            node: __sdt::Text<'_>,
+            what: __sdt::Text<'_>,
+            monitored_node: __sdt::Text<'_>,
+            r#type: __sdt::Text<'_>,
+            reason: __sdt::Text<'_>,
         ) {
-            let mut node_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut what_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut monitored_node_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut type_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut node_buffer = __sdt::Buffer::new();
+            let mut what_buffer = __sdt::Buffer::new();
+            let mut monitored_node_buffer = __sdt::Buffer::new();
+            let mut type_buffer = __sdt::Buffer::new();
+            let mut reason_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (str node node_buffer),
                 (str what what_buffer),
                 (str monitored_node monitored_node_buffer),
                 (str r#type type_buffer),
                 (str reason reason_buffer),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "dist__monitor", {
+            __sdt::if_traced!("dyntrace", "dist__monitor", {
                 self::trace(node, what, monitored_node, r#type, reason);
             });
         }
@@ -577,23 +591,23 @@ pub mod dist {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            node: ::dyntrace::sdt::Text<'_>,
-            what: ::dyntrace::sdt::Text<'_>,
-            monitored_node: ::dyntrace::sdt::Text<'_>,
-            r#type: ::dyntrace::sdt::Text<'_>,
-            reason: ::dyntrace::sdt::Text<'_>,
+            node: __sdt::Text<'_>,
+            what: __sdt::Text<'_>,
+            monitored_node: __sdt::Text<'_>,
+            r#type: __sdt::Text<'_>,
+            reason: __sdt::Text<'_>,
         ) {
-            let mut node_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut node_buffer = __sdt::Buffer::new();
             let node = node_buffer.encode(node);
-            let mut what_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut what_buffer = __sdt::Buffer::new();
             let what = what_buffer.encode(what);
-            let mut monitored_node_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut monitored_node_buffer = __sdt::Buffer::new();
             let monitored_node = monitored_node_buffer.encode(monitored_node);
-            let mut type_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut type_buffer = __sdt::Buffer::new();
             let r#type = type_buffer.encode(r#type);
-            let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut reason_buffer = __sdt::Buffer::new();
             let reason = reason_buffer.encode(reason);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "dist__monitor",
@@ -625,13 +639,13 @@ pub mod dist {
     pub fn port_busy<'a, Node, Port, RemoteNode, Pid>(
         arguments: impl FnOnce() -> (Node, Port, RemoteNode, Pid),
     ) where
-        Node: Into<::dyntrace::sdt::Text<'a>>,
-        Port: Into<::dyntrace::sdt::Text<'a>>,
-        RemoteNode: Into<::dyntrace::sdt::Text<'a>>,
-        Pid: Into<::dyntrace::sdt::Text<'a>>,
+        Node: Into<__sdt::Text<'a>>,
+        Port: Into<__sdt::Text<'a>>,
+        RemoteNode: Into<__sdt::Text<'a>>,
+        Pid: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "dist__port_busy", port_busy, {
-            ::dyntrace::sdt::return_if_discarded!(port_busy);
+        __sdt::if_enabled!("dyntrace", "dist__port_busy", port_busy, {
+            __sdt::return_if_discarded!(port_busy);
             let (node, port, remote_node, pid) = arguments();
             port_busy::fire(node.into(), port.into(), remote_node.into(), pid.into());
         });
@@ -639,8 +653,10 @@ pub mod dist {
 
     /// Whether `dist-port_busy` is traced, and its firing.
     pub mod port_busy {
-        ::dyntrace::sdt::declare!("dyntrace", "dist__port_busy");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "dist__port_busy");
+        __sdt::describe!(
             "dyntrace", "dist__port_busy", (str "node"), (str "port"), (str "remote_node"), (process "pid")
         );
 
@@ -649,32 +665,32 @@ pub mod dist {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "dist__port_busy", self, { return true });
+            __sdt::if_enabled!("dyntrace", "dist__port_busy", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "dist__port_busy");
+        __sdt::discard!("dyntrace", "dist__port_busy");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            node: ::dyntrace::sdt::Text<'_>,
-            port: ::dyntrace::sdt::Text<'_>,
-            remote_node: ::dyntrace::sdt::Text<'_>,
-            pid: ::dyntrace::sdt::Text<'_>,
+            node: __sdt::Text<'_>,
+            port: __sdt::Text<'_>,
+            remote_node: __sdt::Text<'_>,
+            pid: __sdt::Text<'_>,
         ) {
-            let mut node_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut remote_node_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut pid_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut node_buffer = __sdt::Buffer::new();
+            let mut port_buffer = __sdt::Buffer::new();
+            let mut remote_node_buffer = __sdt::Buffer::new();
+            let mut pid_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (str node node_buffer),
                 (str port port_buffer),
                 (str remote_node remote_node_buffer),
                 (process pid pid_buffer),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "dist__port_busy", {
+            __sdt::if_traced!("dyntrace", "dist__port_busy", {
                 self::trace(node, port, remote_node, pid);
             });
         }
@@ -683,20 +699,20 @@ pub mod dist {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            node: ::dyntrace::sdt::Text<'_>,
-            port: ::dyntrace::sdt::Text<'_>,
-            remote_node: ::dyntrace::sdt::Text<'_>,
-            pid: ::dyntrace::sdt::Text<'_>,
+            node: __sdt::Text<'_>,
+            port: __sdt::Text<'_>,
+            remote_node: __sdt::Text<'_>,
+            pid: __sdt::Text<'_>,
         ) {
-            let mut node_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut node_buffer = __sdt::Buffer::new();
             let node = node_buffer.encode(node);
-            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut port_buffer = __sdt::Buffer::new();
             let port = port_buffer.encode(port);
-            let mut remote_node_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut remote_node_buffer = __sdt::Buffer::new();
             let remote_node = remote_node_buffer.encode(remote_node);
-            let mut pid_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut pid_buffer = __sdt::Buffer::new();
             let pid = pid_buffer.encode(pid);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "dist__port_busy",
@@ -727,12 +743,12 @@ pub mod dist {
     pub fn port_not_busy<'a, Node, Port, RemoteNode>(
         arguments: impl FnOnce() -> (Node, Port, RemoteNode),
     ) where
-        Node: Into<::dyntrace::sdt::Text<'a>>,
-        Port: Into<::dyntrace::sdt::Text<'a>>,
-        RemoteNode: Into<::dyntrace::sdt::Text<'a>>,
+        Node: Into<__sdt::Text<'a>>,
+        Port: Into<__sdt::Text<'a>>,
+        RemoteNode: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "dist__port_not_busy", port_not_busy, {
-            ::dyntrace::sdt::return_if_discarded!(port_not_busy);
+        __sdt::if_enabled!("dyntrace", "dist__port_not_busy", port_not_busy, {
+            __sdt::return_if_discarded!(port_not_busy);
             let (node, port, remote_node) = arguments();
             port_not_busy::fire(node.into(), port.into(), remote_node.into());
         });
@@ -740,8 +756,10 @@ pub mod dist {
 
     /// Whether `dist-port_not_busy` is traced, and its firing.
     pub mod port_not_busy {
-        ::dyntrace::sdt::declare!("dyntrace", "dist__port_not_busy");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "dist__port_not_busy");
+        __sdt::describe!(
             "dyntrace", "dist__port_not_busy", (str "node"), (str "port"), (str "remote_node")
         );
 
@@ -750,29 +768,29 @@ pub mod dist {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "dist__port_not_busy", self, { return true });
+            __sdt::if_enabled!("dyntrace", "dist__port_not_busy", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "dist__port_not_busy");
+        __sdt::discard!("dyntrace", "dist__port_not_busy");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            node: ::dyntrace::sdt::Text<'_>,
-            port: ::dyntrace::sdt::Text<'_>,
-            remote_node: ::dyntrace::sdt::Text<'_>,
+            node: __sdt::Text<'_>,
+            port: __sdt::Text<'_>,
+            remote_node: __sdt::Text<'_>,
         ) {
-            let mut node_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut remote_node_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut node_buffer = __sdt::Buffer::new();
+            let mut port_buffer = __sdt::Buffer::new();
+            let mut remote_node_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (str node node_buffer),
                 (str port port_buffer),
                 (str remote_node remote_node_buffer),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "dist__port_not_busy", {
+            __sdt::if_traced!("dyntrace", "dist__port_not_busy", {
                 self::trace(node, port, remote_node);
             });
         }
@@ -781,17 +799,17 @@ pub mod dist {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            node: ::dyntrace::sdt::Text<'_>,
-            port: ::dyntrace::sdt::Text<'_>,
-            remote_node: ::dyntrace::sdt::Text<'_>,
+            node: __sdt::Text<'_>,
+            port: __sdt::Text<'_>,
+            remote_node: __sdt::Text<'_>,
         ) {
-            let mut node_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut node_buffer = __sdt::Buffer::new();
             let node = node_buffer.encode(node);
-            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut port_buffer = __sdt::Buffer::new();
             let port = port_buffer.encode(port);
-            let mut remote_node_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut remote_node_buffer = __sdt::Buffer::new();
             let remote_node = remote_node_buffer.encode(remote_node);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "dist__port_not_busy",
@@ -821,12 +839,12 @@ pub mod dist {
     pub fn output<'a, Node, Port, RemoteNode>(
         arguments: impl FnOnce() -> (Node, Port, RemoteNode, i32),
     ) where
-        Node: Into<::dyntrace::sdt::Text<'a>>,
-        Port: Into<::dyntrace::sdt::Text<'a>>,
-        RemoteNode: Into<::dyntrace::sdt::Text<'a>>,
+        Node: Into<__sdt::Text<'a>>,
+        Port: Into<__sdt::Text<'a>>,
+        RemoteNode: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "dist__output", output, {
-            ::dyntrace::sdt::return_if_discarded!(output);
+        __sdt::if_enabled!("dyntrace", "dist__output", output, {
+            __sdt::return_if_discarded!(output);
             let (node, port, remote_node, bytes) = arguments();
             output::fire(node.into(), port.into(), remote_node.into(), bytes);
         });
@@ -834,8 +852,10 @@ pub mod dist {
 
     /// Whether `dist-output` is traced, and its firing.
     pub mod output {
-        ::dyntrace::sdt::declare!("dyntrace", "dist__output");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "dist__output");
+        __sdt::describe!(
             "dyntrace", "dist__output", (str "node"), (str "port"), (str "remote_node"), (i32 "bytes")
         );
 
@@ -844,31 +864,31 @@ pub mod dist {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "dist__output", self, { return true });
+            __sdt::if_enabled!("dyntrace", "dist__output", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "dist__output");
+        __sdt::discard!("dyntrace", "dist__output");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            node: ::dyntrace::sdt::Text<'_>,
-            port: ::dyntrace::sdt::Text<'_>,
-            remote_node: ::dyntrace::sdt::Text<'_>,
+            node: __sdt::Text<'_>,
+            port: __sdt::Text<'_>,
+            remote_node: __sdt::Text<'_>,
             bytes: i32,
         ) {
-            let mut node_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut remote_node_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut node_buffer = __sdt::Buffer::new();
+            let mut port_buffer = __sdt::Buffer::new();
+            let mut remote_node_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (str node node_buffer),
                 (str port port_buffer),
                 (str remote_node remote_node_buffer),
                 (i32 bytes),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "dist__output", {
+            __sdt::if_traced!("dyntrace", "dist__output", {
                 self::trace(node, port, remote_node, bytes);
             });
         }
@@ -877,18 +897,18 @@ pub mod dist {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            node: ::dyntrace::sdt::Text<'_>,
-            port: ::dyntrace::sdt::Text<'_>,
-            remote_node: ::dyntrace::sdt::Text<'_>,
+            node: __sdt::Text<'_>,
+            port: __sdt::Text<'_>,
+            remote_node: __sdt::Text<'_>,
             bytes: i32,
         ) {
-            let mut node_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut node_buffer = __sdt::Buffer::new();
             let node = node_buffer.encode(node);
-            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut port_buffer = __sdt::Buffer::new();
             let port = port_buffer.encode(port);
-            let mut remote_node_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut remote_node_buffer = __sdt::Buffer::new();
             let remote_node = remote_node_buffer.encode(remote_node);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "dist__output",
@@ -903,6 +923,8 @@ pub mod dist {
 
 /// The probes `aio_pool-*` of the provider `dyntrace`.
 pub mod aio_pool {
+    use super::__sdt;
+
     /// A job was put into the queue of one of the pool's threads.
     ///
     /// Stability: stable, with OTP's name and arguments.
@@ -919,10 +941,10 @@ pub mod aio_pool {
     pub fn add<'a, Port>(
         arguments: impl FnOnce() -> (Port, i32),
     ) where
-        Port: Into<::dyntrace::sdt::Text<'a>>,
+        Port: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "aio_pool__add", add, {
-            ::dyntrace::sdt::return_if_discarded!(add);
+        __sdt::if_enabled!("dyntrace", "aio_pool__add", add, {
+            __sdt::return_if_discarded!(add);
             let (port, new_queue_length) = arguments();
             add::fire(port.into(), new_queue_length);
         });
@@ -930,8 +952,10 @@ pub mod aio_pool {
 
     /// Whether `aio_pool-add` is traced, and its firing.
     pub mod add {
-        ::dyntrace::sdt::declare!("dyntrace", "aio_pool__add");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "aio_pool__add");
+        __sdt::describe!(
             "dyntrace", "aio_pool__add", (port "port"), (i32 "new_queue_length")
         );
 
@@ -940,19 +964,19 @@ pub mod aio_pool {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "aio_pool__add", self, { return true });
+            __sdt::if_enabled!("dyntrace", "aio_pool__add", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "aio_pool__add");
+        __sdt::discard!("dyntrace", "aio_pool__add");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(super) fn fire(port: ::dyntrace::sdt::Text<'_>, new_queue_length: i32) {
-            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((port port port_buffer), (i32 new_queue_length));
-            ::dyntrace::sdt::if_traced!("dyntrace", "aio_pool__add", {
+        pub(super) fn fire(port: __sdt::Text<'_>, new_queue_length: i32) {
+            let mut port_buffer = __sdt::Buffer::new();
+            __sdt::record!((port port port_buffer), (i32 new_queue_length));
+            __sdt::if_traced!("dyntrace", "aio_pool__add", {
                 self::trace(port, new_queue_length);
             });
         }
@@ -960,10 +984,10 @@ pub mod aio_pool {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(port: ::dyntrace::sdt::Text<'_>, new_queue_length: i32) {
-            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+        pub(crate) fn trace(port: __sdt::Text<'_>, new_queue_length: i32) {
+            let mut port_buffer = __sdt::Buffer::new();
             let port = port_buffer.encode(port);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "aio_pool__add",
@@ -990,10 +1014,10 @@ pub mod aio_pool {
     pub fn get<'a, Port>(
         arguments: impl FnOnce() -> (Port, i32, i32),
     ) where
-        Port: Into<::dyntrace::sdt::Text<'a>>,
+        Port: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "aio_pool__get", get, {
-            ::dyntrace::sdt::return_if_discarded!(get);
+        __sdt::if_enabled!("dyntrace", "aio_pool__get", get, {
+            __sdt::return_if_discarded!(get);
             let (port, new_queue_length, lane) = arguments();
             get::fire(port.into(), new_queue_length, lane);
         });
@@ -1001,8 +1025,10 @@ pub mod aio_pool {
 
     /// Whether `aio_pool-get` is traced, and its firing.
     pub mod get {
-        ::dyntrace::sdt::declare!("dyntrace", "aio_pool__get");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "aio_pool__get");
+        __sdt::describe!(
             "dyntrace", "aio_pool__get", (port "port"), (i32 "new_queue_length"), (small "lane")
         );
 
@@ -1011,19 +1037,19 @@ pub mod aio_pool {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "aio_pool__get", self, { return true });
+            __sdt::if_enabled!("dyntrace", "aio_pool__get", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "aio_pool__get");
+        __sdt::discard!("dyntrace", "aio_pool__get");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(super) fn fire(port: ::dyntrace::sdt::Text<'_>, new_queue_length: i32, lane: i32) {
-            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((port port port_buffer), (i32 new_queue_length), (small lane));
-            ::dyntrace::sdt::if_traced!("dyntrace", "aio_pool__get", {
+        pub(super) fn fire(port: __sdt::Text<'_>, new_queue_length: i32, lane: i32) {
+            let mut port_buffer = __sdt::Buffer::new();
+            __sdt::record!((port port port_buffer), (i32 new_queue_length), (small lane));
+            __sdt::if_traced!("dyntrace", "aio_pool__get", {
                 self::trace(port, new_queue_length, lane);
             });
         }
@@ -1031,10 +1057,10 @@ pub mod aio_pool {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(port: ::dyntrace::sdt::Text<'_>, new_queue_length: i32, lane: i32) {
-            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+        pub(crate) fn trace(port: __sdt::Text<'_>, new_queue_length: i32, lane: i32) {
+            let mut port_buffer = __sdt::Buffer::new();
             let port = port_buffer.encode(port);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "aio_pool__get",
@@ -1048,6 +1074,8 @@ pub mod aio_pool {
 
 /// The probes `port-*` of the provider `dyntrace`.
 pub mod port {
+    use super::__sdt;
+
     /// The queues of a pool are full: this operation and later ones wait in line.
     /// Does not fire again before port-not_busy has fired. A pool of more than 8
     /// threads has several sets of queues, for which this holds one by one.
@@ -1065,10 +1093,10 @@ pub mod port {
     pub fn busy<'a, Port>(
         arguments: impl FnOnce() -> Port,
     ) where
-        Port: Into<::dyntrace::sdt::Text<'a>>,
+        Port: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "port__busy", busy, {
-            ::dyntrace::sdt::return_if_discarded!(busy);
+        __sdt::if_enabled!("dyntrace", "port__busy", busy, {
+            __sdt::return_if_discarded!(busy);
             let port = arguments();
             busy::fire(port.into());
         });
@@ -1076,8 +1104,10 @@ pub mod port {
 
     /// Whether `port-busy` is traced, and its firing.
     pub mod busy {
-        ::dyntrace::sdt::declare!("dyntrace", "port__busy");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "port__busy");
+        __sdt::describe!(
             "dyntrace", "port__busy", (port "port")
         );
 
@@ -1086,19 +1116,19 @@ pub mod port {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "port__busy", self, { return true });
+            __sdt::if_enabled!("dyntrace", "port__busy", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "port__busy");
+        __sdt::discard!("dyntrace", "port__busy");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(super) fn fire(port: ::dyntrace::sdt::Text<'_>) {
-            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((port port port_buffer));
-            ::dyntrace::sdt::if_traced!("dyntrace", "port__busy", {
+        pub(super) fn fire(port: __sdt::Text<'_>) {
+            let mut port_buffer = __sdt::Buffer::new();
+            __sdt::record!((port port port_buffer));
+            __sdt::if_traced!("dyntrace", "port__busy", {
                 self::trace(port);
             });
         }
@@ -1106,10 +1136,10 @@ pub mod port {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(port: ::dyntrace::sdt::Text<'_>) {
-            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+        pub(crate) fn trace(port: __sdt::Text<'_>) {
+            let mut port_buffer = __sdt::Buffer::new();
             let port = port_buffer.encode(port);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "port__busy",
@@ -1134,10 +1164,10 @@ pub mod port {
     pub fn not_busy<'a, Port>(
         arguments: impl FnOnce() -> Port,
     ) where
-        Port: Into<::dyntrace::sdt::Text<'a>>,
+        Port: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "port__not_busy", not_busy, {
-            ::dyntrace::sdt::return_if_discarded!(not_busy);
+        __sdt::if_enabled!("dyntrace", "port__not_busy", not_busy, {
+            __sdt::return_if_discarded!(not_busy);
             let port = arguments();
             not_busy::fire(port.into());
         });
@@ -1145,8 +1175,10 @@ pub mod port {
 
     /// Whether `port-not_busy` is traced, and its firing.
     pub mod not_busy {
-        ::dyntrace::sdt::declare!("dyntrace", "port__not_busy");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "port__not_busy");
+        __sdt::describe!(
             "dyntrace", "port__not_busy", (port "port")
         );
 
@@ -1155,19 +1187,19 @@ pub mod port {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "port__not_busy", self, { return true });
+            __sdt::if_enabled!("dyntrace", "port__not_busy", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "port__not_busy");
+        __sdt::discard!("dyntrace", "port__not_busy");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(super) fn fire(port: ::dyntrace::sdt::Text<'_>) {
-            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((port port port_buffer));
-            ::dyntrace::sdt::if_traced!("dyntrace", "port__not_busy", {
+        pub(super) fn fire(port: __sdt::Text<'_>) {
+            let mut port_buffer = __sdt::Buffer::new();
+            __sdt::record!((port port port_buffer));
+            __sdt::if_traced!("dyntrace", "port__not_busy", {
                 self::trace(port);
             });
         }
@@ -1175,10 +1207,10 @@ pub mod port {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(port: ::dyntrace::sdt::Text<'_>) {
-            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+        pub(crate) fn trace(port: __sdt::Text<'_>) {
+            let mut port_buffer = __sdt::Buffer::new();
             let port = port_buffer.encode(port);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "port__not_busy",
@@ -1190,6 +1222,8 @@ pub mod port {
 
 /// The probes `efile_drv-*` of the provider `dyntrace`.
 pub mod efile_drv {
+    use super::__sdt;
+
     /// The file driver accepted an operation. {thread_id, tag} names it until
     /// its efile_drv-return.
     ///
@@ -1223,13 +1257,13 @@ pub mod efile_drv {
     pub fn entry<'a, UserTag, S1, S2, Port>(
         arguments: impl FnOnce() -> (i32, i32, UserTag, i32, S1, S2, i64, i64, i64, i64, Port),
     ) where
-        UserTag: Into<::dyntrace::sdt::Text<'a>>,
-        S1: Into<::dyntrace::sdt::Text<'a>>,
-        S2: Into<::dyntrace::sdt::Text<'a>>,
-        Port: Into<::dyntrace::sdt::Text<'a>>,
+        UserTag: Into<__sdt::Text<'a>>,
+        S1: Into<__sdt::Text<'a>>,
+        S2: Into<__sdt::Text<'a>>,
+        Port: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__entry", entry, {
-            ::dyntrace::sdt::return_if_discarded!(entry);
+        __sdt::if_enabled!("dyntrace", "efile_drv__entry", entry, {
+            __sdt::return_if_discarded!(entry);
             let (thread_id, tag, user_tag, command, s1, s2, i1, i2, i3, i4, port) = arguments();
             entry::fire(
                 thread_id,
@@ -1249,8 +1283,10 @@ pub mod efile_drv {
 
     /// Whether `efile_drv-entry` is traced, and its firing.
     pub mod entry {
-        ::dyntrace::sdt::declare!("dyntrace", "efile_drv__entry");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "efile_drv__entry");
+        __sdt::describe!(
             "dyntrace", "efile_drv__entry", (i32 "thread_id"), (count "tag"), (str "user_tag"), (small "command"), (str "s1"), (str "s2"), (i64 "i1"), (i64 "i2"), (i64 "i3"), (i64 "i4"), (port "port")
         );
 
@@ -1259,11 +1295,11 @@ pub mod efile_drv {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__entry", self, { return true });
+            __sdt::if_enabled!("dyntrace", "efile_drv__entry", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "efile_drv__entry");
+        __sdt::discard!("dyntrace", "efile_drv__entry");
 
         #[cold]
         #[inline(never)]
@@ -1271,21 +1307,21 @@ pub mod efile_drv {
         pub(super) fn fire(
             thread_id: i32,
             tag: i32,
-            user_tag: ::dyntrace::sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
             command: i32,
-            s1: ::dyntrace::sdt::Text<'_>,
-            s2: ::dyntrace::sdt::Text<'_>,
+            s1: __sdt::Text<'_>,
+            s2: __sdt::Text<'_>,
             i1: i64,
             i2: i64,
             i3: i64,
             i4: i64,
-            port: ::dyntrace::sdt::Text<'_>,
+            port: __sdt::Text<'_>,
         ) {
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut s1_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut s2_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut user_tag_buffer = __sdt::Buffer::new();
+            let mut s1_buffer = __sdt::Buffer::new();
+            let mut s2_buffer = __sdt::Buffer::new();
+            let mut port_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (i32 thread_id),
                 (count tag),
                 (str user_tag user_tag_buffer),
@@ -1298,7 +1334,7 @@ pub mod efile_drv {
                 (i64 i4),
                 (port port port_buffer),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "efile_drv__entry", {
+            __sdt::if_traced!("dyntrace", "efile_drv__entry", {
                 self::trace(thread_id, tag, user_tag, command, s1, s2, i1, i2, i3, i4, port);
             });
         }
@@ -1309,25 +1345,25 @@ pub mod efile_drv {
         pub(crate) fn trace(
             thread_id: i32,
             tag: i32,
-            user_tag: ::dyntrace::sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
             command: i32,
-            s1: ::dyntrace::sdt::Text<'_>,
-            s2: ::dyntrace::sdt::Text<'_>,
+            s1: __sdt::Text<'_>,
+            s2: __sdt::Text<'_>,
             i1: i64,
             i2: i64,
             i3: i64,
             i4: i64,
-            port: ::dyntrace::sdt::Text<'_>,
+            port: __sdt::Text<'_>,
         ) {
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut user_tag_buffer = __sdt::Buffer::new();
             let user_tag = user_tag_buffer.encode(user_tag);
-            let mut s1_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut s1_buffer = __sdt::Buffer::new();
             let s1 = s1_buffer.encode(s1);
-            let mut s2_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut s2_buffer = __sdt::Buffer::new();
             let s2 = s2_buffer.encode(s2);
-            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut port_buffer = __sdt::Buffer::new();
             let port = port_buffer.encode(port);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "efile_drv__entry",
@@ -1363,8 +1399,8 @@ pub mod efile_drv {
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn int_entry(arguments: impl FnOnce() -> (i32, i32, i32)) {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__int_entry", int_entry, {
-            ::dyntrace::sdt::return_if_discarded!(int_entry);
+        __sdt::if_enabled!("dyntrace", "efile_drv__int_entry", int_entry, {
+            __sdt::return_if_discarded!(int_entry);
             let (thread_id, tag, command) = arguments();
             int_entry::fire(thread_id, tag, command);
         });
@@ -1372,8 +1408,10 @@ pub mod efile_drv {
 
     /// Whether `efile_drv-int_entry` is traced, and its firing.
     pub mod int_entry {
-        ::dyntrace::sdt::declare!("dyntrace", "efile_drv__int_entry");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "efile_drv__int_entry");
+        __sdt::describe!(
             "dyntrace", "efile_drv__int_entry", (i32 "thread_id"), (count "tag"), (small "command")
         );
 
@@ -1382,18 +1420,18 @@ pub mod efile_drv {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__int_entry", self, { return true });
+            __sdt::if_enabled!("dyntrace", "efile_drv__int_entry", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "efile_drv__int_entry");
+        __sdt::discard!("dyntrace", "efile_drv__int_entry");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(thread_id: i32, tag: i32, command: i32) {
-            ::dyntrace::sdt::record!((i32 thread_id), (count tag), (small command));
-            ::dyntrace::sdt::if_traced!("dyntrace", "efile_drv__int_entry", {
+            __sdt::record!((i32 thread_id), (count tag), (small command));
+            __sdt::if_traced!("dyntrace", "efile_drv__int_entry", {
                 self::trace(thread_id, tag, command);
             });
         }
@@ -1402,7 +1440,7 @@ pub mod efile_drv {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(thread_id: i32, tag: i32, command: i32) {
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "efile_drv__int_entry",
@@ -1429,8 +1467,8 @@ pub mod efile_drv {
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn int_return(arguments: impl FnOnce() -> (i32, i32, i32)) {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__int_return", int_return, {
-            ::dyntrace::sdt::return_if_discarded!(int_return);
+        __sdt::if_enabled!("dyntrace", "efile_drv__int_return", int_return, {
+            __sdt::return_if_discarded!(int_return);
             let (thread_id, tag, command) = arguments();
             int_return::fire(thread_id, tag, command);
         });
@@ -1438,8 +1476,10 @@ pub mod efile_drv {
 
     /// Whether `efile_drv-int_return` is traced, and its firing.
     pub mod int_return {
-        ::dyntrace::sdt::declare!("dyntrace", "efile_drv__int_return");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "efile_drv__int_return");
+        __sdt::describe!(
             "dyntrace", "efile_drv__int_return", (i32 "thread_id"), (count "tag"), (small "command")
         );
 
@@ -1448,18 +1488,18 @@ pub mod efile_drv {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__int_return", self, { return true });
+            __sdt::if_enabled!("dyntrace", "efile_drv__int_return", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "efile_drv__int_return");
+        __sdt::discard!("dyntrace", "efile_drv__int_return");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(thread_id: i32, tag: i32, command: i32) {
-            ::dyntrace::sdt::record!((i32 thread_id), (count tag), (small command));
-            ::dyntrace::sdt::if_traced!("dyntrace", "efile_drv__int_return", {
+            __sdt::record!((i32 thread_id), (count tag), (small command));
+            __sdt::if_traced!("dyntrace", "efile_drv__int_return", {
                 self::trace(thread_id, tag, command);
             });
         }
@@ -1468,7 +1508,7 @@ pub mod efile_drv {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(thread_id: i32, tag: i32, command: i32) {
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "efile_drv__int_return",
@@ -1501,10 +1541,10 @@ pub mod efile_drv {
     pub fn r#return<'a, UserTag>(
         arguments: impl FnOnce() -> (i32, i32, UserTag, i32, i32, i32, i64),
     ) where
-        UserTag: Into<::dyntrace::sdt::Text<'a>>,
+        UserTag: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__return", r#return, {
-            ::dyntrace::sdt::return_if_discarded!(r#return);
+        __sdt::if_enabled!("dyntrace", "efile_drv__return", r#return, {
+            __sdt::return_if_discarded!(r#return);
             let (thread_id, tag, user_tag, command, success, errno, bytes) = arguments();
             r#return::fire(thread_id, tag, user_tag.into(), command, success, errno, bytes);
         });
@@ -1512,8 +1552,10 @@ pub mod efile_drv {
 
     /// Whether `efile_drv-return` is traced, and its firing.
     pub mod r#return {
-        ::dyntrace::sdt::declare!("dyntrace", "efile_drv__return");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "efile_drv__return");
+        __sdt::describe!(
             "dyntrace", "efile_drv__return", (i32 "thread_id"), (count "tag"), (str "user_tag"), (small "command"), (small "success"), (i32 "errno"), (i64 "bytes")
         );
 
@@ -1522,11 +1564,11 @@ pub mod efile_drv {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__return", self, { return true });
+            __sdt::if_enabled!("dyntrace", "efile_drv__return", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "efile_drv__return");
+        __sdt::discard!("dyntrace", "efile_drv__return");
 
         #[cold]
         #[inline(never)]
@@ -1534,14 +1576,14 @@ pub mod efile_drv {
         pub(super) fn fire(
             thread_id: i32,
             tag: i32,
-            user_tag: ::dyntrace::sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
             command: i32,
             success: i32,
             errno: i32,
             bytes: i64,
         ) {
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut user_tag_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (i32 thread_id),
                 (count tag),
                 (str user_tag user_tag_buffer),
@@ -1550,7 +1592,7 @@ pub mod efile_drv {
                 (i32 errno),
                 (i64 bytes),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "efile_drv__return", {
+            __sdt::if_traced!("dyntrace", "efile_drv__return", {
                 self::trace(thread_id, tag, user_tag, command, success, errno, bytes);
             });
         }
@@ -1561,15 +1603,15 @@ pub mod efile_drv {
         pub(crate) fn trace(
             thread_id: i32,
             tag: i32,
-            user_tag: ::dyntrace::sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
             command: i32,
             success: i32,
             errno: i32,
             bytes: i64,
         ) {
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut user_tag_buffer = __sdt::Buffer::new();
             let user_tag = user_tag_buffer.encode(user_tag);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "efile_drv__return",
@@ -1587,6 +1629,8 @@ pub mod efile_drv {
 
 /// The probes `seq_trace-*` of the provider `dyntrace`.
 pub mod seq_trace {
+    use super::__sdt;
+
     /// A process with a sequential trace token submits an operation to the file
     /// driver. Fires just before the operation's efile_drv-entry, if that probe is
     /// enabled, too.
@@ -1609,10 +1653,10 @@ pub mod seq_trace {
     pub fn operation<'a, Proc>(
         arguments: impl FnOnce() -> (i32, i32, Proc, i32, i32, i32),
     ) where
-        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Proc: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "seq_trace__operation", operation, {
-            ::dyntrace::sdt::return_if_discarded!(operation);
+        __sdt::if_enabled!("dyntrace", "seq_trace__operation", operation, {
+            __sdt::return_if_discarded!(operation);
             let (thread_id, tag, proc, token_label, token_previous, token_current) = arguments();
             operation::fire(
                 thread_id,
@@ -1627,8 +1671,10 @@ pub mod seq_trace {
 
     /// Whether `seq_trace-operation` is traced, and its firing.
     pub mod operation {
-        ::dyntrace::sdt::declare!("dyntrace", "seq_trace__operation");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "seq_trace__operation");
+        __sdt::describe!(
             "dyntrace", "seq_trace__operation", (i32 "thread_id"), (count "tag"), (process "proc"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
         );
 
@@ -1637,11 +1683,11 @@ pub mod seq_trace {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "seq_trace__operation", self, { return true });
+            __sdt::if_enabled!("dyntrace", "seq_trace__operation", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "seq_trace__operation");
+        __sdt::discard!("dyntrace", "seq_trace__operation");
 
         #[cold]
         #[inline(never)]
@@ -1649,13 +1695,13 @@ pub mod seq_trace {
         pub(super) fn fire(
             thread_id: i32,
             tag: i32,
-            proc: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
             token_label: i32,
             token_previous: i32,
             token_current: i32,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut proc_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (i32 thread_id),
                 (count tag),
                 (process proc proc_buffer),
@@ -1663,7 +1709,7 @@ pub mod seq_trace {
                 (i32 token_previous),
                 (i32 token_current),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "seq_trace__operation", {
+            __sdt::if_traced!("dyntrace", "seq_trace__operation", {
                 self::trace(thread_id, tag, proc, token_label, token_previous, token_current);
             });
         }
@@ -1674,14 +1720,14 @@ pub mod seq_trace {
         pub(crate) fn trace(
             thread_id: i32,
             tag: i32,
-            proc: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
             token_label: i32,
             token_previous: i32,
             token_current: i32,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut proc_buffer = __sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "seq_trace__operation",
@@ -1698,6 +1744,8 @@ pub mod seq_trace {
 
 /// The probes `process-*` of the provider `dyntrace`.
 pub mod process {
+    use super::__sdt;
+
     /// A process was started.
     ///
     /// Stability: stable: OTP's name and arguments, and after them three of our own; new ones would follow these.
@@ -1717,14 +1765,14 @@ pub mod process {
     pub fn spawn<'a, Proc, Fun, Parent, Place, UserTag>(
         arguments: impl FnOnce() -> (Proc, Fun, Parent, Place, UserTag),
     ) where
-        Proc: Into<::dyntrace::sdt::Text<'a>>,
-        Fun: Into<::dyntrace::sdt::Text<'a>>,
-        Parent: Into<::dyntrace::sdt::Text<'a>>,
-        Place: Into<::dyntrace::sdt::Text<'a>>,
-        UserTag: Into<::dyntrace::sdt::Text<'a>>,
+        Proc: Into<__sdt::Text<'a>>,
+        Fun: Into<__sdt::Text<'a>>,
+        Parent: Into<__sdt::Text<'a>>,
+        Place: Into<__sdt::Text<'a>>,
+        UserTag: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "process__spawn", spawn, {
-            ::dyntrace::sdt::return_if_discarded!(spawn);
+        __sdt::if_enabled!("dyntrace", "process__spawn", spawn, {
+            __sdt::return_if_discarded!(spawn);
             let (proc, fun, parent, place, user_tag) = arguments();
             spawn::fire(proc.into(), fun.into(), parent.into(), place.into(), user_tag.into());
         });
@@ -1732,8 +1780,10 @@ pub mod process {
 
     /// Whether `process-spawn` is traced, and its firing.
     pub mod spawn {
-        ::dyntrace::sdt::declare!("dyntrace", "process__spawn");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "process__spawn");
+        __sdt::describe!(
             "dyntrace", "process__spawn", (process "proc"), (str "fun"), (process "parent"), (str "place"), (str "user_tag")
         );
 
@@ -1742,35 +1792,35 @@ pub mod process {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "process__spawn", self, { return true });
+            __sdt::if_enabled!("dyntrace", "process__spawn", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "process__spawn");
+        __sdt::discard!("dyntrace", "process__spawn");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            proc: ::dyntrace::sdt::Text<'_>,
-            fun: ::dyntrace::sdt::Text<'_>,
-            parent: ::dyntrace::sdt::Text<'_>,
-            place: ::dyntrace::sdt::Text<'_>,
-            user_tag: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
+            fun: __sdt::Text<'_>,
+            parent: __sdt::Text<'_>,
+            place: __sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut parent_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut proc_buffer = __sdt::Buffer::new();
+            let mut fun_buffer = __sdt::Buffer::new();
+            let mut parent_buffer = __sdt::Buffer::new();
+            let mut place_buffer = __sdt::Buffer::new();
+            let mut user_tag_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (process proc proc_buffer),
                 (str fun fun_buffer),
                 (process parent parent_buffer),
                 (str place place_buffer),
                 (str user_tag user_tag_buffer),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "process__spawn", {
+            __sdt::if_traced!("dyntrace", "process__spawn", {
                 self::trace(proc, fun, parent, place, user_tag);
             });
         }
@@ -1779,23 +1829,23 @@ pub mod process {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            proc: ::dyntrace::sdt::Text<'_>,
-            fun: ::dyntrace::sdt::Text<'_>,
-            parent: ::dyntrace::sdt::Text<'_>,
-            place: ::dyntrace::sdt::Text<'_>,
-            user_tag: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
+            fun: __sdt::Text<'_>,
+            parent: __sdt::Text<'_>,
+            place: __sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut proc_buffer = __sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
-            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut fun_buffer = __sdt::Buffer::new();
             let fun = fun_buffer.encode(fun);
-            let mut parent_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut parent_buffer = __sdt::Buffer::new();
             let parent = parent_buffer.encode(parent);
-            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut place_buffer = __sdt::Buffer::new();
             let place = place_buffer.encode(place);
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut user_tag_buffer = __sdt::Buffer::new();
             let user_tag = user_tag_buffer.encode(user_tag);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "process__spawn",
@@ -1824,11 +1874,11 @@ pub mod process {
     pub fn exit<'a, Proc, Reason>(
         arguments: impl FnOnce() -> (Proc, Reason),
     ) where
-        Proc: Into<::dyntrace::sdt::Text<'a>>,
-        Reason: Into<::dyntrace::sdt::Text<'a>>,
+        Proc: Into<__sdt::Text<'a>>,
+        Reason: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "process__exit", exit, {
-            ::dyntrace::sdt::return_if_discarded!(exit);
+        __sdt::if_enabled!("dyntrace", "process__exit", exit, {
+            __sdt::return_if_discarded!(exit);
             let (proc, reason) = arguments();
             exit::fire(proc.into(), reason.into());
         });
@@ -1836,8 +1886,10 @@ pub mod process {
 
     /// Whether `process-exit` is traced, and its firing.
     pub mod exit {
-        ::dyntrace::sdt::declare!("dyntrace", "process__exit");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "process__exit");
+        __sdt::describe!(
             "dyntrace", "process__exit", (process "proc"), (str "reason")
         );
 
@@ -1846,20 +1898,20 @@ pub mod process {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "process__exit", self, { return true });
+            __sdt::if_enabled!("dyntrace", "process__exit", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "process__exit");
+        __sdt::discard!("dyntrace", "process__exit");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(super) fn fire(proc: ::dyntrace::sdt::Text<'_>, reason: ::dyntrace::sdt::Text<'_>) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((process proc proc_buffer), (str reason reason_buffer));
-            ::dyntrace::sdt::if_traced!("dyntrace", "process__exit", {
+        pub(super) fn fire(proc: __sdt::Text<'_>, reason: __sdt::Text<'_>) {
+            let mut proc_buffer = __sdt::Buffer::new();
+            let mut reason_buffer = __sdt::Buffer::new();
+            __sdt::record!((process proc proc_buffer), (str reason reason_buffer));
+            __sdt::if_traced!("dyntrace", "process__exit", {
                 self::trace(proc, reason);
             });
         }
@@ -1867,12 +1919,12 @@ pub mod process {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(proc: ::dyntrace::sdt::Text<'_>, reason: ::dyntrace::sdt::Text<'_>) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+        pub(crate) fn trace(proc: __sdt::Text<'_>, reason: __sdt::Text<'_>) {
+            let mut proc_buffer = __sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
-            let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut reason_buffer = __sdt::Buffer::new();
             let reason = reason_buffer.encode(reason);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "process__exit",
@@ -1898,11 +1950,11 @@ pub mod process {
     pub fn scheduled<'a, Proc, Fun>(
         arguments: impl FnOnce() -> (Proc, Fun),
     ) where
-        Proc: Into<::dyntrace::sdt::Text<'a>>,
-        Fun: Into<::dyntrace::sdt::Text<'a>>,
+        Proc: Into<__sdt::Text<'a>>,
+        Fun: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "process__scheduled", scheduled, {
-            ::dyntrace::sdt::return_if_discarded!(scheduled);
+        __sdt::if_enabled!("dyntrace", "process__scheduled", scheduled, {
+            __sdt::return_if_discarded!(scheduled);
             let (proc, fun) = arguments();
             scheduled::fire(proc.into(), fun.into());
         });
@@ -1910,8 +1962,10 @@ pub mod process {
 
     /// Whether `process-scheduled` is traced, and its firing.
     pub mod scheduled {
-        ::dyntrace::sdt::declare!("dyntrace", "process__scheduled");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "process__scheduled");
+        __sdt::describe!(
             "dyntrace", "process__scheduled", (process "proc"), (str "fun")
         );
 
@@ -1920,20 +1974,20 @@ pub mod process {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "process__scheduled", self, { return true });
+            __sdt::if_enabled!("dyntrace", "process__scheduled", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "process__scheduled");
+        __sdt::discard!("dyntrace", "process__scheduled");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(super) fn fire(proc: ::dyntrace::sdt::Text<'_>, fun: ::dyntrace::sdt::Text<'_>) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((process proc proc_buffer), (str fun fun_buffer));
-            ::dyntrace::sdt::if_traced!("dyntrace", "process__scheduled", {
+        pub(super) fn fire(proc: __sdt::Text<'_>, fun: __sdt::Text<'_>) {
+            let mut proc_buffer = __sdt::Buffer::new();
+            let mut fun_buffer = __sdt::Buffer::new();
+            __sdt::record!((process proc proc_buffer), (str fun fun_buffer));
+            __sdt::if_traced!("dyntrace", "process__scheduled", {
                 self::trace(proc, fun);
             });
         }
@@ -1941,12 +1995,12 @@ pub mod process {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(proc: ::dyntrace::sdt::Text<'_>, fun: ::dyntrace::sdt::Text<'_>) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+        pub(crate) fn trace(proc: __sdt::Text<'_>, fun: __sdt::Text<'_>) {
+            let mut proc_buffer = __sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
-            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut fun_buffer = __sdt::Buffer::new();
             let fun = fun_buffer.encode(fun);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "process__scheduled",
@@ -1974,11 +2028,11 @@ pub mod process {
     pub fn unscheduled<'a, Proc, Outcome>(
         arguments: impl FnOnce() -> (Proc, u64, Outcome),
     ) where
-        Proc: Into<::dyntrace::sdt::Text<'a>>,
-        Outcome: Into<::dyntrace::sdt::Text<'a>>,
+        Proc: Into<__sdt::Text<'a>>,
+        Outcome: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "process__unscheduled", unscheduled, {
-            ::dyntrace::sdt::return_if_discarded!(unscheduled);
+        __sdt::if_enabled!("dyntrace", "process__unscheduled", unscheduled, {
+            __sdt::return_if_discarded!(unscheduled);
             let (proc, polled, outcome) = arguments();
             unscheduled::fire(proc.into(), polled, outcome.into());
         });
@@ -1986,8 +2040,10 @@ pub mod process {
 
     /// Whether `process-unscheduled` is traced, and its firing.
     pub mod unscheduled {
-        ::dyntrace::sdt::declare!("dyntrace", "process__unscheduled");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "process__unscheduled");
+        __sdt::describe!(
             "dyntrace", "process__unscheduled", (process "proc"), (u64 "polled"), (str "outcome")
         );
 
@@ -1996,28 +2052,20 @@ pub mod process {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "process__unscheduled", self, { return true });
+            __sdt::if_enabled!("dyntrace", "process__unscheduled", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "process__unscheduled");
+        __sdt::discard!("dyntrace", "process__unscheduled");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(super) fn fire(
-            proc: ::dyntrace::sdt::Text<'_>,
-            polled: u64,
-            outcome: ::dyntrace::sdt::Text<'_>,
-        ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut outcome_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
-                (process proc proc_buffer),
-                (u64 polled),
-                (str outcome outcome_buffer),
-            );
-            ::dyntrace::sdt::if_traced!("dyntrace", "process__unscheduled", {
+        pub(super) fn fire(proc: __sdt::Text<'_>, polled: u64, outcome: __sdt::Text<'_>) {
+            let mut proc_buffer = __sdt::Buffer::new();
+            let mut outcome_buffer = __sdt::Buffer::new();
+            __sdt::record!((process proc proc_buffer), (u64 polled), (str outcome outcome_buffer));
+            __sdt::if_traced!("dyntrace", "process__unscheduled", {
                 self::trace(proc, polled, outcome);
             });
         }
@@ -2025,16 +2073,12 @@ pub mod process {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(
-            proc: ::dyntrace::sdt::Text<'_>,
-            polled: u64,
-            outcome: ::dyntrace::sdt::Text<'_>,
-        ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+        pub(crate) fn trace(proc: __sdt::Text<'_>, polled: u64, outcome: __sdt::Text<'_>) {
+            let mut proc_buffer = __sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
-            let mut outcome_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut outcome_buffer = __sdt::Buffer::new();
             let outcome = outcome_buffer.encode(outcome);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "process__unscheduled",
@@ -2063,11 +2107,11 @@ pub mod process {
     pub fn wake<'a, Waker, Proc>(
         arguments: impl FnOnce() -> (Waker, Proc),
     ) where
-        Waker: Into<::dyntrace::sdt::Text<'a>>,
-        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Waker: Into<__sdt::Text<'a>>,
+        Proc: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "process__wake", wake, {
-            ::dyntrace::sdt::return_if_discarded!(wake);
+        __sdt::if_enabled!("dyntrace", "process__wake", wake, {
+            __sdt::return_if_discarded!(wake);
             let (waker, proc) = arguments();
             wake::fire(waker.into(), proc.into());
         });
@@ -2075,8 +2119,10 @@ pub mod process {
 
     /// Whether `process-wake` is traced, and its firing.
     pub mod wake {
-        ::dyntrace::sdt::declare!("dyntrace", "process__wake");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "process__wake");
+        __sdt::describe!(
             "dyntrace", "process__wake", (str "waker"), (process "proc")
         );
 
@@ -2085,20 +2131,20 @@ pub mod process {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "process__wake", self, { return true });
+            __sdt::if_enabled!("dyntrace", "process__wake", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "process__wake");
+        __sdt::discard!("dyntrace", "process__wake");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(super) fn fire(waker: ::dyntrace::sdt::Text<'_>, proc: ::dyntrace::sdt::Text<'_>) {
-            let mut waker_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((str waker waker_buffer), (process proc proc_buffer));
-            ::dyntrace::sdt::if_traced!("dyntrace", "process__wake", {
+        pub(super) fn fire(waker: __sdt::Text<'_>, proc: __sdt::Text<'_>) {
+            let mut waker_buffer = __sdt::Buffer::new();
+            let mut proc_buffer = __sdt::Buffer::new();
+            __sdt::record!((str waker waker_buffer), (process proc proc_buffer));
+            __sdt::if_traced!("dyntrace", "process__wake", {
                 self::trace(waker, proc);
             });
         }
@@ -2106,12 +2152,12 @@ pub mod process {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(waker: ::dyntrace::sdt::Text<'_>, proc: ::dyntrace::sdt::Text<'_>) {
-            let mut waker_buffer = ::dyntrace::sdt::Buffer::new();
+        pub(crate) fn trace(waker: __sdt::Text<'_>, proc: __sdt::Text<'_>) {
+            let mut waker_buffer = __sdt::Buffer::new();
             let waker = waker_buffer.encode(waker);
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut proc_buffer = __sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "process__wake",
@@ -2141,13 +2187,13 @@ pub mod process {
     pub fn wait<'a, Proc, Resource, Kind, Place>(
         arguments: impl FnOnce() -> (Proc, Resource, Kind, Place),
     ) where
-        Proc: Into<::dyntrace::sdt::Text<'a>>,
-        Resource: Into<::dyntrace::sdt::Text<'a>>,
-        Kind: Into<::dyntrace::sdt::Text<'a>>,
-        Place: Into<::dyntrace::sdt::Text<'a>>,
+        Proc: Into<__sdt::Text<'a>>,
+        Resource: Into<__sdt::Text<'a>>,
+        Kind: Into<__sdt::Text<'a>>,
+        Place: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "process__wait", wait, {
-            ::dyntrace::sdt::return_if_discarded!(wait);
+        __sdt::if_enabled!("dyntrace", "process__wait", wait, {
+            __sdt::return_if_discarded!(wait);
             let (proc, resource, kind, place) = arguments();
             wait::fire(proc.into(), resource.into(), kind.into(), place.into());
         });
@@ -2155,8 +2201,10 @@ pub mod process {
 
     /// Whether `process-wait` is traced, and its firing.
     pub mod wait {
-        ::dyntrace::sdt::declare!("dyntrace", "process__wait");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "process__wait");
+        __sdt::describe!(
             "dyntrace", "process__wait", (process "proc"), (str "resource"), (str "kind"), (str "place")
         );
 
@@ -2165,32 +2213,32 @@ pub mod process {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "process__wait", self, { return true });
+            __sdt::if_enabled!("dyntrace", "process__wait", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "process__wait");
+        __sdt::discard!("dyntrace", "process__wait");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            proc: ::dyntrace::sdt::Text<'_>,
-            resource: ::dyntrace::sdt::Text<'_>,
-            kind: ::dyntrace::sdt::Text<'_>,
-            place: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
+            resource: __sdt::Text<'_>,
+            kind: __sdt::Text<'_>,
+            place: __sdt::Text<'_>,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut proc_buffer = __sdt::Buffer::new();
+            let mut resource_buffer = __sdt::Buffer::new();
+            let mut kind_buffer = __sdt::Buffer::new();
+            let mut place_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (process proc proc_buffer),
                 (str resource resource_buffer),
                 (str kind kind_buffer),
                 (str place place_buffer),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "process__wait", {
+            __sdt::if_traced!("dyntrace", "process__wait", {
                 self::trace(proc, resource, kind, place);
             });
         }
@@ -2199,20 +2247,20 @@ pub mod process {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            proc: ::dyntrace::sdt::Text<'_>,
-            resource: ::dyntrace::sdt::Text<'_>,
-            kind: ::dyntrace::sdt::Text<'_>,
-            place: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
+            resource: __sdt::Text<'_>,
+            kind: __sdt::Text<'_>,
+            place: __sdt::Text<'_>,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut proc_buffer = __sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
-            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut resource_buffer = __sdt::Buffer::new();
             let resource = resource_buffer.encode(resource);
-            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut kind_buffer = __sdt::Buffer::new();
             let kind = kind_buffer.encode(kind);
-            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut place_buffer = __sdt::Buffer::new();
             let place = place_buffer.encode(place);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "process__wait",
@@ -2246,14 +2294,14 @@ pub mod process {
     pub fn resume<'a, Proc, Resource, Outcome, Kind, Place>(
         arguments: impl FnOnce() -> (Proc, Resource, u64, Outcome, Kind, Place),
     ) where
-        Proc: Into<::dyntrace::sdt::Text<'a>>,
-        Resource: Into<::dyntrace::sdt::Text<'a>>,
-        Outcome: Into<::dyntrace::sdt::Text<'a>>,
-        Kind: Into<::dyntrace::sdt::Text<'a>>,
-        Place: Into<::dyntrace::sdt::Text<'a>>,
+        Proc: Into<__sdt::Text<'a>>,
+        Resource: Into<__sdt::Text<'a>>,
+        Outcome: Into<__sdt::Text<'a>>,
+        Kind: Into<__sdt::Text<'a>>,
+        Place: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "process__resume", resume, {
-            ::dyntrace::sdt::return_if_discarded!(resume);
+        __sdt::if_enabled!("dyntrace", "process__resume", resume, {
+            __sdt::return_if_discarded!(resume);
             let (proc, resource, waited, outcome, kind, place) = arguments();
             resume::fire(
                 proc.into(),
@@ -2268,8 +2316,10 @@ pub mod process {
 
     /// Whether `process-resume` is traced, and its firing.
     pub mod resume {
-        ::dyntrace::sdt::declare!("dyntrace", "process__resume");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "process__resume");
+        __sdt::describe!(
             "dyntrace", "process__resume", (str "proc"), (str "resource"), (u64 "waited"), (str "outcome"), (str "kind"), (str "place")
         );
 
@@ -2278,29 +2328,29 @@ pub mod process {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "process__resume", self, { return true });
+            __sdt::if_enabled!("dyntrace", "process__resume", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "process__resume");
+        __sdt::discard!("dyntrace", "process__resume");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            proc: ::dyntrace::sdt::Text<'_>,
-            resource: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
+            resource: __sdt::Text<'_>,
             waited: u64,
-            outcome: ::dyntrace::sdt::Text<'_>,
-            kind: ::dyntrace::sdt::Text<'_>,
-            place: ::dyntrace::sdt::Text<'_>,
+            outcome: __sdt::Text<'_>,
+            kind: __sdt::Text<'_>,
+            place: __sdt::Text<'_>,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut outcome_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut proc_buffer = __sdt::Buffer::new();
+            let mut resource_buffer = __sdt::Buffer::new();
+            let mut outcome_buffer = __sdt::Buffer::new();
+            let mut kind_buffer = __sdt::Buffer::new();
+            let mut place_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (str proc proc_buffer),
                 (str resource resource_buffer),
                 (u64 waited),
@@ -2308,7 +2358,7 @@ pub mod process {
                 (str kind kind_buffer),
                 (str place place_buffer),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "process__resume", {
+            __sdt::if_traced!("dyntrace", "process__resume", {
                 self::trace(proc, resource, waited, outcome, kind, place);
             });
         }
@@ -2317,24 +2367,24 @@ pub mod process {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            proc: ::dyntrace::sdt::Text<'_>,
-            resource: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
+            resource: __sdt::Text<'_>,
             waited: u64,
-            outcome: ::dyntrace::sdt::Text<'_>,
-            kind: ::dyntrace::sdt::Text<'_>,
-            place: ::dyntrace::sdt::Text<'_>,
+            outcome: __sdt::Text<'_>,
+            kind: __sdt::Text<'_>,
+            place: __sdt::Text<'_>,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut proc_buffer = __sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
-            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut resource_buffer = __sdt::Buffer::new();
             let resource = resource_buffer.encode(resource);
-            let mut outcome_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut outcome_buffer = __sdt::Buffer::new();
             let outcome = outcome_buffer.encode(outcome);
-            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut kind_buffer = __sdt::Buffer::new();
             let kind = kind_buffer.encode(kind);
-            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut place_buffer = __sdt::Buffer::new();
             let place = place_buffer.encode(place);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "process__resume",
@@ -2351,6 +2401,8 @@ pub mod process {
 
 /// The probes `resource-*` of the provider `dyntrace`.
 pub mod resource {
+    use super::__sdt;
+
     /// A resource of dyntrace::sync or net got its number: when it was made, or, if the probe was not traced then or the resource is a static,
     /// before the first process-wait for it.
     ///
@@ -2370,13 +2422,13 @@ pub mod resource {
     pub fn new<'a, Resource, Kind, Name, Place>(
         arguments: impl FnOnce() -> (Resource, Kind, Name, Place),
     ) where
-        Resource: Into<::dyntrace::sdt::Text<'a>>,
-        Kind: Into<::dyntrace::sdt::Text<'a>>,
-        Name: Into<::dyntrace::sdt::Text<'a>>,
-        Place: Into<::dyntrace::sdt::Text<'a>>,
+        Resource: Into<__sdt::Text<'a>>,
+        Kind: Into<__sdt::Text<'a>>,
+        Name: Into<__sdt::Text<'a>>,
+        Place: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "resource__new", new, {
-            ::dyntrace::sdt::return_if_discarded!(new);
+        __sdt::if_enabled!("dyntrace", "resource__new", new, {
+            __sdt::return_if_discarded!(new);
             let (resource, kind, name, place) = arguments();
             new::fire(resource.into(), kind.into(), name.into(), place.into());
         });
@@ -2384,8 +2436,10 @@ pub mod resource {
 
     /// Whether `resource-new` is traced, and its firing.
     pub mod new {
-        ::dyntrace::sdt::declare!("dyntrace", "resource__new");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "resource__new");
+        __sdt::describe!(
             "dyntrace", "resource__new", (str "resource"), (str "kind"), (str "name"), (str "place")
         );
 
@@ -2394,32 +2448,32 @@ pub mod resource {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "resource__new", self, { return true });
+            __sdt::if_enabled!("dyntrace", "resource__new", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "resource__new");
+        __sdt::discard!("dyntrace", "resource__new");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            resource: ::dyntrace::sdt::Text<'_>,
-            kind: ::dyntrace::sdt::Text<'_>,
-            name: ::dyntrace::sdt::Text<'_>,
-            place: ::dyntrace::sdt::Text<'_>,
+            resource: __sdt::Text<'_>,
+            kind: __sdt::Text<'_>,
+            name: __sdt::Text<'_>,
+            place: __sdt::Text<'_>,
         ) {
-            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut name_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut resource_buffer = __sdt::Buffer::new();
+            let mut kind_buffer = __sdt::Buffer::new();
+            let mut name_buffer = __sdt::Buffer::new();
+            let mut place_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (str resource resource_buffer),
                 (str kind kind_buffer),
                 (str name name_buffer),
                 (str place place_buffer),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "resource__new", {
+            __sdt::if_traced!("dyntrace", "resource__new", {
                 self::trace(resource, kind, name, place);
             });
         }
@@ -2428,20 +2482,20 @@ pub mod resource {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            resource: ::dyntrace::sdt::Text<'_>,
-            kind: ::dyntrace::sdt::Text<'_>,
-            name: ::dyntrace::sdt::Text<'_>,
-            place: ::dyntrace::sdt::Text<'_>,
+            resource: __sdt::Text<'_>,
+            kind: __sdt::Text<'_>,
+            name: __sdt::Text<'_>,
+            place: __sdt::Text<'_>,
         ) {
-            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut resource_buffer = __sdt::Buffer::new();
             let resource = resource_buffer.encode(resource);
-            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut kind_buffer = __sdt::Buffer::new();
             let kind = kind_buffer.encode(kind);
-            let mut name_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut name_buffer = __sdt::Buffer::new();
             let name = name_buffer.encode(name);
-            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut place_buffer = __sdt::Buffer::new();
             let place = place_buffer.encode(place);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "resource__new",
@@ -2470,11 +2524,11 @@ pub mod resource {
     pub fn drop<'a, Resource, Kind>(
         arguments: impl FnOnce() -> (Resource, Kind),
     ) where
-        Resource: Into<::dyntrace::sdt::Text<'a>>,
-        Kind: Into<::dyntrace::sdt::Text<'a>>,
+        Resource: Into<__sdt::Text<'a>>,
+        Kind: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "resource__drop", drop, {
-            ::dyntrace::sdt::return_if_discarded!(drop);
+        __sdt::if_enabled!("dyntrace", "resource__drop", drop, {
+            __sdt::return_if_discarded!(drop);
             let (resource, kind) = arguments();
             drop::fire(resource.into(), kind.into());
         });
@@ -2482,8 +2536,10 @@ pub mod resource {
 
     /// Whether `resource-drop` is traced, and its firing.
     pub mod drop {
-        ::dyntrace::sdt::declare!("dyntrace", "resource__drop");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "resource__drop");
+        __sdt::describe!(
             "dyntrace", "resource__drop", (str "resource"), (str "kind")
         );
 
@@ -2492,20 +2548,20 @@ pub mod resource {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "resource__drop", self, { return true });
+            __sdt::if_enabled!("dyntrace", "resource__drop", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "resource__drop");
+        __sdt::discard!("dyntrace", "resource__drop");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(super) fn fire(resource: ::dyntrace::sdt::Text<'_>, kind: ::dyntrace::sdt::Text<'_>) {
-            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((str resource resource_buffer), (str kind kind_buffer));
-            ::dyntrace::sdt::if_traced!("dyntrace", "resource__drop", {
+        pub(super) fn fire(resource: __sdt::Text<'_>, kind: __sdt::Text<'_>) {
+            let mut resource_buffer = __sdt::Buffer::new();
+            let mut kind_buffer = __sdt::Buffer::new();
+            __sdt::record!((str resource resource_buffer), (str kind kind_buffer));
+            __sdt::if_traced!("dyntrace", "resource__drop", {
                 self::trace(resource, kind);
             });
         }
@@ -2513,12 +2569,12 @@ pub mod resource {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(resource: ::dyntrace::sdt::Text<'_>, kind: ::dyntrace::sdt::Text<'_>) {
-            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+        pub(crate) fn trace(resource: __sdt::Text<'_>, kind: __sdt::Text<'_>) {
+            let mut resource_buffer = __sdt::Buffer::new();
             let resource = resource_buffer.encode(resource);
-            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut kind_buffer = __sdt::Buffer::new();
             let kind = kind_buffer.encode(kind);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "resource__drop",
@@ -2531,6 +2587,8 @@ pub mod resource {
 
 /// The probes `blocking-*` of the provider `dyntrace`.
 pub mod blocking {
+    use super::__sdt;
+
     /// A blocking closure was given to its runtime. Each blocking-add has one blocking-done.
     ///
     /// Stability: stable: new arguments are added after the last one.
@@ -2548,11 +2606,11 @@ pub mod blocking {
     pub fn add<'a, Proc, Fun>(
         arguments: impl FnOnce() -> (Proc, Fun, u32),
     ) where
-        Proc: Into<::dyntrace::sdt::Text<'a>>,
-        Fun: Into<::dyntrace::sdt::Text<'a>>,
+        Proc: Into<__sdt::Text<'a>>,
+        Fun: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "blocking__add", add, {
-            ::dyntrace::sdt::return_if_discarded!(add);
+        __sdt::if_enabled!("dyntrace", "blocking__add", add, {
+            __sdt::return_if_discarded!(add);
             let (proc, fun, queue_length) = arguments();
             add::fire(proc.into(), fun.into(), queue_length);
         });
@@ -2560,8 +2618,10 @@ pub mod blocking {
 
     /// Whether `blocking-add` is traced, and its firing.
     pub mod add {
-        ::dyntrace::sdt::declare!("dyntrace", "blocking__add");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "blocking__add");
+        __sdt::describe!(
             "dyntrace", "blocking__add", (process "proc"), (str "fun"), (u32 "queue_length")
         );
 
@@ -2570,28 +2630,20 @@ pub mod blocking {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "blocking__add", self, { return true });
+            __sdt::if_enabled!("dyntrace", "blocking__add", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "blocking__add");
+        __sdt::discard!("dyntrace", "blocking__add");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(super) fn fire(
-            proc: ::dyntrace::sdt::Text<'_>,
-            fun: ::dyntrace::sdt::Text<'_>,
-            queue_length: u32,
-        ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
-                (process proc proc_buffer),
-                (str fun fun_buffer),
-                (u32 queue_length),
-            );
-            ::dyntrace::sdt::if_traced!("dyntrace", "blocking__add", {
+        pub(super) fn fire(proc: __sdt::Text<'_>, fun: __sdt::Text<'_>, queue_length: u32) {
+            let mut proc_buffer = __sdt::Buffer::new();
+            let mut fun_buffer = __sdt::Buffer::new();
+            __sdt::record!((process proc proc_buffer), (str fun fun_buffer), (u32 queue_length));
+            __sdt::if_traced!("dyntrace", "blocking__add", {
                 self::trace(proc, fun, queue_length);
             });
         }
@@ -2599,16 +2651,12 @@ pub mod blocking {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(
-            proc: ::dyntrace::sdt::Text<'_>,
-            fun: ::dyntrace::sdt::Text<'_>,
-            queue_length: u32,
-        ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+        pub(crate) fn trace(proc: __sdt::Text<'_>, fun: __sdt::Text<'_>, queue_length: u32) {
+            let mut proc_buffer = __sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
-            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut fun_buffer = __sdt::Buffer::new();
             let fun = fun_buffer.encode(fun);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "blocking__add",
@@ -2636,11 +2684,11 @@ pub mod blocking {
     pub fn get<'a, Proc, Fun>(
         arguments: impl FnOnce() -> (Proc, Fun, u32),
     ) where
-        Proc: Into<::dyntrace::sdt::Text<'a>>,
-        Fun: Into<::dyntrace::sdt::Text<'a>>,
+        Proc: Into<__sdt::Text<'a>>,
+        Fun: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "blocking__get", get, {
-            ::dyntrace::sdt::return_if_discarded!(get);
+        __sdt::if_enabled!("dyntrace", "blocking__get", get, {
+            __sdt::return_if_discarded!(get);
             let (proc, fun, queue_length) = arguments();
             get::fire(proc.into(), fun.into(), queue_length);
         });
@@ -2648,8 +2696,10 @@ pub mod blocking {
 
     /// Whether `blocking-get` is traced, and its firing.
     pub mod get {
-        ::dyntrace::sdt::declare!("dyntrace", "blocking__get");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "blocking__get");
+        __sdt::describe!(
             "dyntrace", "blocking__get", (process "proc"), (str "fun"), (u32 "queue_length")
         );
 
@@ -2658,28 +2708,20 @@ pub mod blocking {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "blocking__get", self, { return true });
+            __sdt::if_enabled!("dyntrace", "blocking__get", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "blocking__get");
+        __sdt::discard!("dyntrace", "blocking__get");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(super) fn fire(
-            proc: ::dyntrace::sdt::Text<'_>,
-            fun: ::dyntrace::sdt::Text<'_>,
-            queue_length: u32,
-        ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
-                (process proc proc_buffer),
-                (str fun fun_buffer),
-                (u32 queue_length),
-            );
-            ::dyntrace::sdt::if_traced!("dyntrace", "blocking__get", {
+        pub(super) fn fire(proc: __sdt::Text<'_>, fun: __sdt::Text<'_>, queue_length: u32) {
+            let mut proc_buffer = __sdt::Buffer::new();
+            let mut fun_buffer = __sdt::Buffer::new();
+            __sdt::record!((process proc proc_buffer), (str fun fun_buffer), (u32 queue_length));
+            __sdt::if_traced!("dyntrace", "blocking__get", {
                 self::trace(proc, fun, queue_length);
             });
         }
@@ -2687,16 +2729,12 @@ pub mod blocking {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(
-            proc: ::dyntrace::sdt::Text<'_>,
-            fun: ::dyntrace::sdt::Text<'_>,
-            queue_length: u32,
-        ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+        pub(crate) fn trace(proc: __sdt::Text<'_>, fun: __sdt::Text<'_>, queue_length: u32) {
+            let mut proc_buffer = __sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
-            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut fun_buffer = __sdt::Buffer::new();
             let fun = fun_buffer.encode(fun);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "blocking__get",
@@ -2725,12 +2763,12 @@ pub mod blocking {
     pub fn done<'a, Proc, Fun, Reason>(
         arguments: impl FnOnce() -> (Proc, Fun, u32, Reason),
     ) where
-        Proc: Into<::dyntrace::sdt::Text<'a>>,
-        Fun: Into<::dyntrace::sdt::Text<'a>>,
-        Reason: Into<::dyntrace::sdt::Text<'a>>,
+        Proc: Into<__sdt::Text<'a>>,
+        Fun: Into<__sdt::Text<'a>>,
+        Reason: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "blocking__done", done, {
-            ::dyntrace::sdt::return_if_discarded!(done);
+        __sdt::if_enabled!("dyntrace", "blocking__done", done, {
+            __sdt::return_if_discarded!(done);
             let (proc, fun, queue_length, reason) = arguments();
             done::fire(proc.into(), fun.into(), queue_length, reason.into());
         });
@@ -2738,8 +2776,10 @@ pub mod blocking {
 
     /// Whether `blocking-done` is traced, and its firing.
     pub mod done {
-        ::dyntrace::sdt::declare!("dyntrace", "blocking__done");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "blocking__done");
+        __sdt::describe!(
             "dyntrace", "blocking__done", (process "proc"), (str "fun"), (u32 "queue_length"), (str "reason")
         );
 
@@ -2748,31 +2788,31 @@ pub mod blocking {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "blocking__done", self, { return true });
+            __sdt::if_enabled!("dyntrace", "blocking__done", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "blocking__done");
+        __sdt::discard!("dyntrace", "blocking__done");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            proc: ::dyntrace::sdt::Text<'_>,
-            fun: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
+            fun: __sdt::Text<'_>,
             queue_length: u32,
-            reason: ::dyntrace::sdt::Text<'_>,
+            reason: __sdt::Text<'_>,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut proc_buffer = __sdt::Buffer::new();
+            let mut fun_buffer = __sdt::Buffer::new();
+            let mut reason_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (process proc proc_buffer),
                 (str fun fun_buffer),
                 (u32 queue_length),
                 (str reason reason_buffer),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "blocking__done", {
+            __sdt::if_traced!("dyntrace", "blocking__done", {
                 self::trace(proc, fun, queue_length, reason);
             });
         }
@@ -2781,18 +2821,18 @@ pub mod blocking {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            proc: ::dyntrace::sdt::Text<'_>,
-            fun: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
+            fun: __sdt::Text<'_>,
             queue_length: u32,
-            reason: ::dyntrace::sdt::Text<'_>,
+            reason: __sdt::Text<'_>,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut proc_buffer = __sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
-            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut fun_buffer = __sdt::Buffer::new();
             let fun = fun_buffer.encode(fun);
-            let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut reason_buffer = __sdt::Buffer::new();
             let reason = reason_buffer.encode(reason);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "blocking__done",
@@ -2807,6 +2847,8 @@ pub mod blocking {
 
 /// The probes `system_monitor-*` of the provider `dyntrace`.
 pub mod system_monitor {
+    use super::__sdt;
+
     /// A poll of a task lasts longer than the limit of the monitor. Fires once for each poll, while it lasts, on the thread of the
     /// monitor.
     ///
@@ -2828,12 +2870,12 @@ pub mod system_monitor {
     pub fn long_schedule<'a, Proc, Fun, State>(
         arguments: impl FnOnce() -> (Proc, Fun, u64, u64, i32, State),
     ) where
-        Proc: Into<::dyntrace::sdt::Text<'a>>,
-        Fun: Into<::dyntrace::sdt::Text<'a>>,
-        State: Into<::dyntrace::sdt::Text<'a>>,
+        Proc: Into<__sdt::Text<'a>>,
+        Fun: Into<__sdt::Text<'a>>,
+        State: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__long_schedule", long_schedule, {
-            ::dyntrace::sdt::return_if_discarded!(long_schedule);
+        __sdt::if_enabled!("dyntrace", "system_monitor__long_schedule", long_schedule, {
+            __sdt::return_if_discarded!(long_schedule);
             let (proc, fun, polled, limit, thread, state) = arguments();
             long_schedule::fire(proc.into(), fun.into(), polled, limit, thread, state.into());
         });
@@ -2841,8 +2883,10 @@ pub mod system_monitor {
 
     /// Whether `system_monitor-long_schedule` is traced, and its firing.
     pub mod long_schedule {
-        ::dyntrace::sdt::declare!("dyntrace", "system_monitor__long_schedule");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "system_monitor__long_schedule");
+        __sdt::describe!(
             "dyntrace", "system_monitor__long_schedule", (process "proc"), (str "fun"), (u64 "polled"), (u64 "limit"), (i32 "thread"), (str "state")
         );
 
@@ -2851,27 +2895,27 @@ pub mod system_monitor {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__long_schedule", self, { return true });
+            __sdt::if_enabled!("dyntrace", "system_monitor__long_schedule", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "system_monitor__long_schedule");
+        __sdt::discard!("dyntrace", "system_monitor__long_schedule");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            proc: ::dyntrace::sdt::Text<'_>,
-            fun: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
+            fun: __sdt::Text<'_>,
             polled: u64,
             limit: u64,
             thread: i32,
-            state: ::dyntrace::sdt::Text<'_>,
+            state: __sdt::Text<'_>,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut state_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut proc_buffer = __sdt::Buffer::new();
+            let mut fun_buffer = __sdt::Buffer::new();
+            let mut state_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (process proc proc_buffer),
                 (str fun fun_buffer),
                 (u64 polled),
@@ -2879,7 +2923,7 @@ pub mod system_monitor {
                 (i32 thread),
                 (str state state_buffer),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__long_schedule", {
+            __sdt::if_traced!("dyntrace", "system_monitor__long_schedule", {
                 self::trace(proc, fun, polled, limit, thread, state);
             });
         }
@@ -2888,20 +2932,20 @@ pub mod system_monitor {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            proc: ::dyntrace::sdt::Text<'_>,
-            fun: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
+            fun: __sdt::Text<'_>,
             polled: u64,
             limit: u64,
             thread: i32,
-            state: ::dyntrace::sdt::Text<'_>,
+            state: __sdt::Text<'_>,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut proc_buffer = __sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
-            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut fun_buffer = __sdt::Buffer::new();
             let fun = fun_buffer.encode(fun);
-            let mut state_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut state_buffer = __sdt::Buffer::new();
             let state = state_buffer.encode(state);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "system_monitor__long_schedule",
@@ -2935,13 +2979,13 @@ pub mod system_monitor {
     pub fn long_wait<'a, Proc, Resource, Kind, Place>(
         arguments: impl FnOnce() -> (Proc, Resource, Kind, Place, u64, u64),
     ) where
-        Proc: Into<::dyntrace::sdt::Text<'a>>,
-        Resource: Into<::dyntrace::sdt::Text<'a>>,
-        Kind: Into<::dyntrace::sdt::Text<'a>>,
-        Place: Into<::dyntrace::sdt::Text<'a>>,
+        Proc: Into<__sdt::Text<'a>>,
+        Resource: Into<__sdt::Text<'a>>,
+        Kind: Into<__sdt::Text<'a>>,
+        Place: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__long_wait", long_wait, {
-            ::dyntrace::sdt::return_if_discarded!(long_wait);
+        __sdt::if_enabled!("dyntrace", "system_monitor__long_wait", long_wait, {
+            __sdt::return_if_discarded!(long_wait);
             let (proc, resource, kind, place, waited, limit) = arguments();
             long_wait::fire(proc.into(), resource.into(), kind.into(), place.into(), waited, limit);
         });
@@ -2949,8 +2993,10 @@ pub mod system_monitor {
 
     /// Whether `system_monitor-long_wait` is traced, and its firing.
     pub mod long_wait {
-        ::dyntrace::sdt::declare!("dyntrace", "system_monitor__long_wait");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "system_monitor__long_wait");
+        __sdt::describe!(
             "dyntrace", "system_monitor__long_wait", (process "proc"), (str "resource"), (str "kind"), (str "place"), (u64 "waited"), (u64 "limit")
         );
 
@@ -2959,28 +3005,28 @@ pub mod system_monitor {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__long_wait", self, { return true });
+            __sdt::if_enabled!("dyntrace", "system_monitor__long_wait", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "system_monitor__long_wait");
+        __sdt::discard!("dyntrace", "system_monitor__long_wait");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            proc: ::dyntrace::sdt::Text<'_>,
-            resource: ::dyntrace::sdt::Text<'_>,
-            kind: ::dyntrace::sdt::Text<'_>,
-            place: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
+            resource: __sdt::Text<'_>,
+            kind: __sdt::Text<'_>,
+            place: __sdt::Text<'_>,
             waited: u64,
             limit: u64,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut proc_buffer = __sdt::Buffer::new();
+            let mut resource_buffer = __sdt::Buffer::new();
+            let mut kind_buffer = __sdt::Buffer::new();
+            let mut place_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (process proc proc_buffer),
                 (str resource resource_buffer),
                 (str kind kind_buffer),
@@ -2988,7 +3034,7 @@ pub mod system_monitor {
                 (u64 waited),
                 (u64 limit),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__long_wait", {
+            __sdt::if_traced!("dyntrace", "system_monitor__long_wait", {
                 self::trace(proc, resource, kind, place, waited, limit);
             });
         }
@@ -2997,22 +3043,22 @@ pub mod system_monitor {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            proc: ::dyntrace::sdt::Text<'_>,
-            resource: ::dyntrace::sdt::Text<'_>,
-            kind: ::dyntrace::sdt::Text<'_>,
-            place: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
+            resource: __sdt::Text<'_>,
+            kind: __sdt::Text<'_>,
+            place: __sdt::Text<'_>,
             waited: u64,
             limit: u64,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut proc_buffer = __sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
-            let mut resource_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut resource_buffer = __sdt::Buffer::new();
             let resource = resource_buffer.encode(resource);
-            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut kind_buffer = __sdt::Buffer::new();
             let kind = kind_buffer.encode(kind);
-            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut place_buffer = __sdt::Buffer::new();
             let place = place_buffer.encode(place);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "system_monitor__long_wait",
@@ -3043,10 +3089,10 @@ pub mod system_monitor {
     pub fn long_message_queue<'a, Proc>(
         arguments: impl FnOnce() -> (Proc, u64, u64),
     ) where
-        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Proc: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__long_message_queue", long_message_queue, {
-            ::dyntrace::sdt::return_if_discarded!(long_message_queue);
+        __sdt::if_enabled!("dyntrace", "system_monitor__long_message_queue", long_message_queue, {
+            __sdt::return_if_discarded!(long_message_queue);
             let (proc, queue_len, limit) = arguments();
             long_message_queue::fire(proc.into(), queue_len, limit);
         });
@@ -3054,8 +3100,10 @@ pub mod system_monitor {
 
     /// Whether `system_monitor-long_message_queue` is traced, and its firing.
     pub mod long_message_queue {
-        ::dyntrace::sdt::declare!("dyntrace", "system_monitor__long_message_queue");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "system_monitor__long_message_queue");
+        __sdt::describe!(
             "dyntrace", "system_monitor__long_message_queue", (process "proc"), (u64 "queue_len"), (u64 "limit")
         );
 
@@ -3064,19 +3112,19 @@ pub mod system_monitor {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__long_message_queue", self, { return true });
+            __sdt::if_enabled!("dyntrace", "system_monitor__long_message_queue", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "system_monitor__long_message_queue");
+        __sdt::discard!("dyntrace", "system_monitor__long_message_queue");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(super) fn fire(proc: ::dyntrace::sdt::Text<'_>, queue_len: u64, limit: u64) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((process proc proc_buffer), (u64 queue_len), (u64 limit));
-            ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__long_message_queue", {
+        pub(super) fn fire(proc: __sdt::Text<'_>, queue_len: u64, limit: u64) {
+            let mut proc_buffer = __sdt::Buffer::new();
+            __sdt::record!((process proc proc_buffer), (u64 queue_len), (u64 limit));
+            __sdt::if_traced!("dyntrace", "system_monitor__long_message_queue", {
                 self::trace(proc, queue_len, limit);
             });
         }
@@ -3084,10 +3132,10 @@ pub mod system_monitor {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(proc: ::dyntrace::sdt::Text<'_>, queue_len: u64, limit: u64) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+        pub(crate) fn trace(proc: __sdt::Text<'_>, queue_len: u64, limit: u64) {
+            let mut proc_buffer = __sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "system_monitor__long_message_queue",
@@ -3115,10 +3163,10 @@ pub mod system_monitor {
     pub fn busy_port<'a, Port>(
         arguments: impl FnOnce() -> (Port, u64, u64),
     ) where
-        Port: Into<::dyntrace::sdt::Text<'a>>,
+        Port: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__busy_port", busy_port, {
-            ::dyntrace::sdt::return_if_discarded!(busy_port);
+        __sdt::if_enabled!("dyntrace", "system_monitor__busy_port", busy_port, {
+            __sdt::return_if_discarded!(busy_port);
             let (port, queue_length, limit) = arguments();
             busy_port::fire(port.into(), queue_length, limit);
         });
@@ -3126,8 +3174,10 @@ pub mod system_monitor {
 
     /// Whether `system_monitor-busy_port` is traced, and its firing.
     pub mod busy_port {
-        ::dyntrace::sdt::declare!("dyntrace", "system_monitor__busy_port");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "system_monitor__busy_port");
+        __sdt::describe!(
             "dyntrace", "system_monitor__busy_port", (port "port"), (u64 "queue_length"), (u64 "limit")
         );
 
@@ -3136,19 +3186,19 @@ pub mod system_monitor {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__busy_port", self, { return true });
+            __sdt::if_enabled!("dyntrace", "system_monitor__busy_port", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "system_monitor__busy_port");
+        __sdt::discard!("dyntrace", "system_monitor__busy_port");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(super) fn fire(port: ::dyntrace::sdt::Text<'_>, queue_length: u64, limit: u64) {
-            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((port port port_buffer), (u64 queue_length), (u64 limit));
-            ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__busy_port", {
+        pub(super) fn fire(port: __sdt::Text<'_>, queue_length: u64, limit: u64) {
+            let mut port_buffer = __sdt::Buffer::new();
+            __sdt::record!((port port port_buffer), (u64 queue_length), (u64 limit));
+            __sdt::if_traced!("dyntrace", "system_monitor__busy_port", {
                 self::trace(port, queue_length, limit);
             });
         }
@@ -3156,10 +3206,10 @@ pub mod system_monitor {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(port: ::dyntrace::sdt::Text<'_>, queue_length: u64, limit: u64) {
-            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+        pub(crate) fn trace(port: __sdt::Text<'_>, queue_length: u64, limit: u64) {
+            let mut port_buffer = __sdt::Buffer::new();
             let port = port_buffer.encode(port);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "system_monitor__busy_port",
@@ -3184,8 +3234,8 @@ pub mod system_monitor {
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn long_blocking_queue(arguments: impl FnOnce() -> (u64, u64)) {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__long_blocking_queue", long_blocking_queue, {
-            ::dyntrace::sdt::return_if_discarded!(long_blocking_queue);
+        __sdt::if_enabled!("dyntrace", "system_monitor__long_blocking_queue", long_blocking_queue, {
+            __sdt::return_if_discarded!(long_blocking_queue);
             let (queue_length, limit) = arguments();
             long_blocking_queue::fire(queue_length, limit);
         });
@@ -3193,8 +3243,10 @@ pub mod system_monitor {
 
     /// Whether `system_monitor-long_blocking_queue` is traced, and its firing.
     pub mod long_blocking_queue {
-        ::dyntrace::sdt::declare!("dyntrace", "system_monitor__long_blocking_queue");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "system_monitor__long_blocking_queue");
+        __sdt::describe!(
             "dyntrace", "system_monitor__long_blocking_queue", (u64 "queue_length"), (u64 "limit")
         );
 
@@ -3203,18 +3255,18 @@ pub mod system_monitor {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__long_blocking_queue", self, { return true });
+            __sdt::if_enabled!("dyntrace", "system_monitor__long_blocking_queue", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "system_monitor__long_blocking_queue");
+        __sdt::discard!("dyntrace", "system_monitor__long_blocking_queue");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(queue_length: u64, limit: u64) {
-            ::dyntrace::sdt::record!((u64 queue_length), (u64 limit));
-            ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__long_blocking_queue", {
+            __sdt::record!((u64 queue_length), (u64 limit));
+            __sdt::if_traced!("dyntrace", "system_monitor__long_blocking_queue", {
                 self::trace(queue_length, limit);
             });
         }
@@ -3223,7 +3275,7 @@ pub mod system_monitor {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(queue_length: u64, limit: u64) {
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "system_monitor__long_blocking_queue",
@@ -3247,8 +3299,8 @@ pub mod system_monitor {
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn too_many_tasks(arguments: impl FnOnce() -> (u64, u64)) {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__too_many_tasks", too_many_tasks, {
-            ::dyntrace::sdt::return_if_discarded!(too_many_tasks);
+        __sdt::if_enabled!("dyntrace", "system_monitor__too_many_tasks", too_many_tasks, {
+            __sdt::return_if_discarded!(too_many_tasks);
             let (tasks, limit) = arguments();
             too_many_tasks::fire(tasks, limit);
         });
@@ -3256,8 +3308,10 @@ pub mod system_monitor {
 
     /// Whether `system_monitor-too_many_tasks` is traced, and its firing.
     pub mod too_many_tasks {
-        ::dyntrace::sdt::declare!("dyntrace", "system_monitor__too_many_tasks");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "system_monitor__too_many_tasks");
+        __sdt::describe!(
             "dyntrace", "system_monitor__too_many_tasks", (u64 "tasks"), (u64 "limit")
         );
 
@@ -3266,18 +3320,18 @@ pub mod system_monitor {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "system_monitor__too_many_tasks", self, { return true });
+            __sdt::if_enabled!("dyntrace", "system_monitor__too_many_tasks", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "system_monitor__too_many_tasks");
+        __sdt::discard!("dyntrace", "system_monitor__too_many_tasks");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(tasks: u64, limit: u64) {
-            ::dyntrace::sdt::record!((u64 tasks), (u64 limit));
-            ::dyntrace::sdt::if_traced!("dyntrace", "system_monitor__too_many_tasks", {
+            __sdt::record!((u64 tasks), (u64 limit));
+            __sdt::if_traced!("dyntrace", "system_monitor__too_many_tasks", {
                 self::trace(tasks, limit);
             });
         }
@@ -3286,7 +3340,7 @@ pub mod system_monitor {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(tasks: u64, limit: u64) {
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "system_monitor__too_many_tasks",
@@ -3299,6 +3353,8 @@ pub mod system_monitor {
 
 /// The probes `user_trace-*` of the provider `dyntrace`.
 pub mod user_trace {
+    use super::__sdt;
+
     /// An event of the application with one string.
     ///
     /// Stability: stable, with OTP's name and arguments.
@@ -3314,10 +3370,10 @@ pub mod user_trace {
     pub fn s1<'a, Message>(
         arguments: impl FnOnce() -> Message,
     ) where
-        Message: Into<::dyntrace::sdt::Text<'a>>,
+        Message: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "user_trace__s1", s1, {
-            ::dyntrace::sdt::return_if_discarded!(s1);
+        __sdt::if_enabled!("dyntrace", "user_trace__s1", s1, {
+            __sdt::return_if_discarded!(s1);
             let message = arguments();
             s1::fire(message.into());
         });
@@ -3325,8 +3381,10 @@ pub mod user_trace {
 
     /// Whether `user_trace-s1` is traced, and its firing.
     pub mod s1 {
-        ::dyntrace::sdt::declare!("dyntrace", "user_trace__s1");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "user_trace__s1");
+        __sdt::describe!(
             "dyntrace", "user_trace__s1", (str "message")
         );
 
@@ -3335,19 +3393,19 @@ pub mod user_trace {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "user_trace__s1", self, { return true });
+            __sdt::if_enabled!("dyntrace", "user_trace__s1", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "user_trace__s1");
+        __sdt::discard!("dyntrace", "user_trace__s1");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(super) fn fire(message: ::dyntrace::sdt::Text<'_>) {
-            let mut message_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((str message message_buffer));
-            ::dyntrace::sdt::if_traced!("dyntrace", "user_trace__s1", {
+        pub(super) fn fire(message: __sdt::Text<'_>) {
+            let mut message_buffer = __sdt::Buffer::new();
+            __sdt::record!((str message message_buffer));
+            __sdt::if_traced!("dyntrace", "user_trace__s1", {
                 self::trace(message);
             });
         }
@@ -3355,10 +3413,10 @@ pub mod user_trace {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(message: ::dyntrace::sdt::Text<'_>) {
-            let mut message_buffer = ::dyntrace::sdt::Buffer::new();
+        pub(crate) fn trace(message: __sdt::Text<'_>) {
+            let mut message_buffer = __sdt::Buffer::new();
             let message = message_buffer.encode(message);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "user_trace__s1",
@@ -3392,15 +3450,15 @@ pub mod user_trace {
     pub fn i4s4<'a, Proc, UserTag, S1, S2, S3, S4>(
         arguments: impl FnOnce() -> (Proc, UserTag, i64, i64, i64, i64, S1, S2, S3, S4),
     ) where
-        Proc: Into<::dyntrace::sdt::Text<'a>>,
-        UserTag: Into<::dyntrace::sdt::Text<'a>>,
-        S1: Into<::dyntrace::sdt::Text<'a>>,
-        S2: Into<::dyntrace::sdt::Text<'a>>,
-        S3: Into<::dyntrace::sdt::Text<'a>>,
-        S4: Into<::dyntrace::sdt::Text<'a>>,
+        Proc: Into<__sdt::Text<'a>>,
+        UserTag: Into<__sdt::Text<'a>>,
+        S1: Into<__sdt::Text<'a>>,
+        S2: Into<__sdt::Text<'a>>,
+        S3: Into<__sdt::Text<'a>>,
+        S4: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "user_trace__i4s4", i4s4, {
-            ::dyntrace::sdt::return_if_discarded!(i4s4);
+        __sdt::if_enabled!("dyntrace", "user_trace__i4s4", i4s4, {
+            __sdt::return_if_discarded!(i4s4);
             let (proc, user_tag, i1, i2, i3, i4, s1, s2, s3, s4) = arguments();
             i4s4::fire(
                 proc.into(),
@@ -3419,8 +3477,10 @@ pub mod user_trace {
 
     /// Whether `user_trace-i4s4` is traced, and its firing.
     pub mod i4s4 {
-        ::dyntrace::sdt::declare!("dyntrace", "user_trace__i4s4");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "user_trace__i4s4");
+        __sdt::describe!(
             "dyntrace", "user_trace__i4s4", (process "proc"), (str "user_tag"), (i64 "i1"), (i64 "i2"), (i64 "i3"), (i64 "i4"), (str "s1"), (str "s2"), (str "s3"), (str "s4")
         );
 
@@ -3429,34 +3489,34 @@ pub mod user_trace {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "user_trace__i4s4", self, { return true });
+            __sdt::if_enabled!("dyntrace", "user_trace__i4s4", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "user_trace__i4s4");
+        __sdt::discard!("dyntrace", "user_trace__i4s4");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            proc: ::dyntrace::sdt::Text<'_>,
-            user_tag: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
             i1: i64,
             i2: i64,
             i3: i64,
             i4: i64,
-            s1: ::dyntrace::sdt::Text<'_>,
-            s2: ::dyntrace::sdt::Text<'_>,
-            s3: ::dyntrace::sdt::Text<'_>,
-            s4: ::dyntrace::sdt::Text<'_>,
+            s1: __sdt::Text<'_>,
+            s2: __sdt::Text<'_>,
+            s3: __sdt::Text<'_>,
+            s4: __sdt::Text<'_>,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut s1_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut s2_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut s3_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut s4_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut proc_buffer = __sdt::Buffer::new();
+            let mut user_tag_buffer = __sdt::Buffer::new();
+            let mut s1_buffer = __sdt::Buffer::new();
+            let mut s2_buffer = __sdt::Buffer::new();
+            let mut s3_buffer = __sdt::Buffer::new();
+            let mut s4_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (process proc proc_buffer),
                 (str user_tag user_tag_buffer),
                 (i64 i1),
@@ -3468,7 +3528,7 @@ pub mod user_trace {
                 (str s3 s3_buffer),
                 (str s4 s4_buffer),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "user_trace__i4s4", {
+            __sdt::if_traced!("dyntrace", "user_trace__i4s4", {
                 self::trace(proc, user_tag, i1, i2, i3, i4, s1, s2, s3, s4);
             });
         }
@@ -3477,30 +3537,30 @@ pub mod user_trace {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            proc: ::dyntrace::sdt::Text<'_>,
-            user_tag: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
             i1: i64,
             i2: i64,
             i3: i64,
             i4: i64,
-            s1: ::dyntrace::sdt::Text<'_>,
-            s2: ::dyntrace::sdt::Text<'_>,
-            s3: ::dyntrace::sdt::Text<'_>,
-            s4: ::dyntrace::sdt::Text<'_>,
+            s1: __sdt::Text<'_>,
+            s2: __sdt::Text<'_>,
+            s3: __sdt::Text<'_>,
+            s4: __sdt::Text<'_>,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut proc_buffer = __sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut user_tag_buffer = __sdt::Buffer::new();
             let user_tag = user_tag_buffer.encode(user_tag);
-            let mut s1_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut s1_buffer = __sdt::Buffer::new();
             let s1 = s1_buffer.encode(s1);
-            let mut s2_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut s2_buffer = __sdt::Buffer::new();
             let s2 = s2_buffer.encode(s2);
-            let mut s3_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut s3_buffer = __sdt::Buffer::new();
             let s3 = s3_buffer.encode(s3);
-            let mut s4_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut s4_buffer = __sdt::Buffer::new();
             let s4 = s4_buffer.encode(s4);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "user_trace__i4s4",
@@ -3521,6 +3581,8 @@ pub mod user_trace {
 
 /// The probes `function-*` of the provider `dyntrace`.
 pub mod function {
+    use super::__sdt;
+
     /// A function with the attribute `traced` was called, and the call matches a
     /// pattern of a dyntrace::trace session whose events go to the probes. The
     /// first poll of an asynchronous function counts as its call.
@@ -3544,14 +3606,14 @@ pub mod function {
     pub fn entry<'a, Proc, Function, Arguments, UserTag, Caller>(
         arguments: impl FnOnce() -> (Proc, Function, Arguments, UserTag, Caller),
     ) where
-        Proc: Into<::dyntrace::sdt::Text<'a>>,
-        Function: Into<::dyntrace::sdt::Text<'a>>,
-        Arguments: Into<::dyntrace::sdt::Text<'a>>,
-        UserTag: Into<::dyntrace::sdt::Text<'a>>,
-        Caller: Into<::dyntrace::sdt::Text<'a>>,
+        Proc: Into<__sdt::Text<'a>>,
+        Function: Into<__sdt::Text<'a>>,
+        Arguments: Into<__sdt::Text<'a>>,
+        UserTag: Into<__sdt::Text<'a>>,
+        Caller: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "function__entry", entry, {
-            ::dyntrace::sdt::return_if_discarded!(entry);
+        __sdt::if_enabled!("dyntrace", "function__entry", entry, {
+            __sdt::return_if_discarded!(entry);
             let (proc, function, arguments, user_tag, caller) = arguments();
             entry::fire(
                 proc.into(),
@@ -3565,8 +3627,10 @@ pub mod function {
 
     /// Whether `function-entry` is traced, and its firing.
     pub mod entry {
-        ::dyntrace::sdt::declare!("dyntrace", "function__entry");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "function__entry");
+        __sdt::describe!(
             "dyntrace", "function__entry", (process "proc"), (str "function"), (str "arguments"), (str "user_tag"), (str "caller")
         );
 
@@ -3575,35 +3639,35 @@ pub mod function {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "function__entry", self, { return true });
+            __sdt::if_enabled!("dyntrace", "function__entry", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "function__entry");
+        __sdt::discard!("dyntrace", "function__entry");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            proc: ::dyntrace::sdt::Text<'_>,
-            function: ::dyntrace::sdt::Text<'_>,
-            arguments: ::dyntrace::sdt::Text<'_>,
-            user_tag: ::dyntrace::sdt::Text<'_>,
-            caller: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
+            function: __sdt::Text<'_>,
+            arguments: __sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
+            caller: __sdt::Text<'_>,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut function_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut arguments_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut caller_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut proc_buffer = __sdt::Buffer::new();
+            let mut function_buffer = __sdt::Buffer::new();
+            let mut arguments_buffer = __sdt::Buffer::new();
+            let mut user_tag_buffer = __sdt::Buffer::new();
+            let mut caller_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (process proc proc_buffer),
                 (str function function_buffer),
                 (str arguments arguments_buffer),
                 (str user_tag user_tag_buffer),
                 (str caller caller_buffer),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "function__entry", {
+            __sdt::if_traced!("dyntrace", "function__entry", {
                 self::trace(proc, function, arguments, user_tag, caller);
             });
         }
@@ -3612,23 +3676,23 @@ pub mod function {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            proc: ::dyntrace::sdt::Text<'_>,
-            function: ::dyntrace::sdt::Text<'_>,
-            arguments: ::dyntrace::sdt::Text<'_>,
-            user_tag: ::dyntrace::sdt::Text<'_>,
-            caller: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
+            function: __sdt::Text<'_>,
+            arguments: __sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
+            caller: __sdt::Text<'_>,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut proc_buffer = __sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
-            let mut function_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut function_buffer = __sdt::Buffer::new();
             let function = function_buffer.encode(function);
-            let mut arguments_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut arguments_buffer = __sdt::Buffer::new();
             let arguments = arguments_buffer.encode(arguments);
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut user_tag_buffer = __sdt::Buffer::new();
             let user_tag = user_tag_buffer.encode(user_tag);
-            let mut caller_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut caller_buffer = __sdt::Buffer::new();
             let caller = caller_buffer.encode(caller);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "function__entry",
@@ -3663,14 +3727,14 @@ pub mod function {
     pub fn r#return<'a, Proc, Function, Value, UserTag, Kind>(
         arguments: impl FnOnce() -> (Proc, Function, Value, UserTag, Kind, u64, u64),
     ) where
-        Proc: Into<::dyntrace::sdt::Text<'a>>,
-        Function: Into<::dyntrace::sdt::Text<'a>>,
-        Value: Into<::dyntrace::sdt::Text<'a>>,
-        UserTag: Into<::dyntrace::sdt::Text<'a>>,
-        Kind: Into<::dyntrace::sdt::Text<'a>>,
+        Proc: Into<__sdt::Text<'a>>,
+        Function: Into<__sdt::Text<'a>>,
+        Value: Into<__sdt::Text<'a>>,
+        UserTag: Into<__sdt::Text<'a>>,
+        Kind: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "function__return", r#return, {
-            ::dyntrace::sdt::return_if_discarded!(r#return);
+        __sdt::if_enabled!("dyntrace", "function__return", r#return, {
+            __sdt::return_if_discarded!(r#return);
             let (proc, function, value, user_tag, kind, took, polled) = arguments();
             r#return::fire(
                 proc.into(),
@@ -3686,8 +3750,10 @@ pub mod function {
 
     /// Whether `function-return` is traced, and its firing.
     pub mod r#return {
-        ::dyntrace::sdt::declare!("dyntrace", "function__return");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "function__return");
+        __sdt::describe!(
             "dyntrace", "function__return", (process "proc"), (str "function"), (str "value"), (str "user_tag"), (str "kind"), (u64 "took"), (u64 "polled")
         );
 
@@ -3696,30 +3762,30 @@ pub mod function {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "function__return", self, { return true });
+            __sdt::if_enabled!("dyntrace", "function__return", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "function__return");
+        __sdt::discard!("dyntrace", "function__return");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            proc: ::dyntrace::sdt::Text<'_>,
-            function: ::dyntrace::sdt::Text<'_>,
-            value: ::dyntrace::sdt::Text<'_>,
-            user_tag: ::dyntrace::sdt::Text<'_>,
-            kind: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
+            function: __sdt::Text<'_>,
+            value: __sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
+            kind: __sdt::Text<'_>,
             took: u64,
             polled: u64,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut function_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut value_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut proc_buffer = __sdt::Buffer::new();
+            let mut function_buffer = __sdt::Buffer::new();
+            let mut value_buffer = __sdt::Buffer::new();
+            let mut user_tag_buffer = __sdt::Buffer::new();
+            let mut kind_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (process proc proc_buffer),
                 (str function function_buffer),
                 (str value value_buffer),
@@ -3728,7 +3794,7 @@ pub mod function {
                 (u64 took),
                 (u64 polled),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "function__return", {
+            __sdt::if_traced!("dyntrace", "function__return", {
                 self::trace(proc, function, value, user_tag, kind, took, polled);
             });
         }
@@ -3737,25 +3803,25 @@ pub mod function {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            proc: ::dyntrace::sdt::Text<'_>,
-            function: ::dyntrace::sdt::Text<'_>,
-            value: ::dyntrace::sdt::Text<'_>,
-            user_tag: ::dyntrace::sdt::Text<'_>,
-            kind: ::dyntrace::sdt::Text<'_>,
+            proc: __sdt::Text<'_>,
+            function: __sdt::Text<'_>,
+            value: __sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
+            kind: __sdt::Text<'_>,
             took: u64,
             polled: u64,
         ) {
-            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut proc_buffer = __sdt::Buffer::new();
             let proc = proc_buffer.encode(proc);
-            let mut function_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut function_buffer = __sdt::Buffer::new();
             let function = function_buffer.encode(function);
-            let mut value_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut value_buffer = __sdt::Buffer::new();
             let value = value_buffer.encode(value);
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut user_tag_buffer = __sdt::Buffer::new();
             let user_tag = user_tag_buffer.encode(user_tag);
-            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut kind_buffer = __sdt::Buffer::new();
             let kind = kind_buffer.encode(kind);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "function__return",
@@ -3773,6 +3839,8 @@ pub mod function {
 
 /// The probes `code-*` of the provider `dyntrace`.
 pub mod code {
+    use super::__sdt;
+
     /// The first version of a module was loaded: it can be called from now on.
     ///
     /// Stability: stable: new arguments are added after the last one.
@@ -3792,12 +3860,12 @@ pub mod code {
     pub fn load<'a, Module, Version, File>(
         arguments: impl FnOnce() -> (Module, Version, File, u64, u64),
     ) where
-        Module: Into<::dyntrace::sdt::Text<'a>>,
-        Version: Into<::dyntrace::sdt::Text<'a>>,
-        File: Into<::dyntrace::sdt::Text<'a>>,
+        Module: Into<__sdt::Text<'a>>,
+        Version: Into<__sdt::Text<'a>>,
+        File: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "code__load", load, {
-            ::dyntrace::sdt::return_if_discarded!(load);
+        __sdt::if_enabled!("dyntrace", "code__load", load, {
+            __sdt::return_if_discarded!(load);
             let (module, version, file, start, size) = arguments();
             load::fire(module.into(), version.into(), file.into(), start, size);
         });
@@ -3805,8 +3873,10 @@ pub mod code {
 
     /// Whether `code-load` is traced, and its firing.
     pub mod load {
-        ::dyntrace::sdt::declare!("dyntrace", "code__load");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "code__load");
+        __sdt::describe!(
             "dyntrace", "code__load", (str "module"), (str "version"), (str "file"), (u64 "start"), (u64 "size")
         );
 
@@ -3815,33 +3885,33 @@ pub mod code {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "code__load", self, { return true });
+            __sdt::if_enabled!("dyntrace", "code__load", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "code__load");
+        __sdt::discard!("dyntrace", "code__load");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            module: ::dyntrace::sdt::Text<'_>,
-            version: ::dyntrace::sdt::Text<'_>,
-            file: ::dyntrace::sdt::Text<'_>,
+            module: __sdt::Text<'_>,
+            version: __sdt::Text<'_>,
+            file: __sdt::Text<'_>,
             start: u64,
             size: u64,
         ) {
-            let mut module_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut version_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut file_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut module_buffer = __sdt::Buffer::new();
+            let mut version_buffer = __sdt::Buffer::new();
+            let mut file_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (str module module_buffer),
                 (str version version_buffer),
                 (str file file_buffer),
                 (u64 start),
                 (u64 size),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "code__load", {
+            __sdt::if_traced!("dyntrace", "code__load", {
                 self::trace(module, version, file, start, size);
             });
         }
@@ -3850,19 +3920,19 @@ pub mod code {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            module: ::dyntrace::sdt::Text<'_>,
-            version: ::dyntrace::sdt::Text<'_>,
-            file: ::dyntrace::sdt::Text<'_>,
+            module: __sdt::Text<'_>,
+            version: __sdt::Text<'_>,
+            file: __sdt::Text<'_>,
             start: u64,
             size: u64,
         ) {
-            let mut module_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut module_buffer = __sdt::Buffer::new();
             let module = module_buffer.encode(module);
-            let mut version_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut version_buffer = __sdt::Buffer::new();
             let version = version_buffer.encode(version);
-            let mut file_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut file_buffer = __sdt::Buffer::new();
             let file = file_buffer.encode(file);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "code__load",
@@ -3895,13 +3965,13 @@ pub mod code {
     pub fn upgrade<'a, Module, Version, File, OldVersion>(
         arguments: impl FnOnce() -> (Module, Version, File, u64, u64, OldVersion),
     ) where
-        Module: Into<::dyntrace::sdt::Text<'a>>,
-        Version: Into<::dyntrace::sdt::Text<'a>>,
-        File: Into<::dyntrace::sdt::Text<'a>>,
-        OldVersion: Into<::dyntrace::sdt::Text<'a>>,
+        Module: Into<__sdt::Text<'a>>,
+        Version: Into<__sdt::Text<'a>>,
+        File: Into<__sdt::Text<'a>>,
+        OldVersion: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "code__upgrade", upgrade, {
-            ::dyntrace::sdt::return_if_discarded!(upgrade);
+        __sdt::if_enabled!("dyntrace", "code__upgrade", upgrade, {
+            __sdt::return_if_discarded!(upgrade);
             let (module, version, file, start, size, old_version) = arguments();
             upgrade::fire(
                 module.into(),
@@ -3916,8 +3986,10 @@ pub mod code {
 
     /// Whether `code-upgrade` is traced, and its firing.
     pub mod upgrade {
-        ::dyntrace::sdt::declare!("dyntrace", "code__upgrade");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "code__upgrade");
+        __sdt::describe!(
             "dyntrace", "code__upgrade", (str "module"), (str "version"), (str "file"), (u64 "start"), (u64 "size"), (str "old_version")
         );
 
@@ -3926,28 +3998,28 @@ pub mod code {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "code__upgrade", self, { return true });
+            __sdt::if_enabled!("dyntrace", "code__upgrade", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "code__upgrade");
+        __sdt::discard!("dyntrace", "code__upgrade");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            module: ::dyntrace::sdt::Text<'_>,
-            version: ::dyntrace::sdt::Text<'_>,
-            file: ::dyntrace::sdt::Text<'_>,
+            module: __sdt::Text<'_>,
+            version: __sdt::Text<'_>,
+            file: __sdt::Text<'_>,
             start: u64,
             size: u64,
-            old_version: ::dyntrace::sdt::Text<'_>,
+            old_version: __sdt::Text<'_>,
         ) {
-            let mut module_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut version_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut file_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut old_version_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut module_buffer = __sdt::Buffer::new();
+            let mut version_buffer = __sdt::Buffer::new();
+            let mut file_buffer = __sdt::Buffer::new();
+            let mut old_version_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (str module module_buffer),
                 (str version version_buffer),
                 (str file file_buffer),
@@ -3955,7 +4027,7 @@ pub mod code {
                 (u64 size),
                 (str old_version old_version_buffer),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "code__upgrade", {
+            __sdt::if_traced!("dyntrace", "code__upgrade", {
                 self::trace(module, version, file, start, size, old_version);
             });
         }
@@ -3964,22 +4036,22 @@ pub mod code {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            module: ::dyntrace::sdt::Text<'_>,
-            version: ::dyntrace::sdt::Text<'_>,
-            file: ::dyntrace::sdt::Text<'_>,
+            module: __sdt::Text<'_>,
+            version: __sdt::Text<'_>,
+            file: __sdt::Text<'_>,
             start: u64,
             size: u64,
-            old_version: ::dyntrace::sdt::Text<'_>,
+            old_version: __sdt::Text<'_>,
         ) {
-            let mut module_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut module_buffer = __sdt::Buffer::new();
             let module = module_buffer.encode(module);
-            let mut version_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut version_buffer = __sdt::Buffer::new();
             let version = version_buffer.encode(version);
-            let mut file_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut file_buffer = __sdt::Buffer::new();
             let file = file_buffer.encode(file);
-            let mut old_version_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut old_version_buffer = __sdt::Buffer::new();
             let old_version = old_version_buffer.encode(old_version);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "code__upgrade",
@@ -4011,11 +4083,11 @@ pub mod code {
     pub fn purge<'a, Module, Version>(
         arguments: impl FnOnce() -> (Module, Version, u64, u64),
     ) where
-        Module: Into<::dyntrace::sdt::Text<'a>>,
-        Version: Into<::dyntrace::sdt::Text<'a>>,
+        Module: Into<__sdt::Text<'a>>,
+        Version: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace", "code__purge", purge, {
-            ::dyntrace::sdt::return_if_discarded!(purge);
+        __sdt::if_enabled!("dyntrace", "code__purge", purge, {
+            __sdt::return_if_discarded!(purge);
             let (module, version, start, size) = arguments();
             purge::fire(module.into(), version.into(), start, size);
         });
@@ -4023,8 +4095,10 @@ pub mod code {
 
     /// Whether `code-purge` is traced, and its firing.
     pub mod purge {
-        ::dyntrace::sdt::declare!("dyntrace", "code__purge");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace", "code__purge");
+        __sdt::describe!(
             "dyntrace", "code__purge", (str "module"), (str "version"), (u64 "start"), (u64 "size")
         );
 
@@ -4033,30 +4107,30 @@ pub mod code {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace", "code__purge", self, { return true });
+            __sdt::if_enabled!("dyntrace", "code__purge", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace", "code__purge");
+        __sdt::discard!("dyntrace", "code__purge");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            module: ::dyntrace::sdt::Text<'_>,
-            version: ::dyntrace::sdt::Text<'_>,
+            module: __sdt::Text<'_>,
+            version: __sdt::Text<'_>,
             start: u64,
             size: u64,
         ) {
-            let mut module_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut version_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut module_buffer = __sdt::Buffer::new();
+            let mut version_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (str module module_buffer),
                 (str version version_buffer),
                 (u64 start),
                 (u64 size),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace", "code__purge", {
+            __sdt::if_traced!("dyntrace", "code__purge", {
                 self::trace(module, version, start, size);
             });
         }
@@ -4065,16 +4139,16 @@ pub mod code {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            module: ::dyntrace::sdt::Text<'_>,
-            version: ::dyntrace::sdt::Text<'_>,
+            module: __sdt::Text<'_>,
+            version: __sdt::Text<'_>,
             start: u64,
             size: u64,
         ) {
-            let mut module_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut module_buffer = __sdt::Buffer::new();
             let module = module_buffer.encode(module);
-            let mut version_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut version_buffer = __sdt::Buffer::new();
             let version = version_buffer.encode(version);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"]
                 "dyntrace",
                 "code__purge",

@@ -2,10 +2,11 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use dyntrace_probes::sdt::Text;
+
 use super::Pid;
 use super::function::path;
 use crate::probes::blocking as probes;
-use crate::sdt::Text;
 
 /// The number of blocking closures that wait for a thread.
 static WAITING: AtomicU32 = AtomicU32::new(0);

@@ -2,9 +2,10 @@
 
 use std::cell::RefCell;
 
+use dyntrace_probes::host::OfHost;
+
 use super::waking::Waking;
 use super::{OperationId, Pid};
-use crate::host::OfHost;
 use crate::sequence::Sequence;
 
 /// The functions of the host.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::text::{PROCESS, Text};
+use dyntrace_probes::text::{PROCESS, Text};
 
 /// The name of a process. A program uses no number twice.
 ///

@@ -4,19 +4,20 @@ use std::mem;
 use std::panic::{self, AssertUnwindSafe, Location};
 use std::task::{Context, Poll};
 
+use dyntrace_probes::clock;
+use dyntrace_probes::sdt::{Text, if_any_enabled, is_only_kept};
+use dyntrace_probes::text::Place;
+
 use super::function::path;
 use super::scheduling::{fire_scheduled, fire_unscheduled};
 use super::waker::{Told, is_told};
 use super::waking::Waking;
 use super::{PROCESS, Pid, current};
-use crate::clock;
 use crate::panic_text::panic_text;
 use crate::probes::process as probes;
 use crate::scope;
-use crate::sdt::{Text, if_any_enabled, is_only_kept};
 use crate::tag::Tag;
 use crate::task_table::{Counting, Seat, Spawned};
-use crate::text::Place;
 
 /// A process from its spawn to its exit. Fires `process-exit` when it is dropped, so it is dropped after the future.
 pub(super) struct Life {

@@ -12,17 +12,17 @@ use std::cell::Cell;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use dyntrace_probes::clock;
+use dyntrace_probes::sdt::is_only_kept;
+use dyntrace_probes::text::Place;
 use tokio::task::Id;
 
 use super::life::is_watched;
 use super::scheduling::{fire_scheduled, fire_unscheduled};
 use super::sieve::has_others;
 use super::{Pid, current};
-use crate::clock;
 use crate::probes::process as probes;
-use crate::sdt::is_only_kept;
 use crate::task_table::{Outer, Seat, Spawned};
-use crate::text::Place;
 
 pub(super) use entries::pid_of_running;
 use entries::{Entry, hold_across_forks, of_polled, take_all, with};

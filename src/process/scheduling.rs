@@ -1,10 +1,11 @@
 //! The probes around each poll of a process, or call, at times that the caller has read: a reading of the clock costs about as much as
 //! the rest of a recorded event.
 
+use dyntrace_probes::clock;
+use dyntrace_probes::sdt::{self, Text};
+
 use super::Pid;
-use crate::clock;
 use crate::probes::process as probes;
-use crate::sdt::{self, Text};
 
 /// Fires `process-scheduled` for a poll that begins at `now`. Returns the time from which the poll lasts: a tracer's stop at the site is no
 /// part of it.

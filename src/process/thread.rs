@@ -7,9 +7,10 @@ use std::cell::Cell;
 use std::sync::atomic::AtomicI32;
 use std::sync::atomic::Ordering::Relaxed;
 
+use dyntrace_probes::thread_progress::{Kept, Zeros};
+
 use super::OperationId;
 use super::door::HOST;
-use crate::thread_progress::{Kept, Zeros};
 
 /// The highest number given. All of this is relaxed: one thread writes a thread's values, and the next one has seen its end.
 static GIVEN: AtomicI32 = AtomicI32::new(0);

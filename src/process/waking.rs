@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use dyntrace_probes::text::Text;
 use tokio::runtime::Handle;
 use tokio::task::{Id, try_id};
 
@@ -9,7 +10,6 @@ use super::door::HOST;
 use super::id::Pid;
 use super::name::thread_name;
 use super::others::pid_of_running;
-use crate::text::Text;
 
 /// The source of a wake.
 pub(super) enum Waking {

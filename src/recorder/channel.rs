@@ -6,14 +6,14 @@ use std::path::Path;
 
 use dyntrace_folders::Folder;
 use dyntrace_metadata::packet::SUB_BUFFER;
+use dyntrace_probes::rings::mode::Mode;
+use dyntrace_probes::rings::ring::Ring;
+use dyntrace_probes::rings::ring_file::RingFile;
+use dyntrace_probes::text::Buffer;
 
 use super::metadata::{PROCESS_STREAM, process_event};
 use super::modules::Module;
 use super::ring_checksums::Progress;
-use crate::rings::mode::Mode;
-use crate::rings::ring::Ring;
-use crate::rings::ring_file::RingFile;
-use crate::text::Buffer;
 
 /// Its largest size, in bytes.
 const SIZE: u64 = 64 << 20;

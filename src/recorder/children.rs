@@ -20,15 +20,17 @@ use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64};
 
-use super::{probes, sessions, trigger};
-use crate::forks::{self, Anew};
-use crate::rings::slot::{self, SESSIONS, SLOTS};
-use crate::rings::stream_file::{self, StreamFile};
-use crate::rings::{closed_in_children, descriptor, limits};
+use dyntrace_probes::forks::{self, Anew};
+use dyntrace_probes::rings::cause;
+use dyntrace_probes::rings::slot::{self, SESSIONS, SLOTS};
+use dyntrace_probes::rings::stream_file::{self, StreamFile};
+use dyntrace_probes::rings::{closed_in_children, descriptor, limits};
+use dyntrace_probes::thread_progress;
+use dyntrace_probes::thread_progress::Zeros;
+
+use super::{probes, sessions};
 #[cfg(all(recorded, target_os = "linux"))]
 use crate::task_table;
-use crate::thread_progress;
-use crate::thread_progress::Zeros;
 
 /// The control socket of this process. A forked child has none.
 pub(super) static CONTROL: Anew<Control> =
@@ -99,7 +101,7 @@ extern "C" fn in_child() {
     for probe in probes::present() {
         probe.clear_sessions();
     }
-    trigger::clear();
+    cause::clear();
     limits::forget();
     // SAFETY: the child has one thread.
     unsafe {

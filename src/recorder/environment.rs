@@ -16,13 +16,15 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::mem;
 
+use dyntrace_probes::host;
+use dyntrace_probes::rings;
+use dyntrace_probes::thread_progress::os::without_file_size_signal;
+
 use super::control;
 use super::options::Options;
 use super::options::text::OptionsError;
 use super::session::Session;
 use crate::environment;
-use crate::host;
-use crate::thread_progress::os::without_file_size_signal;
 
 /// The name of the variable.
 const VARIABLE: &str = "DYNTRACE";
@@ -40,6 +42,8 @@ const MONITOR: &str = "monitor=";
 static AT_START: extern "C" fn() = at_start;
 
 extern "C" fn at_start() {
+    #[cfg(all(recorded, target_os = "linux"))]
+    rings::request::answer(&control::ANSWERS);
     #[cfg(all(recorded, target_os = "linux"))]
     super::maintenance::each_round(control::open_if_this_process);
     if !host::is_module()

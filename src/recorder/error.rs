@@ -4,8 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::rings::stream_file::NotMapped;
-use crate::thread_progress::Late;
+use dyntrace_probes::rings::stream_file::NotMapped;
+use dyntrace_probes::thread_progress::Late;
 
 /// Why a session could not start, or could not end regularly.
 #[derive(Debug)]

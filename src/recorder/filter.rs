@@ -1,13 +1,14 @@
 //! Which events of its probes a session records: conditions on arguments, by their names in the provider's definition.
 
+use dyntrace_probes::rings::decision;
+use dyntrace_probes::rings::descriptor::Descriptor;
+use dyntrace_probes::rings::field::Field;
+use dyntrace_probes::rings::host::DynPayload;
+use dyntrace_probes::rings::slot::{self, Verdict};
+
 use super::rate::Rate;
 use crate::glob::Glob;
 use crate::process::{self, Pid};
-use crate::rings::decision;
-use crate::rings::descriptor::Descriptor;
-use crate::rings::field::Field;
-use crate::rings::host::DynPayload;
-use crate::rings::slot::{self, Verdict};
 
 /// Conditions that an event has to meet, all of them. A condition does not apply to probes without the argument that it tests.
 ///
@@ -198,13 +199,17 @@ impl Predicate {
 mod tests {
     use std::ptr;
 
+    use dyntrace_probes::rings::decision::Decision;
+    use dyntrace_probes::rings::descriptor::{Argument, Kind};
+    use dyntrace_probes::rings::payload::Value;
+    use dyntrace_probes::text::{Buffer, Shape, Text};
     use slot::Condition as _;
 
     use super::*;
-    use crate::rings::decision::Decision;
-    use crate::rings::descriptor::{Kind, argument};
-    use crate::rings::payload::Value;
-    use crate::text::{Buffer, Shape, Text};
+
+    const fn argument(name: &'static str, kind: Kind) -> Argument {
+        Argument { name, kind }
+    }
 
     static RETURN: Descriptor = Descriptor::new(
         "dyntrace",

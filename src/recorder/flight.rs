@@ -10,14 +10,14 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use std::time::{Duration, Instant};
 
 use dyntrace_folders::Folder;
+use dyntrace_probes::rings::cause::{CAUSES, Cause};
+use dyntrace_probes::rings::mode::Mode;
+use dyntrace_probes::rings::slot::SLOTS;
 
 use super::error::{Error, Step};
 use super::folder::{self, ProcessFolder};
 use super::options::Options;
 use super::panic;
-use crate::rings::cause::{CAUSES, Cause};
-use crate::rings::mode::Mode;
-use crate::rings::slot::SLOTS;
 
 /// The pause between two snapshots for one cause. Requests in between most often have the same reason.
 const PAUSE: Duration = Duration::from_secs(10);

@@ -1,12 +1,13 @@
-//! The recorder as its guests call it (see [`host`](crate::host)).
+//! The recorder as its guests call it (see [`host`](dyntrace_probes::host)).
+
+use dyntrace_probes::rings::decision;
+use dyntrace_probes::rings::field::Field;
+use dyntrace_probes::rings::form::Form;
+use dyntrace_probes::rings::host::{DynPayload, HostRecorder};
+use dyntrace_probes::rings::payload::Payload;
+use dyntrace_probes::rings::slot::SLOTS;
 
 use super::trigger;
-use crate::rings::decision;
-use crate::rings::field::Field;
-use crate::rings::form::Form;
-use crate::rings::host::{DynPayload, HostRecorder};
-use crate::rings::payload::Payload;
-use crate::rings::slot::SLOTS;
 
 pub(crate) static HOST_RECORDER: HostRecorder = HostRecorder {
     record: |session, id, event| SLOTS[session].record(session, id, &GuestPayload(event)),

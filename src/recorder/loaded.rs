@@ -1,10 +1,11 @@
 //! Modules that are loaded and unloaded while sessions run.
 
+use dyntrace_probes::rings::descriptor::ProbeEntry;
+
 use super::modules::{self, Module};
 use super::probes;
 use super::recording::Recording;
 use super::sessions::sessions;
-use crate::rings::descriptor::ProbeEntry;
 
 /// Adds a module that was loaded. Returns the number by which it is [removed](modules::remove). Blocks while the maintenance thread is in a
 /// round.

@@ -6,10 +6,11 @@ use std::sync::OnceLock;
 use std::time::Duration;
 use std::{io, thread};
 
+use dyntrace_probes::rings::wake;
+use dyntrace_probes::thread_progress::os::without_signals;
+
 use super::recording::Recording;
 use super::sessions::{Sessions, sessions};
-use crate::rings::wake;
-use crate::thread_progress::os::without_signals;
 
 /// The pause between two rounds while files grow fast.
 const SHORT: Duration = Duration::from_millis(1);

@@ -6,11 +6,11 @@ use dyntrace_folders::{Folder, NewFile};
 use dyntrace_metadata::{ByteOrder, Clock, Event, Format, Stream, Value};
 use rustix::system::uname;
 
-use crate::clock::Calibration;
-use crate::rings::descriptor::{Argument, Descriptor, Kind};
-use crate::rings::form::Form;
-use crate::rings::header::RING_STREAM;
-use crate::rings::mode::Mode;
+use dyntrace_probes::clock::Calibration;
+use dyntrace_probes::rings::descriptor::{Argument, Descriptor, Kind};
+use dyntrace_probes::rings::form::Form;
+use dyntrace_probes::rings::header::RING_STREAM;
+use dyntrace_probes::rings::mode::Mode;
 
 /// The stream class of the low-rate channel.
 pub(crate) const PROCESS_STREAM: u32 = 1;

@@ -23,6 +23,9 @@ mod maintenance;
 mod metadata;
 pub(crate) mod modules;
 mod options;
+#[cfg(all(test, not(any(loom, miri))))]
+#[path = "../../crates/probes/src/rings/synthetic.rs"]
+mod packets;
 mod panic;
 mod probes;
 mod rate;
@@ -30,11 +33,9 @@ mod recording;
 mod ring_checksums;
 mod session;
 mod sessions;
-#[cfg(recorded)]
-mod slow;
 mod snapshot;
 mod status;
-#[cfg(test)]
+#[cfg(all(test, not(any(loom, miri))))]
 pub(crate) mod synthetic;
 mod trigger;
 
@@ -43,6 +44,8 @@ pub(crate) use control::open_if_asked;
 #[cfg(target_os = "linux")]
 pub use control::{control, tasks};
 pub use dyntrace_metadata::Format;
+#[cfg(recorded)]
+pub(crate) use dyntrace_probes::rings::slow::Began;
 #[cfg_attr(not(all(recorded, target_os = "linux")), allow(unused_imports, reason = "there is no monitor"))]
 pub(crate) use environment::monitored;
 pub use error::Error;
@@ -56,14 +59,12 @@ pub use options::text::OptionsError;
 pub(crate) use options::text::{time, write_time};
 pub use options::triggers::Triggers;
 pub use session::Session;
-#[cfg(recorded)]
-pub(crate) use slow::Began;
 pub use status::{Snapshot, Status, Summary};
 pub use trigger::trigger;
 
 pub use crate::glob::Glob;
 #[doc(hidden)]
-pub use crate::rings::descriptor::CONTROL_REQUESTED;
-pub use crate::rings::descriptor::{Argument, Descriptor, Kind};
-pub use crate::rings::field::Field;
-pub use crate::rings::mode::Mode;
+pub use dyntrace_probes::rings::descriptor::CONTROL_REQUESTED;
+pub use dyntrace_probes::rings::descriptor::{Argument, Descriptor, Kind};
+pub use dyntrace_probes::rings::field::Field;
+pub use dyntrace_probes::rings::mode::Mode;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::forks::hold_across_forks;
+use dyntrace_probes::forks::hold_across_forks;
 
 /// The number of unloaded modules kept for sessions that have not listed them yet. Sessions list modules many times a second.
 const GONE: usize = 256;

@@ -15,11 +15,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use dyntrace_metadata::Format;
+use dyntrace_probes::rings::descriptor::Descriptor;
+use dyntrace_probes::rings::mode::Mode;
 
 use super::filter::Filter;
 use crate::glob::Glob;
-use crate::rings::descriptor::Descriptor;
-use crate::rings::mode::Mode;
 use triggers::Triggers;
 
 /// Options of a session: its probes, filters and files.

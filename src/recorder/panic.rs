@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use crate::rings::cause::Cause;
-use crate::rings::slot::SLOTS;
+use dyntrace_probes::rings::cause::Cause;
+use dyntrace_probes::rings::slot::SLOTS;
 
 /// How long a panicking thread waits for the snapshots. It may hold a lock that the maintenance thread needs.
 const PATIENCE: Duration = Duration::from_secs(10);

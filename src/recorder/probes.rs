@@ -10,8 +10,8 @@ use std::slice;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
 
-use crate::rings::descriptor::{self, Argument, Descriptor, ProbeEntry};
-use crate::rings::form::Form;
+use dyntrace_probes::rings::descriptor::{self, Argument, Descriptor, ProbeEntry};
+use dyntrace_probes::rings::form::Form;
 
 /// All classes, in the order of their ids; null while there are only the program's. A replaced list is never freed: modules rarely bring
 /// new classes.

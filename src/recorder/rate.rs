@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use rustix::time::clock_gettime;
 
-use crate::rings::os::COARSE;
+use dyntrace_probes::rings::os::COARSE;
 
 /// The events of one probe in the current second of the clock.
 #[derive(Debug)]

@@ -9,6 +9,19 @@ use std::time::{Duration, Instant};
 use std::{io, mem, ptr};
 
 use dyntrace_folders::{Folder, NewFile};
+use dyntrace_probes::clock::{self, Calibration};
+use dyntrace_probes::rings::cause::Cause;
+use dyntrace_probes::rings::closed_in_children::ClosedInChildren;
+use dyntrace_probes::rings::descriptor::Descriptor;
+use dyntrace_probes::rings::header::RING_STREAM;
+use dyntrace_probes::rings::lost::{ABOVE_RATE, LostCounter, RINGLESS};
+use dyntrace_probes::rings::mode::Mode;
+use dyntrace_probes::rings::os;
+use dyntrace_probes::rings::ring::Ring;
+use dyntrace_probes::rings::ring_file::RingFile;
+use dyntrace_probes::rings::slot::{Condition, FEW, Filters, PREPARED, SLOTS, ThreadRing};
+use dyntrace_probes::rings::stream_file;
+use dyntrace_probes::thread_progress;
 
 use super::channel::Channel;
 use super::error::{Error, Step};
@@ -22,20 +35,7 @@ use super::probes;
 use super::ring_checksums::Progress;
 use super::snapshot;
 use super::status::{Snapshot, Status, Summary};
-use crate::clock::{self, Calibration};
 use crate::glob::Glob;
-use crate::rings::cause::Cause;
-use crate::rings::closed_in_children::ClosedInChildren;
-use crate::rings::descriptor::Descriptor;
-use crate::rings::header::RING_STREAM;
-use crate::rings::lost::{ABOVE_RATE, LostCounter, RINGLESS};
-use crate::rings::mode::Mode;
-use crate::rings::os;
-use crate::rings::ring::Ring;
-use crate::rings::ring_file::RingFile;
-use crate::rings::slot::{Condition, FEW, Filters, PREPARED, SLOTS, ThreadRing};
-use crate::rings::stream_file;
-use crate::thread_progress;
 
 /// The file of the low-rate channel.
 const CHANNEL: &str = "process";

@@ -3,11 +3,11 @@
 use dyntrace_metadata::checksum::{open, sum};
 use dyntrace_metadata::packet::{HEADER, SUB_BUFFER, offset};
 
-use crate::primitives::atomic::AtomicU64;
-use crate::primitives::atomic::Ordering::{Acquire, Relaxed, Release};
-use crate::primitives::atomic::fence;
-use crate::rings::ring::Ring;
-use crate::rings::ring_file::RingFile;
+use dyntrace_probes::primitives::atomic::AtomicU64;
+use dyntrace_probes::primitives::atomic::Ordering::{Acquire, Relaxed, Release};
+use dyntrace_probes::primitives::atomic::fence;
+use dyntrace_probes::rings::ring::Ring;
+use dyntrace_probes::rings::ring_file::RingFile;
 
 /// How far the packets of a ring have checksums.
 #[derive(Debug, Default)]

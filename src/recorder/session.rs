@@ -5,6 +5,10 @@ use std::path::Path;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
+use dyntrace_probes::host;
+use dyntrace_probes::rings::slot::SESSIONS;
+use dyntrace_probes::thread_progress::{self, os::without_file_size_signal};
+
 use super::children;
 use super::error::{Error, Step};
 use super::filter::Filter;
@@ -14,9 +18,6 @@ use super::recording::Recording;
 use super::sessions::sessions;
 use super::status::{Snapshot, Status, Summary};
 use crate::glob::Glob;
-use crate::host;
-use crate::rings::slot::SESSIONS;
-use crate::thread_progress::{self, os::without_file_size_signal};
 
 /// A recording session. It stops when it is dropped.
 ///

@@ -6,12 +6,13 @@ use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use dyntrace_probes::forks::Anew;
+use dyntrace_probes::host;
+use dyntrace_probes::rings::once;
+use dyntrace_probes::rings::slot::SESSIONS;
+
 use super::children;
 use super::recording::Recording;
-use crate::forks::Anew;
-use crate::host;
-use crate::rings::once;
-use crate::rings::slot::SESSIONS;
 
 /// The sessions of this process.
 pub(super) struct Sessions {

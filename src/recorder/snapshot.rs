@@ -18,9 +18,9 @@ use dyntrace_folders::{Folder, NewFile};
 use dyntrace_metadata::checksum;
 use dyntrace_metadata::packet::{HEADER, SUB_BUFFER, offset};
 
-use crate::rings::header::Header;
-use crate::rings::packet::{Packet, packets, set_checksum};
-use crate::rings::stream_file::StreamFile;
+use dyntrace_probes::rings::header::Header;
+use dyntrace_probes::rings::packet::{Packet, packets, set_checksum};
+use dyntrace_probes::rings::stream_file::StreamFile;
 
 /// Rounds after which the copier gives up.
 const ROUNDS: usize = 8;

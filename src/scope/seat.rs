@@ -12,10 +12,10 @@ use std::mem;
 use std::process;
 use std::ptr;
 
+use dyntrace_probes::host::OfHost;
 use tokio::task;
 
 use super::{Own, Place, Scope};
-use crate::host::OfHost;
 
 /// The content of a thread's slot.
 pub(crate) struct Seat<T> {

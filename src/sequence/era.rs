@@ -3,10 +3,10 @@
 //! Relaxed throughout: a process that sets a token has read its era, and the message with the token orders that read before the
 //! receiver's. So the receiver reads this era or a later one. Other processes may see a reset late.
 
-use crate::host::ProgramWide;
-use crate::primitives::atomic::AtomicU32;
-use crate::primitives::atomic::Ordering::Relaxed;
-use crate::primitives::global;
+use dyntrace_probes::host::ProgramWide;
+use dyntrace_probes::primitives::atomic::AtomicU32;
+use dyntrace_probes::primitives::atomic::Ordering::Relaxed;
+use dyntrace_probes::primitives::global;
 
 /// 0 until the program sets its first token; then it grows by one with each reset.
 pub(crate) type Era = AtomicU32;

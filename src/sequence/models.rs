@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
+use dyntrace_probes::primitives::{Mutex, lock};
 use loom::thread;
 
 use super::era::{begun, era, next};
 use super::{Flags, Packed, Sequence};
-use crate::primitives::{Mutex, lock};
 
 type Channel = Arc<Mutex<Option<Packed>>>;
 

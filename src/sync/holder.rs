@@ -5,7 +5,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::clock;
+use dyntrace_probes::clock;
+
 use crate::process::{self, Pid};
 use crate::waiting::is_watched;
 

@@ -10,10 +10,11 @@ use std::mem;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use dyntrace_probes::host::ProgramWide;
+
 use super::span::EnteredSpan;
 use super::state::ANY;
 use super::{TAGS, Tag};
-use crate::host::ProgramWide;
 use crate::scope::{self, Place, Slot, own_slot};
 
 #[cfg(feature = "code")]

@@ -5,8 +5,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::host::ProgramWide;
-use crate::text::Text;
+use dyntrace_probes::host::ProgramWide;
+use dyntrace_probes::text::Text;
 
 /// Whether this program ever made a tag or entered a span; until then operations skip the look-up. A thread that has a tag has set
 /// this itself, or received it together with the tag.

@@ -13,13 +13,13 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use dyntrace_probes::clock;
+use dyntrace_probes::forks::hold_across_forks;
 use dyntrace_task_table::layout::header;
 use tokio::runtime::{Handle, Id, RuntimeMetrics};
 
 use super::kept::table;
 use super::table::Table;
-use crate::clock;
-use crate::forks::hold_across_forks;
 
 static COUNTERS: Mutex<Counters> = Mutex::new(Counters { running: Vec::new(), free: Vec::new() });
 

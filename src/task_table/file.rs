@@ -15,7 +15,7 @@ use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use crate::thread_progress::os::without_file_size_signal;
+use dyntrace_probes::thread_progress::os::without_file_size_signal;
 
 /// The file of a table, mapped for writing.
 pub(super) struct Mapped {

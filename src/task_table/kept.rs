@@ -15,6 +15,8 @@ use std::thread;
 #[cfg(all(tokio_unstable, feature = "runtime"))]
 use std::time::Duration;
 
+use dyntrace_probes::clock;
+use dyntrace_probes::forks::Anew;
 use dyntrace_task_table::layout::{self, SLOT_WORDS, Slot, State, Task, Text, Waker, slot};
 use dyntrace_task_table::lock;
 
@@ -22,8 +24,6 @@ use super::id::of_current;
 use super::polls::{self, Current, Poll};
 use super::table::Table;
 use super::{Begun, Operation, Resource, Spawned};
-use crate::clock;
-use crate::forks::Anew;
 
 /// The words of a slot during a change.
 type Changed<'s> = lock::Changed<'s, { SLOT_WORDS - 1 }>;

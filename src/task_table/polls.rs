@@ -10,12 +10,12 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+use dyntrace_probes::forks::Anew;
+use dyntrace_probes::thread_progress::os::thread_id;
+use dyntrace_probes::thread_progress::{Kept, Zeros};
 use dyntrace_task_table::lock::{Locked, halves};
 
 use super::table::Table;
-use crate::forks::Anew;
-use crate::thread_progress::os::thread_id;
-use crate::thread_progress::{Kept, Zeros};
 
 /// All cells. A forked child has none.
 static CELLS: Anew<Kept<Poll>> = Anew::new(Kept::new());

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use dyntrace_probes::clock::{self, Calibration};
 use dyntrace_task_table::layout::{
     self, Kind, LAST_PID, MAGIC, PAGE, SLOT, Slot, State, TEXTS, Task, Text, VERSION, clock as of_clock, header, slot,
 };
@@ -18,7 +19,6 @@ use super::file::Mapped;
 use super::id::low_bits;
 use super::known;
 use super::texts::{self, Constant, Texts};
-use crate::clock::{self, Calibration};
 
 /// Slots by which the table grows: whole pages.
 const BLOCK: usize = 1024;

@@ -1,8 +1,9 @@
 //! Waits for a process: for its end, for room in its mailbox, or for a message in its own one.
 
+use dyntrace_probes::sdt::Text;
+
 use super::told::Waited;
 use crate::process::Pid;
-use crate::sdt::Text;
 use crate::task_table;
 
 /// A process that has to act before the one that waits goes on.

@@ -4,13 +4,14 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64 as Counter, Ordering};
 
+use dyntrace_probes::primitives::atomic::AtomicU64;
+use dyntrace_probes::sdt::{Shape, Text};
+use dyntrace_probes::text::Place;
+
 use super::kind::{Kind, Operation};
 use super::told::Waited;
-use crate::primitives::atomic::AtomicU64;
 use crate::probes::resource as probes;
-use crate::sdt::{Shape, Text};
 use crate::task_table;
-use crate::text::Place;
 
 /// Returns a number that no other resource of the program has.
 fn next() -> u64 {

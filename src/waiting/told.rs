@@ -11,12 +11,13 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::clock;
+use dyntrace_probes::clock;
+use dyntrace_probes::sdt::{Text, is_only_kept};
+use dyntrace_probes::text::Place;
+
 use crate::probes::process as probes;
 use crate::process::{self, Pid};
-use crate::sdt::{Text, is_only_kept};
 use crate::task_table::{self, Begun};
-use crate::text::Place;
 
 /// A thing that can be waited for.
 pub(crate) trait Waited {

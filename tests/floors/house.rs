@@ -12,9 +12,9 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads the first fenced block of `text`. A line that begins with `floor N` begins a floor; a path below `src/` begins
-    /// a room; other lines continue the description of the room before.
-    pub fn read(text: &str) -> Table {
+    /// Reads the first fenced block of `text`. A line that begins with `floor N` begins a floor; a path below `folder` begins
+    /// a room; other lines continue the description of the room before, or are another crate's.
+    pub fn read(text: &str, folder: &str) -> Table {
         let block = text.split("```").nth(1).expect("the table of floors is the first fenced block");
         let mut floors = BTreeMap::new();
         let mut floor = None;
@@ -23,8 +23,8 @@ impl Table {
             if words.next_if_eq(&"floor").is_some() {
                 floor = words.next().and_then(|number| number.parse().ok());
             }
-            if let Some(room) = words.next().and_then(|path| path.strip_prefix("src/")) {
-                let floor = floor.unwrap_or_else(|| panic!("no floor before src/{room}"));
+            if let Some(room) = words.next().and_then(|path| path.strip_prefix(folder)) {
+                let floor = floor.unwrap_or_else(|| panic!("no floor before {folder}{room}"));
                 floors.insert(room.trim_end_matches('/').trim_end_matches(".rs").to_owned(), floor);
             }
         }
@@ -50,8 +50,8 @@ pub struct Allowed<'a> {
 }
 
 /// Returns all violations, each with its remedy.
-pub fn faults(sources: &Sources, table: &Table, allowed: &Allowed<'_>) -> Vec<String> {
-    let all = Crate::read(sources, "lib.rs", "dyntrace");
+pub fn faults(sources: &Sources, name: &str, table: &Table, allowed: &Allowed<'_>) -> Vec<String> {
+    let all = Crate::read(sources, "lib.rs", name);
     let arrows = arrows(&all);
     let mut faults = unknown(&all, table);
     if !faults.is_empty() {

@@ -28,7 +28,7 @@ fn found(files: &[(&str, &str)], allowed: &Allowed<'_>) -> Vec<String> {
     .map(|(file, text)| (file.to_owned(), text.to_owned()))
     .into();
     sources.extend(files.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())));
-    faults(&sources, &Table::read(TABLE), allowed)
+    faults(&sources, "dyntrace", &Table::read(TABLE, "src/"), allowed)
 }
 
 /// The one fault of the made-up crate with these files.

@@ -8,6 +8,8 @@ use std::task::{Context, Poll, Waker};
 
 /// A provider of the module's own.
 mod shop {
+    use dyntrace::sdt as __sdt;
+
     include!("../../crates/build/tests/golden/shop.rs");
 }
 

@@ -1,24 +1,12 @@
 //! Measures waits for thread progress: `progress [WAITS]` prints, as JSON, medians in nanoseconds of the bare `membarrier(2)`, of a
 //! thread's wait and of a task's, while one other thread is asleep, spins, pins all the time, or is
 //! pinned for 30 us each time.
-//!
-//! Includes the library's source files, as the measured modules are private.
-
-#[path = "../../../src"]
-#[allow(dead_code, unused_imports, unused_macros, reason = "only waits are measured")]
-mod library {
-    pub mod contain;
-    pub mod host;
-    pub mod primitives;
-    pub mod thread_progress;
-}
-// The files name each other from the crate's root.
-use library::{contain, host, primitives, thread_progress};
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use std::{hint, thread};
 
+use dyntrace_probes::thread_progress;
 use rustix::thread::{CpuSet, MembarrierCommand, membarrier, sched_setaffinity};
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! The generator: [`model`](crate::model) to Rust.
 //!
 //! It writes for each probe a function, which checks whether the probe is enabled, and a module of the same name, which fires
-//! it. The text is the same on every platform: the macros of `dyntrace::sdt` hide the differences.
+//! it. The text is the same on every platform: the macros of `dyntrace_probes::sdt` hide the differences.
 
 use std::collections::HashMap;
 
@@ -23,6 +23,7 @@ pub fn generate(provider: &Provider) -> String {
             out.line(&format!("/// The probes `{prefix}-*` of the provider `{}`.", provider.name));
             out.allow(module, &[]);
             out.open(&format!("pub mod {module} {{"));
+            out.scope();
         }
         for (number, probe) in probes.into_iter().enumerate() {
             if number > 0 {
@@ -92,6 +93,12 @@ impl Code {
         self.line(after);
     }
 
+    /// Imports the macros and types, by the name that `include_provider!` gives them.
+    fn scope(&mut self) {
+        self.line("use super::__sdt;");
+        self.line("");
+    }
+
     /// Writes the function and the module of a probe.
     fn probe(&mut self, provider: &Provider, probe: &Probe) {
         let probe = Names::of(provider, probe);
@@ -129,15 +136,15 @@ impl Code {
             self.depth -= 1;
             self.open(") where");
             for parameter in &probe.type_parameters {
-                self.line(&format!("{parameter}: Into<::dyntrace::sdt::Text<'a>>,"));
+                self.line(&format!("{parameter}: Into<__sdt::Text<'a>>,"));
             }
             self.depth -= 1;
             self.line("{");
         }
         self.depth += 1;
 
-        self.open(&format!("::dyntrace::sdt::if_enabled!(\"{provider}\", \"{name}\", {function}, {{"));
-        self.line(&format!("::dyntrace::sdt::return_if_discarded!({function});"));
+        self.open(&format!("__sdt::if_enabled!(\"{provider}\", \"{name}\", {function}, {{"));
+        self.line(&format!("__sdt::return_if_discarded!({function});"));
         match probe.parameters.as_slice() {
             [] => self.line("arguments();"),
             [one] => self.line(&format!("let {one} = arguments();")),
@@ -160,8 +167,9 @@ impl Code {
         let same_as_outer = names::path(name).module.as_ref() == Some(function);
         self.allow(function, if same_as_outer { &["clippy::module_inception"] } else { &[] });
         self.open(&format!("pub mod {function} {{"));
-        self.line(&format!("::dyntrace::sdt::declare!(\"{provider}\", \"{name}\");"));
-        self.open("::dyntrace::sdt::describe!(");
+        self.scope();
+        self.line(&format!("__sdt::declare!(\"{provider}\", \"{name}\");"));
+        self.open("__sdt::describe!(");
         let described = arguments.iter().map(|argument| format!(", ({} \"{}\")", form(argument), argument.name));
         self.line(&format!("\"{provider}\", \"{name}\"{}", described.collect::<String>()));
         self.depth -= 1;
@@ -172,12 +180,12 @@ impl Code {
         self.line("#[must_use]");
         self.line("#[allow(dead_code, named_asm_labels)]");
         self.open("pub fn is_enabled() -> bool {");
-        self.line(&format!("::dyntrace::sdt::if_enabled!(\"{provider}\", \"{name}\", self, {{ return true }});"));
+        self.line(&format!("__sdt::if_enabled!(\"{provider}\", \"{name}\", self, {{ return true }});"));
         self.line("false");
         self.close();
         self.line("");
 
-        self.line(&format!("::dyntrace::sdt::discard!(\"{provider}\", \"{name}\");"));
+        self.line(&format!("__sdt::discard!(\"{provider}\", \"{name}\");"));
         self.line("");
         self.fire(probe);
         self.line("");
@@ -191,14 +199,14 @@ impl Code {
         let texts = probe.texts();
         self.out_of_line("pub(super) fn fire(", probe);
         for (_, buffer) in &texts {
-            self.line(&format!("let mut {buffer} = ::dyntrace::sdt::Buffer::new();"));
+            self.line(&format!("let mut {buffer} = __sdt::Buffer::new();"));
         }
         let recorded = arguments.iter().zip(&probe.parameters).map(|(argument, parameter)| {
             let buffer = texts.iter().find(|(text, _)| text == parameter).map(|(_, buffer)| format!(" {buffer}"));
             format!("({} {parameter}{})", form(argument), buffer.unwrap_or_default())
         });
-        self.list("::dyntrace::sdt::record!(", &recorded.collect::<Vec<_>>(), ");");
-        self.open(&format!("::dyntrace::sdt::if_traced!(\"{provider}\", \"{name}\", {{"));
+        self.list("__sdt::record!(", &recorded.collect::<Vec<_>>(), ");");
+        self.open(&format!("__sdt::if_traced!(\"{provider}\", \"{name}\", {{"));
         self.list("self::trace(", &probe.parameters, ");");
         self.depth -= 1;
         self.line("});");
@@ -210,15 +218,15 @@ impl Code {
         let Names { provider, probe: Probe { name, arguments, .. }, .. } = probe;
         self.out_of_line("pub(crate) fn trace(", probe);
         for (parameter, buffer) in probe.texts() {
-            self.line(&format!("let mut {buffer} = ::dyntrace::sdt::Buffer::new();"));
+            self.line(&format!("let mut {buffer} = __sdt::Buffer::new();"));
             self.line(&format!("let {parameter} = {buffer}.encode({parameter});"));
         }
         let attributes = probe.attributes.as_ref().map(|numbers| format!("[\"{numbers}\"] "));
         if arguments.is_empty() {
             let attributes = attributes.unwrap_or_default();
-            self.line(&format!("::dyntrace::sdt::site!({attributes}\"{provider}\", \"{name}\");"));
+            self.line(&format!("__sdt::site!({attributes}\"{provider}\", \"{name}\");"));
         } else {
-            self.open("::dyntrace::sdt::site!(");
+            self.open("__sdt::site!(");
             if let Some(attributes) = attributes {
                 self.line(attributes.trim_end());
             }
@@ -240,7 +248,7 @@ impl Code {
         self.allow(&probe.parameters.join(""), &["dead_code", "named_asm_labels", "clippy::too_many_arguments"]);
         let parameters =
             probe.probe.arguments.iter().zip(&probe.parameters).map(|(argument, parameter)| match argument.ty.kind {
-                Kind::Text => format!("{parameter}: ::dyntrace::sdt::Text<'_>"),
+                Kind::Text => format!("{parameter}: __sdt::Text<'_>"),
                 _ => format!("{parameter}: {}", argument.ty.rust()),
             });
         self.list(head, &parameters.collect::<Vec<_>>(), ") {");

@@ -6,7 +6,7 @@
 //! dyntrace_build::compile("my.d");
 //! ```
 //!
-//! and includes the functions by `dyntrace::include_provider!("my")`. A package that only uses probes of others
+//! and includes the functions by `dyntrace_probes::include_provider!("my")`. A package that only uses probes of others
 //! calls [`link_for_tracers`] instead.
 //!
 //! [`parse`] turns D text into the [`model`], [`generate`] turns the model into Rust, [`page`](page()) into documentation. The parser does
@@ -54,7 +54,7 @@ pub use error::{Error, Problem};
 pub use generate::generate;
 pub use page::page;
 
-/// Compiles the provider definition at `path` into `$OUT_DIR`, for `dyntrace::include_provider!`.
+/// Compiles the provider definition at `path` into `$OUT_DIR`, for `dyntrace_probes::include_provider!`.
 ///
 /// For build scripts only, as it writes instructions for Cargo to standard output. Relative paths start at the package's
 /// folder. It includes the work of [`link_for_tracers`].

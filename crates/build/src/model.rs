@@ -91,7 +91,7 @@ impl Type {
         }
     }
 
-    /// Returns the type of the argument in the generated calls of `dyntrace::sdt`'s macros.
+    /// Returns the type of the argument in the generated calls of `dyntrace_probes::sdt`'s macros.
     pub fn keyword(&self) -> &'static str {
         match self.kind {
             Kind::Text => "str",

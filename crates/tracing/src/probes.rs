@@ -1,3 +1,5 @@
 //! The probe functions, made from `dyntrace_tracing.d`.
 
+use dyntrace::sdt as __sdt;
+
 include!("probes/generated.rs");

@@ -4,6 +4,9 @@ use std::ffi::CStr;
 use std::fmt::Write;
 use std::time::{Duration, SystemTime};
 
+use dyntrace_probes::sdt;
+use dyntrace_probes::text::Text as ProbeText;
+
 use super::caller::Caller;
 use super::unwind::{self, Mark};
 use super::{Event, Kind};
@@ -11,10 +14,8 @@ use crate::breakpoint::site::Function;
 use crate::breakpoint::value::text::Text;
 use crate::probes::function;
 use crate::process;
-use crate::sdt;
 use crate::seq_trace;
 use crate::tag;
-use crate::text::Text as ProbeText;
 
 /// The parts that every receiver needs. The others depend on the receiver.
 #[derive(Clone, Copy)]

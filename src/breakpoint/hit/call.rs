@@ -8,6 +8,10 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dyntrace_probes::clock;
+use dyntrace_probes::host::OfHost;
+use dyntrace_probes::thread_progress::pin;
+
 use super::busy::{Busy, is_busy};
 use super::call_view::{CallView, render, rendered};
 use super::data_ref::{DataRef, Pinned};
@@ -26,12 +30,9 @@ use crate::breakpoint::state::flags::Flags;
 use crate::breakpoint::state::generic_bp::with_active;
 use crate::breakpoint::value::Value;
 use crate::breakpoint::value::text::Text;
-use crate::clock;
-use crate::host::OfHost;
 use crate::panic_text::panic_text;
 use crate::process;
 use crate::recorder::open_if_asked;
-use crate::thread_progress::pin;
 
 /// The host's functions for the calls of a module's functions.
 pub(crate) struct HostHits {

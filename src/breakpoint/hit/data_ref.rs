@@ -5,9 +5,10 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use dyntrace_probes::host::OfHost;
+use dyntrace_probes::thread_progress::Pin;
+
 use crate::breakpoint::state::data::BpData;
-use crate::host::OfHost;
-use crate::thread_progress::Pin;
 
 /// The host's function that drops its data.
 pub(crate) static HOST: OfHost<fn(Arc<BpData>)> = OfHost::new();

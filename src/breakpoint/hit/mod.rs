@@ -11,6 +11,8 @@ mod nested;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use call::{Begun, HOST, Hit, begin};
+use dyntrace_probes::clock;
+use dyntrace_probes::thread_progress::pin_again;
 
 use crate::breakpoint::event::unwind::Mark;
 use crate::breakpoint::measure::counters::CounterSlot;
@@ -19,8 +21,6 @@ use crate::breakpoint::site::Site;
 use crate::breakpoint::state::data::Quick;
 use crate::breakpoint::state::generic_bp::with_active;
 use crate::breakpoint::value::Value;
-use crate::clock;
-use crate::thread_progress::pin_again;
 
 /// Runs the body, and makes the events that sessions want.
 ///

@@ -12,6 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use dyntrace_probes::forks::hold_across_forks;
+use dyntrace_probes::thread_progress;
+
 use crate::breakpoint::measure::counters;
 use crate::breakpoint::progress::progress;
 use crate::breakpoint::site::intern::{self, intern};
@@ -23,8 +26,7 @@ use crate::breakpoint::state::entry::BpEntry;
 use crate::breakpoint::state::generic_bp::Bp;
 use crate::breakpoint::state::session_core::SessionCore;
 use crate::breakpoint::state::set_pattern::SetPattern;
-use crate::forks::hold_across_forks;
-use crate::thread_progress::{self, permission};
+use crate::permission;
 use index::Index;
 
 struct Libraries {

@@ -17,12 +17,13 @@ use std::mem;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering, fence};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use dyntrace_probes::forks::hold_across_forks;
+use dyntrace_probes::primitives::one_writer::add;
+use dyntrace_probes::thread_progress::{Kept, Zeros, map_at};
+
 use super::host::HOST;
 use super::own_memory::Bytes;
 use crate::breakpoint::error::Error;
-use crate::forks::hold_across_forks;
-use crate::primitives::one_writer::add;
-use crate::thread_progress::{Kept, Zeros, map_at};
 
 /// The number of slots. A power of two: the remainder by it needs no bounds check.
 const MOST: usize = 1 << 17;
@@ -44,7 +45,7 @@ pub(crate) struct Counter {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CounterSlot(usize);
 
-/// Numbers of calls, and times in cycles of the [clock](crate::clock).
+/// Numbers of calls, and times in cycles of the [clock](dyntrace_probes::clock).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) calls: u64,

@@ -1,6 +1,6 @@
 //! The functions by which a module's calls are added up in its host.
 
-use crate::host::OfHost;
+use dyntrace_probes::host::OfHost;
 
 pub(crate) struct HostMeasures {
     /// Ends a timed call, by the number of the counter's slot.

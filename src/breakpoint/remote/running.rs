@@ -4,8 +4,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dyntrace_probes::forks::{self, hold_across_forks};
+
 use super::order::{Action, Order};
-use crate::forks::{self, hold_across_forks};
 use crate::recorder::control::protocol::Record;
 
 /// The time for an order: the trace may wait for a client that does not read, or for a thread in the middle of a hit.

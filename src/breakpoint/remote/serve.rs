@@ -7,6 +7,7 @@ use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use dyntrace_probes::thread_progress::os::without_signals;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::breakpoint::error::Error;
@@ -15,7 +16,6 @@ use crate::breakpoint::session::Session;
 use crate::breakpoint::session::info::{Count, PatternInfo};
 use crate::recorder::control::clients::{ClientLimit, parts};
 use crate::recorder::control::protocol::Record;
-use crate::thread_progress::os::without_signals;
 
 use super::messages::{self, Lost};
 use super::order::{Action, Order};

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use dyntrace_probes::clock;
+
 use crate::breakpoint::measure::counters::{Counter, Counts};
 use crate::breakpoint::pattern_id::PatternId;
 use crate::breakpoint::site::Function;
 use crate::breakpoint::state::held_up::HeldUp;
 use crate::breakpoint::state::set_pattern::{Functions, SetPattern, address};
-use crate::clock;
 use crate::process::Processes;
 
 /// The state of a session: see [`Session::info`](crate::trace::Session::info).

@@ -13,6 +13,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use dyntrace_probes::thread_progress::{self, Completed};
 use info::{Count, Info, PatternInfo, counted};
 use metas::Metas;
 use owner::SessionOwner;
@@ -27,7 +28,6 @@ use crate::breakpoint::state::limits::Limits;
 use crate::breakpoint::state::session_core::{Destination, SessionCore};
 use crate::breakpoint::state::set_pattern::SetPattern;
 use crate::process::Processes;
-use crate::thread_progress::{self, Completed};
 
 /// A set of patterns and processes with one tracer, independent of all other sessions.
 ///

@@ -4,6 +4,11 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use dyntrace_probes::clock;
+use dyntrace_probes::forks;
+use dyntrace_probes::host;
+use dyntrace_probes::thread_progress::{self, Completed};
+
 use super::info::PatternInfo;
 use super::{patterns, tracer};
 use crate::breakpoint::error::Error;
@@ -11,10 +16,6 @@ use crate::breakpoint::event::Event;
 use crate::breakpoint::state::limits::Limits;
 use crate::breakpoint::state::session_core::{Destination, SessionCore};
 use crate::breakpoint::state::set_pattern::SetPattern;
-use crate::clock;
-use crate::forks;
-use crate::host;
-use crate::thread_progress::{self, Completed};
 
 /// Ends the session when it is dropped.
 pub(crate) struct SessionOwner {

@@ -3,6 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use dyntrace_probes::clock;
+use dyntrace_probes::thread_progress;
+
 use crate::alloc;
 use crate::breakpoint::error::Error;
 use crate::breakpoint::libraries::{self, index::Index};
@@ -17,8 +20,6 @@ use crate::breakpoint::state::entry::BpEntry;
 use crate::breakpoint::state::held_up::HeldUp;
 use crate::breakpoint::state::session_core::SessionCore;
 use crate::breakpoint::state::set_pattern::SetPattern;
-use crate::clock;
-use crate::thread_progress;
 
 /// Puts the pattern into force at all sites that it selects, and removes the pattern that had its number before. The number of a pattern
 /// that `is_new` was never used before.

@@ -7,11 +7,13 @@ use std::task::Context;
 use std::thread;
 use std::time::Duration;
 
+use dyntrace_probes::thread_progress::pin;
+
 use super::*;
 use crate::breakpoint::libraries::{self, LibrarySites, modules};
 use crate::breakpoint::site::{Function, Site};
 use crate::breakpoint::state::generic_bp::{Bp, Generation};
-use crate::thread_progress::{permission, pin};
+use crate::permission;
 use crate::unpark::{block_on, waker};
 
 /// Adds a function, as a library that is loaded.

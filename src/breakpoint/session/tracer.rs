@@ -7,13 +7,14 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
 
+use dyntrace_probes::contain::contain;
+use dyntrace_probes::thread_progress::{self, os::without_signals};
+
 use super::patterns::remove_all;
 use crate::breakpoint::event::Event;
 use crate::breakpoint::hit::busy::untraced_thread;
 use crate::breakpoint::state::limits::{Limits, SessionState};
 use crate::breakpoint::state::session_core::{Destination, SessionCore};
-use crate::contain::contain;
-use crate::thread_progress::{self, os::without_signals};
 
 /// The wait for events of a session without a time limit.
 const LONG: Duration = Duration::from_secs(3600);

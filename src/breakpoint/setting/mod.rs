@@ -10,12 +10,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::task::{Context, Poll, ready};
 
+use dyntrace_probes::primitives::atomic::{AtomicU32, Ordering};
+use dyntrace_probes::primitives::global;
+use dyntrace_probes::thread_progress::{self, Late};
+
 use crate::breakpoint::progress::progress;
 use crate::breakpoint::site::sites::{Sites, give_way};
 use crate::breakpoint::state::generic_bp::commit;
-use crate::primitives::atomic::{AtomicU32, Ordering};
-use crate::primitives::global;
-use crate::thread_progress::{self, Late, permission};
+use crate::permission;
 use edit::Edit;
 use stage::{Changed, stage};
 

@@ -16,8 +16,9 @@
 //! Only words of 64 bits have such a byte. In addresses of a heap with hardware tags (MTE, HWASan) it is the tag: the asking process leaves
 //! a word alone whose byte is neither zero nor the mark.
 
+use dyntrace_probes::primitives::atomic::Ordering;
+
 use super::Site;
-use crate::primitives::atomic::Ordering;
 
 /// Whether words can be marked.
 const CAN_BE_ASKED: bool =

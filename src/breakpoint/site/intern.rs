@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use dyntrace_probes::forks::hold_across_forks;
+
 use super::Function;
-use crate::forks::hold_across_forks;
 
 /// All that was interned. It is never freed; a library that is loaded again adds nothing.
 #[derive(Default)]

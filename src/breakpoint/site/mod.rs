@@ -11,7 +11,7 @@ use std::fmt;
 use std::ptr;
 use std::sync::atomic as no_model;
 
-use crate::primitives::atomic::{AtomicPtr, Ordering};
+use dyntrace_probes::primitives::atomic::{AtomicPtr, Ordering};
 
 /// A traced function's word and description. The attribute makes one for each function.
 #[doc(hidden)]

@@ -7,8 +7,9 @@ use super::Site;
 /// Returns all sites of this program, or of the shared object that contains this copy of dyntrace.
 #[cfg(not(any(loom, miri)))]
 pub fn sites() -> &'static [Site] {
+    use dyntrace_probes::linked::linked;
+
     use super::Function;
-    use crate::linked::linked;
 
     // No pattern matches an empty name.
     const NOTHING: &Function = &Function::new("", "", 0, &[]);

@@ -7,9 +7,10 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use dyntrace_probes::primitives::atomic::{AtomicBool, Ordering};
+use dyntrace_probes::thread_progress::pin;
+
 use super::{Function, Site};
-use crate::primitives::atomic::{AtomicBool, Ordering};
-use crate::thread_progress::pin;
 
 /// A library that was loaded after the program.
 pub(crate) struct Library {

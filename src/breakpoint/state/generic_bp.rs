@@ -6,14 +6,15 @@ use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
+use dyntrace_probes::primitives::atomic::{AtomicUsize, Ordering};
+use dyntrace_probes::primitives::cell::UnsafeCell;
+use dyntrace_probes::primitives::global;
+use dyntrace_probes::thread_progress::Pin;
+
 use super::block::Block;
 use super::data::BpData;
 use crate::breakpoint::site::Site;
 use crate::breakpoint::site::asked::{Asked, if_unmarked, unmarked};
-use crate::primitives::atomic::{AtomicUsize, Ordering};
-use crate::primitives::cell::UnsafeCell;
-use crate::primitives::global;
-use crate::thread_progress::Pin;
 
 // The index of the generation that hits read, for all breakpoints.
 global! {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use crate::thread_progress::Late;
+use dyntrace_probes::thread_progress::Late;
 
 /// Threads that have delayed a change of trace settings: each was in the middle of a hit and had no processor, or waited for memory. Only
 /// the task that made the change waits meanwhile.
@@ -41,8 +41,9 @@ impl fmt::Display for HeldUp {
 
 #[cfg(test)]
 mod tests {
+    use dyntrace_probes::thread_progress::Pinned;
+
     use super::*;
-    use crate::thread_progress::Pinned;
 
     #[test]
     fn shown() {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-use crate::forks;
+use dyntrace_probes::forks;
 
 /// The limits of a session, which keep tracing from harming the program.
 #[derive(Clone, Debug)]

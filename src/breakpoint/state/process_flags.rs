@@ -7,9 +7,10 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dyntrace_probes::forks::hold_across_forks;
+
 use crate::breakpoint::error::Error;
 use crate::breakpoint::pattern::Actions;
-use crate::forks::hold_across_forks;
 use crate::process::{self, Pid, Processes, Sieve, WORDS};
 
 /// The flags of one session.

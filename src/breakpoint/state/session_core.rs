@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dyntrace_probes::thread_progress::Tally;
+
 use super::held_up::HeldUp;
 use super::limits::{Limits, SessionState};
 use super::process_flags::ProcessFilter;
@@ -14,7 +16,6 @@ use crate::breakpoint::error::Error;
 use crate::breakpoint::event::occurrence::{self, Occurrence};
 use crate::breakpoint::event::{Event, Kind};
 use crate::breakpoint::pattern_id::PatternId;
-use crate::thread_progress::Tally;
 
 /// Where a session's events go.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::Deref;
 
-use crate::short;
-use crate::text::digits;
+use dyntrace_probes::short;
+use dyntrace_probes::text::digits;
 
 /// A rendered text of at most [`Text::LIMIT`] bytes.
 #[derive(Clone)]

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::ptr;
 
+use dyntrace_probes::primitives::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use dyntrace_probes::thread_progress::{InUse, Pin, UseSlot, own_use_counts, pin};
+
 use super::call_error::CallError;
 use super::export_name::ExportName;
 use super::hold::Hold;
 use super::index::{Active, CodeIndex, INDICES};
 use super::missing::{self, OnMissing};
-use crate::primitives::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
-use crate::thread_progress::{InUse, Pin, UseSlot, own_use_counts, pin};
 
 /// An export, independent of versions. Never freed, because handles keep it.
 ///

@@ -1,6 +1,6 @@
 //! Holds: they keep a version in use for longer than a call.
 
-use crate::primitives::atomic::{AtomicUsize, Ordering};
+use dyntrace_probes::primitives::atomic::{AtomicUsize, Ordering};
 
 /// Keeps a version from being purged while a future or a borrowed handle lives, or a hook runs.
 pub(crate) struct Hold(&'static AtomicUsize);

@@ -1,6 +1,6 @@
 //! The code index: which of the three sets of code access structures is active.
 
-use crate::primitives::atomic::{AtomicUsize, Ordering};
+use dyntrace_probes::primitives::atomic::{AtomicUsize, Ordering};
 
 /// The number of sets.
 pub(crate) const INDICES: usize = 3;

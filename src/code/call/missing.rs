@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dyntrace_probes::contain::contain;
+
 use super::export_name::ExportName;
-use crate::contain::contain;
 
 /// The fate of a call whose export is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ fn handler() -> MutexGuard<'static, Handler> {
 }
 
 fn prepare() {
-    crate::forks::hold_across_forks!(Handler, handler());
+    dyntrace_probes::forks::hold_across_forks!(Handler, handler());
 }
 
 /// Sets the handler for calls of exports that no version has, in place of the previous one. It runs on the calling thread, with the

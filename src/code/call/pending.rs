@@ -7,11 +7,12 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use dyntrace_probes::sdt::Text;
+
 use super::call_error::CallError;
 use super::export_entry::ExportEntry;
 use super::hold::Hold;
 use super::panicked::{Panicked, caught};
-use crate::sdt::Text;
 use crate::task_table;
 use crate::waiting::{Waited, Waiting};
 

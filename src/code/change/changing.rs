@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
+use dyntrace_probes::{host, thread_progress};
+
 use crate::code::error::Error;
 use crate::code::load_error::LoadError;
-use crate::{host, thread_progress};
 
 /// A change in progress. If dropped before its commit it is undone, else completed; the maintenance thread does either.
 #[must_use = "nothing is changed until it is polled"]

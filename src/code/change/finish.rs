@@ -13,7 +13,7 @@ use crate::code::version::descriptor::{ImportDescriptor, ModuleState};
 use crate::code::version::prepared::Prepared;
 use crate::code::version::tables::{Change, ModuleVersions, TableSet, Tables, tables};
 use crate::code::version::{Version, VersionHold, registration};
-use crate::thread_progress::permission;
+use crate::permission;
 
 /// Makes versions current: all of them or none, at one instant, while callers keep calling. The current versions of their modules
 /// become old. The task waits in line with all other changes of running code, trace settings included.

@@ -45,7 +45,7 @@ fn events() -> MutexGuard<'static, VecDeque<Event>> {
 }
 
 fn prepare() {
-    crate::forks::hold_across_forks!(VecDeque<Event>, events());
+    dyntrace_probes::forks::hold_across_forks!(VecDeque<Event>, events());
 }
 
 /// Returns the last 1,000 events, the oldest first.

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dyntrace_probes::thread_progress::nap;
+
 use super::changing::{Abandoned, Changing};
 use super::history;
 use super::staging::put_in_force;
@@ -12,7 +14,7 @@ use crate::code::version::image::Unmapped;
 use crate::code::version::inside::Inside;
 use crate::code::version::tables::{Change, ModuleVersions, Tables, tables};
 use crate::code::version::{Version, kept, registration};
-use crate::thread_progress::{nap, permission};
+use crate::permission;
 
 /// The shortest and the longest pause between two checks of the counters.
 const PAUSES: [Duration; 2] = [Duration::from_micros(50), Duration::from_millis(10)];

@@ -5,7 +5,7 @@ use tokio::task::yield_now;
 use super::changing::Abandoned;
 use crate::breakpoint::progress::progress;
 use crate::code::version::tables::{Change, SLICE, Tables};
-use crate::thread_progress::permission::Permission;
+use crate::permission::Permission;
 
 /// Stages the changes and commits them. False if the change was abandoned before the commit: then nothing has changed.
 pub(crate) async fn put_in_force(

@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dyntrace_folders::{Distrust, NewFile, Scratch};
+use dyntrace_probes::forks::{self, hold_across_forks};
 
 use super::sha256::Hasher;
 use crate::code::load_error::LoadError;
-use crate::forks::{self, hold_across_forks};
 
 /// This process's folder in one directory of copies.
 struct Folder {

@@ -13,14 +13,14 @@ use std::task::Poll;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use dyntrace_probes::forks;
+use dyntrace_probes::primitives::{Mutex, lock};
+use dyntrace_probes::thread_progress::give;
 use tokio::sync::oneshot;
 
 use crate::code::error::Error;
 use crate::code::load_error::LoadError;
 use crate::code::version::VersionHold;
-use crate::forks;
-use crate::primitives::{Mutex, lock};
-use crate::thread_progress::give;
 
 /// The shortest pause between two checks while no step runs.
 const BETWEEN_STEPS: Duration = Duration::from_millis(1);

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dyntrace_probes::forks::hold_across_forks;
 use rustix::process::geteuid;
 
 use super::sha256::{Hasher, Sha256};
 use crate::code::load_error::LoadError;
 use crate::environment;
-use crate::forks::hold_across_forks;
 
 /// Which files may be loaded as modules, and how. [`allow`](crate::code::allow) puts it into force.
 ///

@@ -14,6 +14,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use dyntrace_probes::{host, thread_progress};
 use rustix::fs::{StatVfsMountFlags, statvfs};
 
 use super::copies::Copy;
@@ -27,7 +28,6 @@ use crate::code::module::host_interface::HostAddress;
 use crate::code::version::descriptor::{Descriptor, ExportDescriptor};
 use crate::code::version::prepared::Prepared;
 use crate::code::version::{VersionHold, kept};
-use crate::{host, thread_progress};
 
 /// Loads the module in this file without effect on running code: maps it, checks it and runs its `on_load`.
 /// [`finish`](crate::code::finish()) makes it current, alone or together with others. Any number of modules can be prepared at once.

@@ -1,12 +1,13 @@
 //! Look-ups of exports by name.
 
+use dyntrace_probes::host;
+
 use super::signature::{HandleOf, Signature};
 use crate::code::call::export_entry::ExportEntry;
 use crate::code::call::export_name::SignatureHash;
 use crate::code::error::Error;
 use crate::code::load_error::LoadError;
 use crate::code::version::tables::{Tables, tables};
-use crate::host;
 
 /// Returns a handle of the export that has this name in the current version of its module. The handle follows every upgrade.
 ///

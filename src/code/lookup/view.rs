@@ -2,13 +2,14 @@
 
 use std::fmt;
 
+use dyntrace_probes::thread_progress::{Pin, pin};
+
 use super::list::{self, ModuleInfo, modules};
 use super::resolve::{self, Location};
 use crate::code::call::export_entry::{ExportEntry, out_of_memory};
 use crate::code::call::hold::Hold;
 use crate::code::call::index::CodeIndex;
 use crate::code::version::tables::{Tables, tables};
-use crate::thread_progress::{Pin, pin};
 
 /// The modules at one instant. All answers of a view belong to that instant.
 ///

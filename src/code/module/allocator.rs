@@ -2,7 +2,7 @@
 
 use std::alloc::{self, GlobalAlloc, Layout, System};
 
-use crate::host::OfHost;
+use dyntrace_probes::host::OfHost;
 
 /// The host's allocator functions.
 pub(crate) struct HostCalls {

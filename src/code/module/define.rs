@@ -2,11 +2,12 @@
 
 use std::fmt::Display;
 
+use dyntrace_probes::rings;
+
 use super::sections::{exports, imports};
 use crate::breakpoint;
 use crate::code::call::panicked::caught;
 use crate::code::version::descriptor::{Descriptor, ModuleState, Unloadable};
-use crate::rings;
 
 /// Makes a library a module, which programs can load. Call it once in a crate whose crate-type is `cdylib`.
 ///
@@ -66,7 +67,7 @@ macro_rules! module {
         };
         #[global_allocator]
         static __DYNTRACE_ALLOCATOR: $crate::__code::HostAllocator = $crate::__code::HostAllocator;
-        $crate::__module_mark!();
+        $crate::__code::module_mark!();
     };
 }
 

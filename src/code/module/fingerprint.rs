@@ -1,14 +1,19 @@
 //! Fingerprints: two copies of this crate can share data only if they were built from the same sources in the same way.
 
 /// How this copy was built: the crate's version, features and a hash of its sources, the compiler, the target.
-const TEXT: &str = concat!(env!("DYNTRACE_FINGERPRINT"), "\0");
+const BUILD: &str = concat!(env!("DYNTRACE_FINGERPRINT"), "; probes ");
+
+/// The hash of the sources of the probes below.
+const PROBES: &str = dyntrace_probes::SOURCES;
 
 /// A fingerprint as stored in a module's file. The host reads it before any code of the module runs.
-pub type Fingerprint = [u8; TEXT.len()];
+pub type Fingerprint = [u8; BUILD.len() + PROBES.len() + 1];
 
 /// The fingerprint of this copy, with a NUL at its end.
 pub const OWN_FINGERPRINT: Fingerprint = {
-    let mut text = [0; TEXT.len()];
-    text.copy_from_slice(TEXT.as_bytes());
+    let mut text = [0; size_of::<Fingerprint>()];
+    let (build, probes) = text.split_at_mut(BUILD.len());
+    build.copy_from_slice(BUILD.as_bytes());
+    probes.split_at_mut(PROBES.len()).0.copy_from_slice(PROBES.as_bytes());
     text
 };

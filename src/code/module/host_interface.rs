@@ -5,17 +5,18 @@
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use dyntrace_probes::clock;
+use dyntrace_probes::host;
+use dyntrace_probes::rings::{self, host::HostRecorder};
+use dyntrace_probes::thread_progress;
+
 use super::allocator;
 use crate::breakpoint;
-use crate::clock;
-use crate::host;
 use crate::process;
 use crate::recorder;
-use crate::rings::{self, host::HostRecorder};
 use crate::scope;
 use crate::sequence::era::{self, Era};
 use crate::tag::{self, EnteredTags, TagState};
-use crate::thread_progress;
 
 /// The host's functions and state for its guests, by room.
 #[repr(C)]

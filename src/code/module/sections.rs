@@ -1,9 +1,10 @@
 //! The linker sections that hold a module's exports and imports. The linker defines symbols for the ends of each.
 
+use dyntrace_probes::linked::linked;
+
 use crate::code::layout::Layout;
 use crate::code::lookup::signature::Signature;
 use crate::code::version::descriptor::{ExportDescriptor, ImportDescriptor};
-use crate::linked::linked;
 
 /// For the attribute `export`: makes the compiler name a type without a layout.
 #[doc(hidden)]

@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
 
+use dyntrace_probes::thread_progress::os::without_signals;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 
@@ -15,7 +16,6 @@ use super::order::Order;
 use super::perform::perform;
 use crate::recorder::control::clients::{ClientLimit, ClosedInChildren, parts, say};
 use crate::recorder::control::protocol::Record;
-use crate::thread_progress::os::without_signals;
 use crate::unpark;
 
 /// The limit of concurrent orders. More are refused.

@@ -2,11 +2,13 @@
 
 use std::sync::mpsc::channel;
 
+use dyntrace_probes::thread_progress::pin;
+
 use super::*;
 use crate::code::change::finish::upgrade;
 use crate::code::load::job::run_job;
 use crate::code::version::descriptor::ModuleState;
-use crate::thread_progress::{permission, pin};
+use crate::permission;
 
 #[tokio::test]
 async fn finishing_nothing_changes_nothing() {

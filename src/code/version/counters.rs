@@ -3,10 +3,11 @@
 //! A version owns its counters while it lives; later another version reuses them. They are never freed, because late calls may still
 //! look at them.
 
+use dyntrace_probes::primitives::atomic::{AtomicUsize, Ordering};
+use dyntrace_probes::primitives::{Mutex, MutexGuard, global, lock};
+use dyntrace_probes::thread_progress::{USE_SLOTS, UseSlot};
+
 use crate::code::error::Error;
-use crate::primitives::atomic::{AtomicUsize, Ordering};
-use crate::primitives::{Mutex, MutexGuard, global, lock};
-use crate::thread_progress::{USE_SLOTS, UseSlot};
 
 /// A version's counters.
 pub(crate) struct Counters {
@@ -34,7 +35,7 @@ fn pool() -> MutexGuard<'static, Pool> {
 pub(crate) fn prepare() {
     // Models do not fork.
     #[cfg(not(loom))]
-    crate::forks::hold_across_forks!(Pool, pool());
+    dyntrace_probes::forks::hold_across_forks!(Pool, pool());
 }
 
 impl Counters {

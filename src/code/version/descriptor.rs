@@ -6,10 +6,11 @@
 use std::ffi::CStr;
 use std::sync::atomic::AtomicPtr;
 
+use dyntrace_probes::rings;
+
 use crate::breakpoint::Site;
 use crate::code::call::export_entry::ExportEntry;
 use crate::code::call::export_name::SignatureHash;
-use crate::rings;
 
 /// The symbol name of a module's descriptor.
 pub const SYMBOL: &CStr = c"__dyntrace_module";

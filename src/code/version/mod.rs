@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use counters::Counters;
 use descriptor::Descriptor;
+use dyntrace_probes::thread_progress::UseSlot;
 use image::{Image, Mapping};
 
 use crate::breakpoint::modules::Sites;
@@ -22,7 +23,6 @@ use crate::code::call::export_entry::{ExportEntry, Target};
 use crate::code::call::export_name::ExportName;
 use crate::code::call::hold::Hold;
 use crate::code::error::Error;
-use crate::thread_progress::UseSlot;
 
 /// A version that is prepared, current or old.
 pub(crate) struct Version {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use dyntrace_probes::thread_progress;
+
 use super::Version;
 use super::counters::Counters;
 use super::descriptor::Descriptor;
@@ -11,7 +13,6 @@ use super::kept;
 use super::registration;
 use super::tables::{Tables, tables};
 use crate::code::error::Error;
-use crate::thread_progress;
 
 /// A version of a module that is loaded and checked, and cannot be called yet: [`finish`](crate::code::finish()) makes it current.
 ///

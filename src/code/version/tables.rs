@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::sync::{Arc, LazyLock};
 
+use dyntrace_probes::primitives::cell::UnsafeCell;
+use dyntrace_probes::primitives::{Mutex, MutexGuard, lock};
+use dyntrace_probes::thread_progress::{Pin, pin};
+
 use super::Version;
 use super::counters;
 use super::image::Image;
 use crate::code::call::export_entry::{ExportEntry, Target, out_of_memory};
 use crate::code::call::export_name::ExportName;
 use crate::code::call::index::{Active, CodeIndex, INDICES};
-use crate::primitives::cell::UnsafeCell;
-use crate::primitives::{Mutex, MutexGuard, lock};
-use crate::thread_progress::permission::Permission;
-use crate::thread_progress::{Pin, pin};
+use crate::permission::Permission;
 
 /// The number of changes before other tasks get a turn.
 pub(crate) const SLICE: usize = 256;
@@ -75,8 +76,8 @@ fn prepare() {
     // Models do not fork.
     #[cfg(not(loom))]
     {
-        crate::forks::hold_across_forks!(Entries, lock(&tables().entries));
-        crate::forks::hold_across_forks!(Stale, tables().stale());
+        dyntrace_probes::forks::hold_across_forks!(Entries, lock(&tables().entries));
+        dyntrace_probes::forks::hold_across_forks!(Stale, tables().stale());
     }
 }
 

@@ -33,8 +33,9 @@ mod turn;
 
 use std::fs::File;
 
+use dyntrace_probes::sdt::Decision;
+
 use crate::aio_pool::{Fault, Job, Lane};
-use crate::sdt::Decision;
 
 #[cfg(test)]
 pub(super) use attempt::MAX_SIZE;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::clock;
+use dyntrace_probes::clock;
+
 use crate::monitor::condition::{Condition, Found, quarter};
 use crate::monitor::crossing::Above;
 use crate::monitor::kernel;

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::clock;
+use dyntrace_probes::clock;
+
 use crate::monitor::condition::{Condition, Found, quarter};
 use crate::process::Pid;
 use crate::task_table::Operation;

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher as _, BuildHasherDefault, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use dyntrace_probes::forks;
 use tokio::task::{Id, try_id};
 
-use crate::forks;
 use crate::process::Pid;
 use crate::process::sieve::has_polled_others;
 use crate::reentry::unless_inside;

@@ -11,7 +11,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use super::protocol::{Record, Reply, frame};
 
-pub(crate) use crate::rings::closed_in_children::ClosedInChildren;
+pub(crate) use dyntrace_probes::rings::closed_in_children::ClosedInChildren;
 
 /// The bytes of records after which a new message begins.
 const CHUNK: usize = 32 << 10;

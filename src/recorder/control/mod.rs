@@ -25,13 +25,13 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::thread;
 
 use directory::Directory;
+use dyntrace_probes::host;
+use dyntrace_probes::rings::closed_in_children::ClosedInChildren;
+use dyntrace_probes::thread_progress::os::without_signals;
 use registry::Registry;
 use server::{Limits, Server};
 
 use super::children::{self, CONTROL};
-use crate::host;
-use crate::rings::closed_in_children::ClosedInChildren;
-use crate::thread_progress::os::without_signals;
 
 #[doc(hidden)]
 pub use client::{Connection, Ender};
@@ -42,7 +42,7 @@ pub(crate) use extension::{serve_code, serve_traces};
 #[cfg(all(recorded, feature = "trace"))]
 pub(crate) use request::open_if_asked;
 #[cfg(recorded)]
-pub(crate) use request::open_if_this_process;
+pub(crate) use request::{ANSWERS, open_if_this_process};
 pub use tables::tasks;
 
 /// Does nothing: without probes, no command can ask.

@@ -5,10 +5,11 @@
 
 use std::path::Path;
 
+use dyntrace_probes::primitives::{Mutex, lock};
+
 use super::protocol::Record;
 use super::sessions::SessionAccess;
 use crate::glob::Glob;
-use crate::primitives::{Mutex, lock};
 use crate::recorder::filter::Filter;
 use crate::recorder::options::Options;
 use crate::recorder::recording::Recording;

@@ -28,13 +28,15 @@ use std::io::{self, Write as _};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use dyntrace_probes::host;
+use dyntrace_probes::rings::descriptor::Descriptor;
+use dyntrace_probes::rings::request::Answers;
+use dyntrace_probes::rings::stream_file::KeptErrno;
+use dyntrace_probes::thread_progress::is_pinned;
+use dyntrace_probes::thread_progress::os::{may_be_in_handler, without_file_size_signal};
+
 use super::control;
-use crate::host;
 use crate::recorder::sessions::{are_listed, try_sessions};
-use crate::rings::descriptor::Descriptor;
-use crate::rings::stream_file::KeptErrno;
-use crate::thread_progress::is_pinned;
-use crate::thread_progress::os::{may_be_in_handler, without_file_size_signal};
 
 /// The process that is asked, by its number in its own pid namespace. The command finds the section in stripped programs, too.
 #[used]
@@ -48,26 +50,8 @@ fn open_for(probe: &Descriptor) {
     }
 }
 
-impl Descriptor {
-    /// Opens the control socket if another process has asked for it in the probe's word. Not for probes that fire in signal handlers.
-    #[cfg(recorded)]
-    #[inline]
-    pub(crate) fn open_control_if_requested(&self) {
-        if self.is_control_requested() {
-            open_for(self);
-        }
-    }
-
-    /// Opens the control socket if another process has asked for it, for a firing that no session records and that may be in a signal
-    /// handler. For generated code.
-    #[doc(hidden)]
-    #[inline]
-    pub fn unrecorded(&self) {
-        if self.is_control_requested() {
-            open_outside_handlers(self);
-        }
-    }
-}
+/// The functions that firings call.
+pub(crate) static ANSWERS: Answers = Answers { here: open_for, anywhere: open_outside_handlers };
 
 #[cold]
 fn open_outside_handlers(probe: &Descriptor) {

@@ -10,6 +10,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use dyntrace_probes::rings::closed_in_children::ClosedInChildren;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv};
@@ -21,7 +22,6 @@ use super::figures::figures;
 use super::peer::peer;
 use super::protocol::{self, GREETING, ProtocolError, Record, Request};
 use super::sessions::SessionAccess;
-use crate::rings::closed_in_children::ClosedInChildren;
 
 /// Limits of clients.
 #[derive(Clone, Copy, Debug)]

@@ -7,11 +7,11 @@
 #[cfg(recorded)]
 mod kept;
 
+use dyntrace_probes::host;
 #[cfg(recorded)]
 use kept::keep;
 
 use super::error::ControlError;
-use crate::host;
 
 /// Keeps a table of the program's tasks from now on, which `dyntrace ps --dead FILE` reads.
 ///

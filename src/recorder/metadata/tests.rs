@@ -7,19 +7,19 @@ use std::time::UNIX_EPOCH;
 use dyntrace_metadata::FieldKind;
 use dyntrace_metadata::event_header::TIME_BITS;
 use dyntrace_metadata::packet::{PAGE, SUB_BUFFER};
+use dyntrace_probes::clock;
+use dyntrace_probes::rings::field::Field;
+use dyntrace_probes::rings::payload::Payload;
+use dyntrace_probes::rings::ring::Ring;
+use dyntrace_probes::rings::ring_file::RingFile;
+use dyntrace_probes::rings::stream_file::StreamFile;
 use dyntrace_reader::{Follower, Trace, Value};
 use proptest::prelude::*;
 
 use super::*;
-use crate::clock;
 use crate::recorder::synthetic::{
     EVENTS, UUID, babeltrace, create, describe, describe_as, event, finish, write_packet,
 };
-use crate::rings::field::Field;
-use crate::rings::payload::Payload;
-use crate::rings::ring::Ring;
-use crate::rings::ring_file::RingFile;
-use crate::rings::stream_file::StreamFile;
 
 const FIELDS: [Field<'static>; 5] =
     [Field::I32(-1), Field::U32(u32::MAX), Field::I64(i64::MIN), Field::U64(u64::MAX), Field::Text(b"caf\xc3\xa9")];

@@ -3,8 +3,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
+use dyntrace_probes::primitives::atomic::Ordering;
+
 use super::*;
-use crate::primitives::atomic::Ordering;
 use crate::recorder::synthetic::{UUID, babeltrace, create, describe, event, packets as headers, place, write_packet};
 
 /// A circular file of four sub-buffers, which no writer has entered.

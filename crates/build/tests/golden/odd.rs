@@ -2,6 +2,8 @@
 
 /// The probes `names-*` of the provider `odd`.
 pub mod names {
+    use super::__sdt;
+
     /// The probe `names-self` of the provider `odd`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -18,13 +20,13 @@ pub mod names {
     pub fn self_<'a, Self_, SelfBuffer, Into_, FnOnce_>(
         arguments: impl FnOnce() -> (Self_, SelfBuffer, Into_, FnOnce_, i32, i32),
     ) where
-        Self_: Into<::dyntrace::sdt::Text<'a>>,
-        SelfBuffer: Into<::dyntrace::sdt::Text<'a>>,
-        Into_: Into<::dyntrace::sdt::Text<'a>>,
-        FnOnce_: Into<::dyntrace::sdt::Text<'a>>,
+        Self_: Into<__sdt::Text<'a>>,
+        SelfBuffer: Into<__sdt::Text<'a>>,
+        Into_: Into<__sdt::Text<'a>>,
+        FnOnce_: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("odd", "names__self", self_, {
-            ::dyntrace::sdt::return_if_discarded!(self_);
+        __sdt::if_enabled!("odd", "names__self", self_, {
+            __sdt::return_if_discarded!(self_);
             let (self_, self_buffer, into, fn_once, arguments, fire) = arguments();
             self_::fire(
                 self_.into(),
@@ -39,8 +41,10 @@ pub mod names {
 
     /// Whether `names-self` is traced, and its firing.
     pub mod self_ {
-        ::dyntrace::sdt::declare!("odd", "names__self");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("odd", "names__self");
+        __sdt::describe!(
             "odd", "names__self", (str "self"), (str "self_buffer"), (str "into"), (str "fn_once"), (i32 "arguments"), (i32 "fire")
         );
 
@@ -49,28 +53,28 @@ pub mod names {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("odd", "names__self", self, { return true });
+            __sdt::if_enabled!("odd", "names__self", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("odd", "names__self");
+        __sdt::discard!("odd", "names__self");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            self_: ::dyntrace::sdt::Text<'_>,
-            self_buffer: ::dyntrace::sdt::Text<'_>,
-            into: ::dyntrace::sdt::Text<'_>,
-            fn_once: ::dyntrace::sdt::Text<'_>,
+            self_: __sdt::Text<'_>,
+            self_buffer: __sdt::Text<'_>,
+            into: __sdt::Text<'_>,
+            fn_once: __sdt::Text<'_>,
             arguments: i32,
             fire: i32,
         ) {
-            let mut self_buffer_ = ::dyntrace::sdt::Buffer::new();
-            let mut self_buffer_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut into_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut fn_once_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut self_buffer_ = __sdt::Buffer::new();
+            let mut self_buffer_buffer = __sdt::Buffer::new();
+            let mut into_buffer = __sdt::Buffer::new();
+            let mut fn_once_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (str self_ self_buffer_),
                 (str self_buffer self_buffer_buffer),
                 (str into into_buffer),
@@ -78,7 +82,7 @@ pub mod names {
                 (i32 arguments),
                 (i32 fire),
             );
-            ::dyntrace::sdt::if_traced!("odd", "names__self", {
+            __sdt::if_traced!("odd", "names__self", {
                 self::trace(self_, self_buffer, into, fn_once, arguments, fire);
             });
         }
@@ -87,22 +91,22 @@ pub mod names {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            self_: ::dyntrace::sdt::Text<'_>,
-            self_buffer: ::dyntrace::sdt::Text<'_>,
-            into: ::dyntrace::sdt::Text<'_>,
-            fn_once: ::dyntrace::sdt::Text<'_>,
+            self_: __sdt::Text<'_>,
+            self_buffer: __sdt::Text<'_>,
+            into: __sdt::Text<'_>,
+            fn_once: __sdt::Text<'_>,
             arguments: i32,
             fire: i32,
         ) {
-            let mut self_buffer_ = ::dyntrace::sdt::Buffer::new();
+            let mut self_buffer_ = __sdt::Buffer::new();
             let self_ = self_buffer_.encode(self_);
-            let mut self_buffer_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut self_buffer_buffer = __sdt::Buffer::new();
             let self_buffer = self_buffer_buffer.encode(self_buffer);
-            let mut into_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut into_buffer = __sdt::Buffer::new();
             let into = into_buffer.encode(into);
-            let mut fn_once_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut fn_once_buffer = __sdt::Buffer::new();
             let fn_once = fn_once_buffer.encode(fn_once);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 "odd",
                 "names__self",
                 (str self_ "char *")
@@ -131,12 +135,12 @@ pub mod names {
     pub fn r#type<'a, S1, S1_, S1__>(
         arguments: impl FnOnce() -> (S1, S1_, S1__, i32, i32, i32),
     ) where
-        S1: Into<::dyntrace::sdt::Text<'a>>,
-        S1_: Into<::dyntrace::sdt::Text<'a>>,
-        S1__: Into<::dyntrace::sdt::Text<'a>>,
+        S1: Into<__sdt::Text<'a>>,
+        S1_: Into<__sdt::Text<'a>>,
+        S1__: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("odd", "names__type", r#type, {
-            ::dyntrace::sdt::return_if_discarded!(r#type);
+        __sdt::if_enabled!("odd", "names__type", r#type, {
+            __sdt::return_if_discarded!(r#type);
             let (s1, s_1, __s1, r#return, arg4, arg5) = arguments();
             r#type::fire(s1.into(), s_1.into(), __s1.into(), r#return, arg4, arg5);
         });
@@ -144,8 +148,10 @@ pub mod names {
 
     /// Whether `names-type` is traced, and its firing.
     pub mod r#type {
-        ::dyntrace::sdt::declare!("odd", "names__type");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("odd", "names__type");
+        __sdt::describe!(
             "odd", "names__type", (str "s1"), (str "s_1"), (str "__s1"), (i32 "return"), (i32 "arg4"), (i32 "arg5")
         );
 
@@ -154,27 +160,27 @@ pub mod names {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("odd", "names__type", self, { return true });
+            __sdt::if_enabled!("odd", "names__type", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("odd", "names__type");
+        __sdt::discard!("odd", "names__type");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
-            s1: ::dyntrace::sdt::Text<'_>,
-            s_1: ::dyntrace::sdt::Text<'_>,
-            __s1: ::dyntrace::sdt::Text<'_>,
+            s1: __sdt::Text<'_>,
+            s_1: __sdt::Text<'_>,
+            __s1: __sdt::Text<'_>,
             r#return: i32,
             arg4: i32,
             arg5: i32,
         ) {
-            let mut s1_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut s_1_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut __s1_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut s1_buffer = __sdt::Buffer::new();
+            let mut s_1_buffer = __sdt::Buffer::new();
+            let mut __s1_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (str s1 s1_buffer),
                 (str s_1 s_1_buffer),
                 (str __s1 __s1_buffer),
@@ -182,7 +188,7 @@ pub mod names {
                 (i32 arg4),
                 (i32 arg5),
             );
-            ::dyntrace::sdt::if_traced!("odd", "names__type", {
+            __sdt::if_traced!("odd", "names__type", {
                 self::trace(s1, s_1, __s1, r#return, arg4, arg5);
             });
         }
@@ -191,20 +197,20 @@ pub mod names {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
-            s1: ::dyntrace::sdt::Text<'_>,
-            s_1: ::dyntrace::sdt::Text<'_>,
-            __s1: ::dyntrace::sdt::Text<'_>,
+            s1: __sdt::Text<'_>,
+            s_1: __sdt::Text<'_>,
+            __s1: __sdt::Text<'_>,
             r#return: i32,
             arg4: i32,
             arg5: i32,
         ) {
-            let mut s1_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut s1_buffer = __sdt::Buffer::new();
             let s1 = s1_buffer.encode(s1);
-            let mut s_1_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut s_1_buffer = __sdt::Buffer::new();
             let s_1 = s_1_buffer.encode(s_1);
-            let mut __s1_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut __s1_buffer = __sdt::Buffer::new();
             let __s1 = __s1_buffer.encode(__s1);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 "odd",
                 "names__type",
                 (str s1 "char *")
@@ -226,8 +232,8 @@ pub mod names {
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn names(arguments: impl FnOnce() -> i32) {
-        ::dyntrace::sdt::if_enabled!("odd", "names__names", names, {
-            ::dyntrace::sdt::return_if_discarded!(names);
+        __sdt::if_enabled!("odd", "names__names", names, {
+            __sdt::return_if_discarded!(names);
             let names = arguments();
             names::fire(names);
         });
@@ -236,8 +242,10 @@ pub mod names {
     /// Whether `names-names` is traced, and its firing.
     #[allow(clippy::module_inception)]
     pub mod names {
-        ::dyntrace::sdt::declare!("odd", "names__names");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("odd", "names__names");
+        __sdt::describe!(
             "odd", "names__names", (i32 "names")
         );
 
@@ -246,18 +254,18 @@ pub mod names {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("odd", "names__names", self, { return true });
+            __sdt::if_enabled!("odd", "names__names", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("odd", "names__names");
+        __sdt::discard!("odd", "names__names");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(names: i32) {
-            ::dyntrace::sdt::record!((i32 names));
-            ::dyntrace::sdt::if_traced!("odd", "names__names", {
+            __sdt::record!((i32 names));
+            __sdt::if_traced!("odd", "names__names", {
                 self::trace(names);
             });
         }
@@ -266,7 +274,7 @@ pub mod names {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(names: i32) {
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 "odd",
                 "names__names",
                 (i32 names "int")
@@ -278,6 +286,8 @@ pub mod names {
 /// The probes `Upper-*` of the provider `odd`.
 #[allow(non_snake_case)]
 pub mod Upper {
+    use super::__sdt;
+
     /// The probe `Upper-Case` of the provider `odd`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
@@ -290,10 +300,10 @@ pub mod Upper {
     pub fn Case<'a, Name>(
         arguments: impl FnOnce() -> (Name, u32),
     ) where
-        Name: Into<::dyntrace::sdt::Text<'a>>,
+        Name: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("odd", "Upper__Case", Case, {
-            ::dyntrace::sdt::return_if_discarded!(Case);
+        __sdt::if_enabled!("odd", "Upper__Case", Case, {
+            __sdt::return_if_discarded!(Case);
             let (Name, Octet) = arguments();
             Case::fire(Name.into(), Octet);
         });
@@ -302,8 +312,10 @@ pub mod Upper {
     /// Whether `Upper-Case` is traced, and its firing.
     #[allow(non_snake_case)]
     pub mod Case {
-        ::dyntrace::sdt::declare!("odd", "Upper__Case");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("odd", "Upper__Case");
+        __sdt::describe!(
             "odd", "Upper__Case", (str "Name"), (u32 "Octet")
         );
 
@@ -312,19 +324,19 @@ pub mod Upper {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("odd", "Upper__Case", self, { return true });
+            __sdt::if_enabled!("odd", "Upper__Case", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("odd", "Upper__Case");
+        __sdt::discard!("odd", "Upper__Case");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments, non_snake_case)]
-        pub(super) fn fire(Name: ::dyntrace::sdt::Text<'_>, Octet: u32) {
-            let mut Name_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((str Name Name_buffer), (u32 Octet));
-            ::dyntrace::sdt::if_traced!("odd", "Upper__Case", {
+        pub(super) fn fire(Name: __sdt::Text<'_>, Octet: u32) {
+            let mut Name_buffer = __sdt::Buffer::new();
+            __sdt::record!((str Name Name_buffer), (u32 Octet));
+            __sdt::if_traced!("odd", "Upper__Case", {
                 self::trace(Name, Octet);
             });
         }
@@ -332,10 +344,10 @@ pub mod Upper {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments, non_snake_case)]
-        pub(crate) fn trace(Name: ::dyntrace::sdt::Text<'_>, Octet: u32) {
-            let mut Name_buffer = ::dyntrace::sdt::Buffer::new();
+        pub(crate) fn trace(Name: __sdt::Text<'_>, Octet: u32) {
+            let mut Name_buffer = __sdt::Buffer::new();
             let Name = Name_buffer.encode(Name);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 "odd",
                 "Upper__Case",
                 (str Name "const char *")
@@ -357,11 +369,11 @@ pub mod Upper {
 pub fn fire<'a, FireBuffer, Fire>(
     arguments: impl FnOnce() -> (FireBuffer, Fire),
 ) where
-    FireBuffer: Into<::dyntrace::sdt::Text<'a>>,
-    Fire: Into<::dyntrace::sdt::Text<'a>>,
+    FireBuffer: Into<__sdt::Text<'a>>,
+    Fire: Into<__sdt::Text<'a>>,
 {
-    ::dyntrace::sdt::if_enabled!("odd", "fire", fire, {
-        ::dyntrace::sdt::return_if_discarded!(fire);
+    __sdt::if_enabled!("odd", "fire", fire, {
+        __sdt::return_if_discarded!(fire);
         let (fire_buffer, fire) = arguments();
         fire::fire(fire_buffer.into(), fire.into());
     });
@@ -369,8 +381,10 @@ pub fn fire<'a, FireBuffer, Fire>(
 
 /// Whether `fire` is traced, and its firing.
 pub mod fire {
-    ::dyntrace::sdt::declare!("odd", "fire");
-    ::dyntrace::sdt::describe!(
+    use super::__sdt;
+
+    __sdt::declare!("odd", "fire");
+    __sdt::describe!(
         "odd", "fire", (str "fire_buffer"), (str "fire")
     );
 
@@ -379,20 +393,20 @@ pub mod fire {
     #[must_use]
     #[allow(dead_code, named_asm_labels)]
     pub fn is_enabled() -> bool {
-        ::dyntrace::sdt::if_enabled!("odd", "fire", self, { return true });
+        __sdt::if_enabled!("odd", "fire", self, { return true });
         false
     }
 
-    ::dyntrace::sdt::discard!("odd", "fire");
+    __sdt::discard!("odd", "fire");
 
     #[cold]
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-    pub(super) fn fire(fire_buffer: ::dyntrace::sdt::Text<'_>, fire: ::dyntrace::sdt::Text<'_>) {
-        let mut fire_buffer_buffer = ::dyntrace::sdt::Buffer::new();
-        let mut fire_buffer_ = ::dyntrace::sdt::Buffer::new();
-        ::dyntrace::sdt::record!((str fire_buffer fire_buffer_buffer), (str fire fire_buffer_));
-        ::dyntrace::sdt::if_traced!("odd", "fire", {
+    pub(super) fn fire(fire_buffer: __sdt::Text<'_>, fire: __sdt::Text<'_>) {
+        let mut fire_buffer_buffer = __sdt::Buffer::new();
+        let mut fire_buffer_ = __sdt::Buffer::new();
+        __sdt::record!((str fire_buffer fire_buffer_buffer), (str fire fire_buffer_));
+        __sdt::if_traced!("odd", "fire", {
             self::trace(fire_buffer, fire);
         });
     }
@@ -400,12 +414,12 @@ pub mod fire {
     #[cold]
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-    pub(crate) fn trace(fire_buffer: ::dyntrace::sdt::Text<'_>, fire: ::dyntrace::sdt::Text<'_>) {
-        let mut fire_buffer_buffer = ::dyntrace::sdt::Buffer::new();
+    pub(crate) fn trace(fire_buffer: __sdt::Text<'_>, fire: __sdt::Text<'_>) {
+        let mut fire_buffer_buffer = __sdt::Buffer::new();
         let fire_buffer = fire_buffer_buffer.encode(fire_buffer);
-        let mut fire_buffer_ = ::dyntrace::sdt::Buffer::new();
+        let mut fire_buffer_ = __sdt::Buffer::new();
         let fire = fire_buffer_.encode(fire);
-        ::dyntrace::sdt::site!(
+        __sdt::site!(
             "odd",
             "fire",
             (str fire_buffer "char *")
@@ -423,8 +437,8 @@ pub mod fire {
 #[inline(always)]
 #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
 pub fn trace(arguments: impl FnOnce() -> i32) {
-    ::dyntrace::sdt::if_enabled!("odd", "trace", trace, {
-        ::dyntrace::sdt::return_if_discarded!(trace);
+    __sdt::if_enabled!("odd", "trace", trace, {
+        __sdt::return_if_discarded!(trace);
         let trace = arguments();
         trace::fire(trace);
     });
@@ -432,8 +446,10 @@ pub fn trace(arguments: impl FnOnce() -> i32) {
 
 /// Whether `trace` is traced, and its firing.
 pub mod trace {
-    ::dyntrace::sdt::declare!("odd", "trace");
-    ::dyntrace::sdt::describe!(
+    use super::__sdt;
+
+    __sdt::declare!("odd", "trace");
+    __sdt::describe!(
         "odd", "trace", (i32 "trace")
     );
 
@@ -442,18 +458,18 @@ pub mod trace {
     #[must_use]
     #[allow(dead_code, named_asm_labels)]
     pub fn is_enabled() -> bool {
-        ::dyntrace::sdt::if_enabled!("odd", "trace", self, { return true });
+        __sdt::if_enabled!("odd", "trace", self, { return true });
         false
     }
 
-    ::dyntrace::sdt::discard!("odd", "trace");
+    __sdt::discard!("odd", "trace");
 
     #[cold]
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
     pub(super) fn fire(trace: i32) {
-        ::dyntrace::sdt::record!((i32 trace));
-        ::dyntrace::sdt::if_traced!("odd", "trace", {
+        __sdt::record!((i32 trace));
+        __sdt::if_traced!("odd", "trace", {
             self::trace(trace);
         });
     }
@@ -462,7 +478,7 @@ pub mod trace {
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
     pub(crate) fn trace(trace: i32) {
-        ::dyntrace::sdt::site!(
+        __sdt::site!(
             "odd",
             "trace",
             (i32 trace "int")
@@ -492,15 +508,15 @@ pub mod trace {
 pub fn most<'a, Arg0, Arg1, Arg2, Arg3, Arg4, Arg5>(
     arguments: impl FnOnce() -> (Arg0, Arg1, Arg2, Arg3, Arg4, Arg5, i64, u64, i32, u32, i32, u32),
 ) where
-    Arg0: Into<::dyntrace::sdt::Text<'a>>,
-    Arg1: Into<::dyntrace::sdt::Text<'a>>,
-    Arg2: Into<::dyntrace::sdt::Text<'a>>,
-    Arg3: Into<::dyntrace::sdt::Text<'a>>,
-    Arg4: Into<::dyntrace::sdt::Text<'a>>,
-    Arg5: Into<::dyntrace::sdt::Text<'a>>,
+    Arg0: Into<__sdt::Text<'a>>,
+    Arg1: Into<__sdt::Text<'a>>,
+    Arg2: Into<__sdt::Text<'a>>,
+    Arg3: Into<__sdt::Text<'a>>,
+    Arg4: Into<__sdt::Text<'a>>,
+    Arg5: Into<__sdt::Text<'a>>,
 {
-    ::dyntrace::sdt::if_enabled!("odd", "most", most, {
-        ::dyntrace::sdt::return_if_discarded!(most);
+    __sdt::if_enabled!("odd", "most", most, {
+        __sdt::return_if_discarded!(most);
         let (
             arg0,
             arg1,
@@ -534,8 +550,10 @@ pub fn most<'a, Arg0, Arg1, Arg2, Arg3, Arg4, Arg5>(
 
 /// Whether `most` is traced, and its firing.
 pub mod most {
-    ::dyntrace::sdt::declare!("odd", "most");
-    ::dyntrace::sdt::describe!(
+    use super::__sdt;
+
+    __sdt::declare!("odd", "most");
+    __sdt::describe!(
         "odd", "most", (str "arg0"), (str "arg1"), (str "arg2"), (str "arg3"), (str "arg4"), (str "arg5"), (i64 "arg6"), (u64 "arg7"), (i32 "arg8"), (u32 "arg9"), (i32 "arg10"), (u32 "arg11")
     );
 
@@ -544,22 +562,22 @@ pub mod most {
     #[must_use]
     #[allow(dead_code, named_asm_labels)]
     pub fn is_enabled() -> bool {
-        ::dyntrace::sdt::if_enabled!("odd", "most", self, { return true });
+        __sdt::if_enabled!("odd", "most", self, { return true });
         false
     }
 
-    ::dyntrace::sdt::discard!("odd", "most");
+    __sdt::discard!("odd", "most");
 
     #[cold]
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
     pub(super) fn fire(
-        arg0: ::dyntrace::sdt::Text<'_>,
-        arg1: ::dyntrace::sdt::Text<'_>,
-        arg2: ::dyntrace::sdt::Text<'_>,
-        arg3: ::dyntrace::sdt::Text<'_>,
-        arg4: ::dyntrace::sdt::Text<'_>,
-        arg5: ::dyntrace::sdt::Text<'_>,
+        arg0: __sdt::Text<'_>,
+        arg1: __sdt::Text<'_>,
+        arg2: __sdt::Text<'_>,
+        arg3: __sdt::Text<'_>,
+        arg4: __sdt::Text<'_>,
+        arg5: __sdt::Text<'_>,
         arg6: i64,
         arg7: u64,
         arg8: i32,
@@ -567,13 +585,13 @@ pub mod most {
         arg10: i32,
         arg11: u32,
     ) {
-        let mut arg0_buffer = ::dyntrace::sdt::Buffer::new();
-        let mut arg1_buffer = ::dyntrace::sdt::Buffer::new();
-        let mut arg2_buffer = ::dyntrace::sdt::Buffer::new();
-        let mut arg3_buffer = ::dyntrace::sdt::Buffer::new();
-        let mut arg4_buffer = ::dyntrace::sdt::Buffer::new();
-        let mut arg5_buffer = ::dyntrace::sdt::Buffer::new();
-        ::dyntrace::sdt::record!(
+        let mut arg0_buffer = __sdt::Buffer::new();
+        let mut arg1_buffer = __sdt::Buffer::new();
+        let mut arg2_buffer = __sdt::Buffer::new();
+        let mut arg3_buffer = __sdt::Buffer::new();
+        let mut arg4_buffer = __sdt::Buffer::new();
+        let mut arg5_buffer = __sdt::Buffer::new();
+        __sdt::record!(
             (str arg0 arg0_buffer),
             (str arg1 arg1_buffer),
             (str arg2 arg2_buffer),
@@ -587,7 +605,7 @@ pub mod most {
             (i32 arg10),
             (u32 arg11),
         );
-        ::dyntrace::sdt::if_traced!("odd", "most", {
+        __sdt::if_traced!("odd", "most", {
             self::trace(arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11);
         });
     }
@@ -596,12 +614,12 @@ pub mod most {
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
     pub(crate) fn trace(
-        arg0: ::dyntrace::sdt::Text<'_>,
-        arg1: ::dyntrace::sdt::Text<'_>,
-        arg2: ::dyntrace::sdt::Text<'_>,
-        arg3: ::dyntrace::sdt::Text<'_>,
-        arg4: ::dyntrace::sdt::Text<'_>,
-        arg5: ::dyntrace::sdt::Text<'_>,
+        arg0: __sdt::Text<'_>,
+        arg1: __sdt::Text<'_>,
+        arg2: __sdt::Text<'_>,
+        arg3: __sdt::Text<'_>,
+        arg4: __sdt::Text<'_>,
+        arg5: __sdt::Text<'_>,
         arg6: i64,
         arg7: u64,
         arg8: i32,
@@ -609,19 +627,19 @@ pub mod most {
         arg10: i32,
         arg11: u32,
     ) {
-        let mut arg0_buffer = ::dyntrace::sdt::Buffer::new();
+        let mut arg0_buffer = __sdt::Buffer::new();
         let arg0 = arg0_buffer.encode(arg0);
-        let mut arg1_buffer = ::dyntrace::sdt::Buffer::new();
+        let mut arg1_buffer = __sdt::Buffer::new();
         let arg1 = arg1_buffer.encode(arg1);
-        let mut arg2_buffer = ::dyntrace::sdt::Buffer::new();
+        let mut arg2_buffer = __sdt::Buffer::new();
         let arg2 = arg2_buffer.encode(arg2);
-        let mut arg3_buffer = ::dyntrace::sdt::Buffer::new();
+        let mut arg3_buffer = __sdt::Buffer::new();
         let arg3 = arg3_buffer.encode(arg3);
-        let mut arg4_buffer = ::dyntrace::sdt::Buffer::new();
+        let mut arg4_buffer = __sdt::Buffer::new();
         let arg4 = arg4_buffer.encode(arg4);
-        let mut arg5_buffer = ::dyntrace::sdt::Buffer::new();
+        let mut arg5_buffer = __sdt::Buffer::new();
         let arg5 = arg5_buffer.encode(arg5);
-        ::dyntrace::sdt::site!(
+        __sdt::site!(
             "odd",
             "most",
             (str arg0 "char *")
@@ -655,8 +673,8 @@ pub mod most {
 #[inline(always)]
 #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
 pub fn markdown(arguments: impl FnOnce() -> i32) {
-    ::dyntrace::sdt::if_enabled!("odd", "markdown", markdown, {
-        ::dyntrace::sdt::return_if_discarded!(markdown);
+    __sdt::if_enabled!("odd", "markdown", markdown, {
+        __sdt::return_if_discarded!(markdown);
         let x = arguments();
         markdown::fire(x);
     });
@@ -664,8 +682,10 @@ pub fn markdown(arguments: impl FnOnce() -> i32) {
 
 /// Whether `markdown` is traced, and its firing.
 pub mod markdown {
-    ::dyntrace::sdt::declare!("odd", "markdown");
-    ::dyntrace::sdt::describe!(
+    use super::__sdt;
+
+    __sdt::declare!("odd", "markdown");
+    __sdt::describe!(
         "odd", "markdown", (i32 "x")
     );
 
@@ -674,18 +694,18 @@ pub mod markdown {
     #[must_use]
     #[allow(dead_code, named_asm_labels)]
     pub fn is_enabled() -> bool {
-        ::dyntrace::sdt::if_enabled!("odd", "markdown", self, { return true });
+        __sdt::if_enabled!("odd", "markdown", self, { return true });
         false
     }
 
-    ::dyntrace::sdt::discard!("odd", "markdown");
+    __sdt::discard!("odd", "markdown");
 
     #[cold]
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
     pub(super) fn fire(x: i32) {
-        ::dyntrace::sdt::record!((i32 x));
-        ::dyntrace::sdt::if_traced!("odd", "markdown", {
+        __sdt::record!((i32 x));
+        __sdt::if_traced!("odd", "markdown", {
             self::trace(x);
         });
     }
@@ -694,7 +714,7 @@ pub mod markdown {
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
     pub(crate) fn trace(x: i32) {
-        ::dyntrace::sdt::site!(
+        __sdt::site!(
             "odd",
             "markdown",
             (i32 x "int")

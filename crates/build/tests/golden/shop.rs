@@ -2,6 +2,8 @@
 
 /// The probes `order-*` of the provider `shop`.
 pub mod order {
+    use super::__sdt;
+
     /// A customer paid, see <https://example.org/orders>.
     ///
     /// indented \[text\] | "\<0.5.0\>"
@@ -20,10 +22,10 @@ pub mod order {
     pub fn paid<'a, Name>(
         arguments: impl FnOnce() -> (Name, u32),
     ) where
-        Name: Into<::dyntrace::sdt::Text<'a>>,
+        Name: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("shop", "order__paid", paid, {
-            ::dyntrace::sdt::return_if_discarded!(paid);
+        __sdt::if_enabled!("shop", "order__paid", paid, {
+            __sdt::return_if_discarded!(paid);
             let (name, cents) = arguments();
             paid::fire(name.into(), cents);
         });
@@ -31,8 +33,10 @@ pub mod order {
 
     /// Whether `order-paid` is traced, and its firing.
     pub mod paid {
-        ::dyntrace::sdt::declare!("shop", "order__paid");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("shop", "order__paid");
+        __sdt::describe!(
             "shop", "order__paid", (str "name"), (u32 "cents")
         );
 
@@ -41,19 +45,19 @@ pub mod order {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("shop", "order__paid", self, { return true });
+            __sdt::if_enabled!("shop", "order__paid", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("shop", "order__paid");
+        __sdt::discard!("shop", "order__paid");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(super) fn fire(name: ::dyntrace::sdt::Text<'_>, cents: u32) {
-            let mut name_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!((str name name_buffer), (u32 cents));
-            ::dyntrace::sdt::if_traced!("shop", "order__paid", {
+        pub(super) fn fire(name: __sdt::Text<'_>, cents: u32) {
+            let mut name_buffer = __sdt::Buffer::new();
+            __sdt::record!((str name name_buffer), (u32 cents));
+            __sdt::if_traced!("shop", "order__paid", {
                 self::trace(name, cents);
             });
         }
@@ -61,10 +65,10 @@ pub mod order {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(name: ::dyntrace::sdt::Text<'_>, cents: u32) {
-            let mut name_buffer = ::dyntrace::sdt::Buffer::new();
+        pub(crate) fn trace(name: __sdt::Text<'_>, cents: u32) {
+            let mut name_buffer = __sdt::Buffer::new();
             let name = name_buffer.encode(name);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["1_1_0_1_1_0_1_1_0_5_5_5_1_1_0"]
                 "shop",
                 "order__paid",
@@ -85,8 +89,8 @@ pub mod order {
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn r#return(arguments: impl FnOnce() -> (i32, u32, i64)) {
-        ::dyntrace::sdt::if_enabled!("shop", "order__return", r#return, {
-            ::dyntrace::sdt::return_if_discarded!(r#return);
+        __sdt::if_enabled!("shop", "order__return", r#return, {
+            __sdt::return_if_discarded!(r#return);
             let (r#type, arg1, balance) = arguments();
             r#return::fire(r#type, arg1, balance);
         });
@@ -94,8 +98,10 @@ pub mod order {
 
     /// Whether `order-return` is traced, and its firing.
     pub mod r#return {
-        ::dyntrace::sdt::declare!("shop", "order__return");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("shop", "order__return");
+        __sdt::describe!(
             "shop", "order__return", (i32 "type"), (u32 "arg1"), (i64 "balance")
         );
 
@@ -104,18 +110,18 @@ pub mod order {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("shop", "order__return", self, { return true });
+            __sdt::if_enabled!("shop", "order__return", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("shop", "order__return");
+        __sdt::discard!("shop", "order__return");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(r#type: i32, arg1: u32, balance: i64) {
-            ::dyntrace::sdt::record!((i32 r#type), (u32 arg1), (i64 balance));
-            ::dyntrace::sdt::if_traced!("shop", "order__return", {
+            __sdt::record!((i32 r#type), (u32 arg1), (i64 balance));
+            __sdt::if_traced!("shop", "order__return", {
                 self::trace(r#type, arg1, balance);
             });
         }
@@ -124,7 +130,7 @@ pub mod order {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(r#type: i32, arg1: u32, balance: i64) {
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 ["1_1_0_1_1_0_1_1_0_5_5_5_1_1_0"]
                 "shop",
                 "order__return",
@@ -143,8 +149,8 @@ pub mod order {
 #[inline(always)]
 #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
 pub fn tick(arguments: impl FnOnce()) {
-    ::dyntrace::sdt::if_enabled!("shop", "tick", tick, {
-        ::dyntrace::sdt::return_if_discarded!(tick);
+    __sdt::if_enabled!("shop", "tick", tick, {
+        __sdt::return_if_discarded!(tick);
         arguments();
         tick::fire();
     });
@@ -152,8 +158,10 @@ pub fn tick(arguments: impl FnOnce()) {
 
 /// Whether `tick` is traced, and its firing.
 pub mod tick {
-    ::dyntrace::sdt::declare!("shop", "tick");
-    ::dyntrace::sdt::describe!(
+    use super::__sdt;
+
+    __sdt::declare!("shop", "tick");
+    __sdt::describe!(
         "shop", "tick"
     );
 
@@ -162,18 +170,18 @@ pub mod tick {
     #[must_use]
     #[allow(dead_code, named_asm_labels)]
     pub fn is_enabled() -> bool {
-        ::dyntrace::sdt::if_enabled!("shop", "tick", self, { return true });
+        __sdt::if_enabled!("shop", "tick", self, { return true });
         false
     }
 
-    ::dyntrace::sdt::discard!("shop", "tick");
+    __sdt::discard!("shop", "tick");
 
     #[cold]
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
     pub(super) fn fire() {
-        ::dyntrace::sdt::record!();
-        ::dyntrace::sdt::if_traced!("shop", "tick", {
+        __sdt::record!();
+        __sdt::if_traced!("shop", "tick", {
             self::trace();
         });
     }
@@ -182,6 +190,6 @@ pub mod tick {
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
     pub(crate) fn trace() {
-        ::dyntrace::sdt::site!(["1_1_0_1_1_0_1_1_0_5_5_5_1_1_0"] "shop", "tick");
+        __sdt::site!(["1_1_0_1_1_0_1_1_0_5_5_5_1_1_0"] "shop", "tick");
     }
 }

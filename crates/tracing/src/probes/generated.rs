@@ -3,6 +3,8 @@
 
 /// The probes `span-*` of the provider `dyntrace_tracing`.
 pub mod span {
+    use super::__sdt;
+
     /// A span was made.
     ///
     /// The probe `span-new` of the provider `dyntrace_tracing`.
@@ -24,14 +26,14 @@ pub mod span {
     pub fn new<'a, Name, Target, UserTag, Fields, File>(
         arguments: impl FnOnce() -> (u64, Name, Target, UserTag, Fields, u64, i32, File, u32),
     ) where
-        Name: Into<::dyntrace::sdt::Text<'a>>,
-        Target: Into<::dyntrace::sdt::Text<'a>>,
-        UserTag: Into<::dyntrace::sdt::Text<'a>>,
-        Fields: Into<::dyntrace::sdt::Text<'a>>,
-        File: Into<::dyntrace::sdt::Text<'a>>,
+        Name: Into<__sdt::Text<'a>>,
+        Target: Into<__sdt::Text<'a>>,
+        UserTag: Into<__sdt::Text<'a>>,
+        Fields: Into<__sdt::Text<'a>>,
+        File: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace_tracing", "span__new", new, {
-            ::dyntrace::sdt::return_if_discarded!(new);
+        __sdt::if_enabled!("dyntrace_tracing", "span__new", new, {
+            __sdt::return_if_discarded!(new);
             let (
                 span_id,
                 name,
@@ -59,8 +61,10 @@ pub mod span {
 
     /// Whether `span-new` is traced, and its firing.
     pub mod new {
-        ::dyntrace::sdt::declare!("dyntrace_tracing", "span__new");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace_tracing", "span__new");
+        __sdt::describe!(
             "dyntrace_tracing", "span__new", (u64 "span_id"), (str "name"), (str "target"), (str "user_tag"), (str "fields"), (u64 "parent_id"), (i32 "level"), (str "file"), (u32 "line")
         );
 
@@ -69,32 +73,32 @@ pub mod span {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace_tracing", "span__new", self, { return true });
+            __sdt::if_enabled!("dyntrace_tracing", "span__new", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace_tracing", "span__new");
+        __sdt::discard!("dyntrace_tracing", "span__new");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
             span_id: u64,
-            name: ::dyntrace::sdt::Text<'_>,
-            target: ::dyntrace::sdt::Text<'_>,
-            user_tag: ::dyntrace::sdt::Text<'_>,
-            fields: ::dyntrace::sdt::Text<'_>,
+            name: __sdt::Text<'_>,
+            target: __sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
+            fields: __sdt::Text<'_>,
             parent_id: u64,
             level: i32,
-            file: ::dyntrace::sdt::Text<'_>,
+            file: __sdt::Text<'_>,
             line: u32,
         ) {
-            let mut name_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut target_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut fields_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut file_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut name_buffer = __sdt::Buffer::new();
+            let mut target_buffer = __sdt::Buffer::new();
+            let mut user_tag_buffer = __sdt::Buffer::new();
+            let mut fields_buffer = __sdt::Buffer::new();
+            let mut file_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (u64 span_id),
                 (str name name_buffer),
                 (str target target_buffer),
@@ -105,7 +109,7 @@ pub mod span {
                 (str file file_buffer),
                 (u32 line),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace_tracing", "span__new", {
+            __sdt::if_traced!("dyntrace_tracing", "span__new", {
                 self::trace(span_id, name, target, user_tag, fields, parent_id, level, file, line);
             });
         }
@@ -115,26 +119,26 @@ pub mod span {
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
             span_id: u64,
-            name: ::dyntrace::sdt::Text<'_>,
-            target: ::dyntrace::sdt::Text<'_>,
-            user_tag: ::dyntrace::sdt::Text<'_>,
-            fields: ::dyntrace::sdt::Text<'_>,
+            name: __sdt::Text<'_>,
+            target: __sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
+            fields: __sdt::Text<'_>,
             parent_id: u64,
             level: i32,
-            file: ::dyntrace::sdt::Text<'_>,
+            file: __sdt::Text<'_>,
             line: u32,
         ) {
-            let mut name_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut name_buffer = __sdt::Buffer::new();
             let name = name_buffer.encode(name);
-            let mut target_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut target_buffer = __sdt::Buffer::new();
             let target = target_buffer.encode(target);
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut user_tag_buffer = __sdt::Buffer::new();
             let user_tag = user_tag_buffer.encode(user_tag);
-            let mut fields_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut fields_buffer = __sdt::Buffer::new();
             let fields = fields_buffer.encode(fields);
-            let mut file_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut file_buffer = __sdt::Buffer::new();
             let file = file_buffer.encode(file);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 "dyntrace_tracing",
                 "span__new",
                 (u64 span_id "uint64_t")
@@ -166,12 +170,12 @@ pub mod span {
     pub fn enter<'a, Name, Target, UserTag>(
         arguments: impl FnOnce() -> (u64, Name, Target, UserTag),
     ) where
-        Name: Into<::dyntrace::sdt::Text<'a>>,
-        Target: Into<::dyntrace::sdt::Text<'a>>,
-        UserTag: Into<::dyntrace::sdt::Text<'a>>,
+        Name: Into<__sdt::Text<'a>>,
+        Target: Into<__sdt::Text<'a>>,
+        UserTag: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace_tracing", "span__enter", enter, {
-            ::dyntrace::sdt::return_if_discarded!(enter);
+        __sdt::if_enabled!("dyntrace_tracing", "span__enter", enter, {
+            __sdt::return_if_discarded!(enter);
             let (span_id, name, target, user_tag) = arguments();
             enter::fire(span_id, name.into(), target.into(), user_tag.into());
         });
@@ -179,8 +183,10 @@ pub mod span {
 
     /// Whether `span-enter` is traced, and its firing.
     pub mod enter {
-        ::dyntrace::sdt::declare!("dyntrace_tracing", "span__enter");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace_tracing", "span__enter");
+        __sdt::describe!(
             "dyntrace_tracing", "span__enter", (u64 "span_id"), (str "name"), (str "target"), (str "user_tag")
         );
 
@@ -189,31 +195,31 @@ pub mod span {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace_tracing", "span__enter", self, { return true });
+            __sdt::if_enabled!("dyntrace_tracing", "span__enter", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace_tracing", "span__enter");
+        __sdt::discard!("dyntrace_tracing", "span__enter");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
             span_id: u64,
-            name: ::dyntrace::sdt::Text<'_>,
-            target: ::dyntrace::sdt::Text<'_>,
-            user_tag: ::dyntrace::sdt::Text<'_>,
+            name: __sdt::Text<'_>,
+            target: __sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
         ) {
-            let mut name_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut target_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut name_buffer = __sdt::Buffer::new();
+            let mut target_buffer = __sdt::Buffer::new();
+            let mut user_tag_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (u64 span_id),
                 (str name name_buffer),
                 (str target target_buffer),
                 (str user_tag user_tag_buffer),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace_tracing", "span__enter", {
+            __sdt::if_traced!("dyntrace_tracing", "span__enter", {
                 self::trace(span_id, name, target, user_tag);
             });
         }
@@ -223,17 +229,17 @@ pub mod span {
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
             span_id: u64,
-            name: ::dyntrace::sdt::Text<'_>,
-            target: ::dyntrace::sdt::Text<'_>,
-            user_tag: ::dyntrace::sdt::Text<'_>,
+            name: __sdt::Text<'_>,
+            target: __sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
         ) {
-            let mut name_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut name_buffer = __sdt::Buffer::new();
             let name = name_buffer.encode(name);
-            let mut target_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut target_buffer = __sdt::Buffer::new();
             let target = target_buffer.encode(target);
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut user_tag_buffer = __sdt::Buffer::new();
             let user_tag = user_tag_buffer.encode(user_tag);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 "dyntrace_tracing",
                 "span__enter",
                 (u64 span_id "uint64_t")
@@ -261,12 +267,12 @@ pub mod span {
     pub fn exit<'a, Name, Target, UserTag>(
         arguments: impl FnOnce() -> (u64, Name, Target, UserTag, u64),
     ) where
-        Name: Into<::dyntrace::sdt::Text<'a>>,
-        Target: Into<::dyntrace::sdt::Text<'a>>,
-        UserTag: Into<::dyntrace::sdt::Text<'a>>,
+        Name: Into<__sdt::Text<'a>>,
+        Target: Into<__sdt::Text<'a>>,
+        UserTag: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace_tracing", "span__exit", exit, {
-            ::dyntrace::sdt::return_if_discarded!(exit);
+        __sdt::if_enabled!("dyntrace_tracing", "span__exit", exit, {
+            __sdt::return_if_discarded!(exit);
             let (span_id, name, target, user_tag, busy_ns) = arguments();
             exit::fire(span_id, name.into(), target.into(), user_tag.into(), busy_ns);
         });
@@ -274,8 +280,10 @@ pub mod span {
 
     /// Whether `span-exit` is traced, and its firing.
     pub mod exit {
-        ::dyntrace::sdt::declare!("dyntrace_tracing", "span__exit");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace_tracing", "span__exit");
+        __sdt::describe!(
             "dyntrace_tracing", "span__exit", (u64 "span_id"), (str "name"), (str "target"), (str "user_tag"), (u64 "busy_ns")
         );
 
@@ -284,33 +292,33 @@ pub mod span {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace_tracing", "span__exit", self, { return true });
+            __sdt::if_enabled!("dyntrace_tracing", "span__exit", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace_tracing", "span__exit");
+        __sdt::discard!("dyntrace_tracing", "span__exit");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
             span_id: u64,
-            name: ::dyntrace::sdt::Text<'_>,
-            target: ::dyntrace::sdt::Text<'_>,
-            user_tag: ::dyntrace::sdt::Text<'_>,
+            name: __sdt::Text<'_>,
+            target: __sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
             busy_ns: u64,
         ) {
-            let mut name_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut target_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut name_buffer = __sdt::Buffer::new();
+            let mut target_buffer = __sdt::Buffer::new();
+            let mut user_tag_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (u64 span_id),
                 (str name name_buffer),
                 (str target target_buffer),
                 (str user_tag user_tag_buffer),
                 (u64 busy_ns),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace_tracing", "span__exit", {
+            __sdt::if_traced!("dyntrace_tracing", "span__exit", {
                 self::trace(span_id, name, target, user_tag, busy_ns);
             });
         }
@@ -320,18 +328,18 @@ pub mod span {
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
             span_id: u64,
-            name: ::dyntrace::sdt::Text<'_>,
-            target: ::dyntrace::sdt::Text<'_>,
-            user_tag: ::dyntrace::sdt::Text<'_>,
+            name: __sdt::Text<'_>,
+            target: __sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
             busy_ns: u64,
         ) {
-            let mut name_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut name_buffer = __sdt::Buffer::new();
             let name = name_buffer.encode(name);
-            let mut target_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut target_buffer = __sdt::Buffer::new();
             let target = target_buffer.encode(target);
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut user_tag_buffer = __sdt::Buffer::new();
             let user_tag = user_tag_buffer.encode(user_tag);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 "dyntrace_tracing",
                 "span__exit",
                 (u64 span_id "uint64_t")
@@ -359,12 +367,12 @@ pub mod span {
     pub fn close<'a, Name, Target, UserTag>(
         arguments: impl FnOnce() -> (u64, Name, Target, UserTag),
     ) where
-        Name: Into<::dyntrace::sdt::Text<'a>>,
-        Target: Into<::dyntrace::sdt::Text<'a>>,
-        UserTag: Into<::dyntrace::sdt::Text<'a>>,
+        Name: Into<__sdt::Text<'a>>,
+        Target: Into<__sdt::Text<'a>>,
+        UserTag: Into<__sdt::Text<'a>>,
     {
-        ::dyntrace::sdt::if_enabled!("dyntrace_tracing", "span__close", close, {
-            ::dyntrace::sdt::return_if_discarded!(close);
+        __sdt::if_enabled!("dyntrace_tracing", "span__close", close, {
+            __sdt::return_if_discarded!(close);
             let (span_id, name, target, user_tag) = arguments();
             close::fire(span_id, name.into(), target.into(), user_tag.into());
         });
@@ -372,8 +380,10 @@ pub mod span {
 
     /// Whether `span-close` is traced, and its firing.
     pub mod close {
-        ::dyntrace::sdt::declare!("dyntrace_tracing", "span__close");
-        ::dyntrace::sdt::describe!(
+        use super::__sdt;
+
+        __sdt::declare!("dyntrace_tracing", "span__close");
+        __sdt::describe!(
             "dyntrace_tracing", "span__close", (u64 "span_id"), (str "name"), (str "target"), (str "user_tag")
         );
 
@@ -382,31 +392,31 @@ pub mod span {
         #[must_use]
         #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
-            ::dyntrace::sdt::if_enabled!("dyntrace_tracing", "span__close", self, { return true });
+            __sdt::if_enabled!("dyntrace_tracing", "span__close", self, { return true });
             false
         }
 
-        ::dyntrace::sdt::discard!("dyntrace_tracing", "span__close");
+        __sdt::discard!("dyntrace_tracing", "span__close");
 
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
             span_id: u64,
-            name: ::dyntrace::sdt::Text<'_>,
-            target: ::dyntrace::sdt::Text<'_>,
-            user_tag: ::dyntrace::sdt::Text<'_>,
+            name: __sdt::Text<'_>,
+            target: __sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
         ) {
-            let mut name_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut target_buffer = ::dyntrace::sdt::Buffer::new();
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
-            ::dyntrace::sdt::record!(
+            let mut name_buffer = __sdt::Buffer::new();
+            let mut target_buffer = __sdt::Buffer::new();
+            let mut user_tag_buffer = __sdt::Buffer::new();
+            __sdt::record!(
                 (u64 span_id),
                 (str name name_buffer),
                 (str target target_buffer),
                 (str user_tag user_tag_buffer),
             );
-            ::dyntrace::sdt::if_traced!("dyntrace_tracing", "span__close", {
+            __sdt::if_traced!("dyntrace_tracing", "span__close", {
                 self::trace(span_id, name, target, user_tag);
             });
         }
@@ -416,17 +426,17 @@ pub mod span {
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(crate) fn trace(
             span_id: u64,
-            name: ::dyntrace::sdt::Text<'_>,
-            target: ::dyntrace::sdt::Text<'_>,
-            user_tag: ::dyntrace::sdt::Text<'_>,
+            name: __sdt::Text<'_>,
+            target: __sdt::Text<'_>,
+            user_tag: __sdt::Text<'_>,
         ) {
-            let mut name_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut name_buffer = __sdt::Buffer::new();
             let name = name_buffer.encode(name);
-            let mut target_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut target_buffer = __sdt::Buffer::new();
             let target = target_buffer.encode(target);
-            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut user_tag_buffer = __sdt::Buffer::new();
             let user_tag = user_tag_buffer.encode(user_tag);
-            ::dyntrace::sdt::site!(
+            __sdt::site!(
                 "dyntrace_tracing",
                 "span__close",
                 (u64 span_id "uint64_t")
@@ -459,14 +469,14 @@ pub mod span {
 pub fn event<'a, Target, Message, Fields, UserTag, File>(
     arguments: impl FnOnce() -> (i32, Target, Message, Fields, UserTag, i64, u64, File, u32),
 ) where
-    Target: Into<::dyntrace::sdt::Text<'a>>,
-    Message: Into<::dyntrace::sdt::Text<'a>>,
-    Fields: Into<::dyntrace::sdt::Text<'a>>,
-    UserTag: Into<::dyntrace::sdt::Text<'a>>,
-    File: Into<::dyntrace::sdt::Text<'a>>,
+    Target: Into<__sdt::Text<'a>>,
+    Message: Into<__sdt::Text<'a>>,
+    Fields: Into<__sdt::Text<'a>>,
+    UserTag: Into<__sdt::Text<'a>>,
+    File: Into<__sdt::Text<'a>>,
 {
-    ::dyntrace::sdt::if_enabled!("dyntrace_tracing", "event", event, {
-        ::dyntrace::sdt::return_if_discarded!(event);
+    __sdt::if_enabled!("dyntrace_tracing", "event", event, {
+        __sdt::return_if_discarded!(event);
         let (level, target, message, fields, user_tag, number, span_id, file, line) = arguments();
         event::fire(
             level,
@@ -484,8 +494,10 @@ pub fn event<'a, Target, Message, Fields, UserTag, File>(
 
 /// Whether `event` is traced, and its firing.
 pub mod event {
-    ::dyntrace::sdt::declare!("dyntrace_tracing", "event");
-    ::dyntrace::sdt::describe!(
+    use super::__sdt;
+
+    __sdt::declare!("dyntrace_tracing", "event");
+    __sdt::describe!(
         "dyntrace_tracing", "event", (i32 "level"), (str "target"), (str "message"), (str "fields"), (str "user_tag"), (i64 "number"), (u64 "span_id"), (str "file"), (u32 "line")
     );
 
@@ -494,32 +506,32 @@ pub mod event {
     #[must_use]
     #[allow(dead_code, named_asm_labels)]
     pub fn is_enabled() -> bool {
-        ::dyntrace::sdt::if_enabled!("dyntrace_tracing", "event", self, { return true });
+        __sdt::if_enabled!("dyntrace_tracing", "event", self, { return true });
         false
     }
 
-    ::dyntrace::sdt::discard!("dyntrace_tracing", "event");
+    __sdt::discard!("dyntrace_tracing", "event");
 
     #[cold]
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
     pub(super) fn fire(
         level: i32,
-        target: ::dyntrace::sdt::Text<'_>,
-        message: ::dyntrace::sdt::Text<'_>,
-        fields: ::dyntrace::sdt::Text<'_>,
-        user_tag: ::dyntrace::sdt::Text<'_>,
+        target: __sdt::Text<'_>,
+        message: __sdt::Text<'_>,
+        fields: __sdt::Text<'_>,
+        user_tag: __sdt::Text<'_>,
         number: i64,
         span_id: u64,
-        file: ::dyntrace::sdt::Text<'_>,
+        file: __sdt::Text<'_>,
         line: u32,
     ) {
-        let mut target_buffer = ::dyntrace::sdt::Buffer::new();
-        let mut message_buffer = ::dyntrace::sdt::Buffer::new();
-        let mut fields_buffer = ::dyntrace::sdt::Buffer::new();
-        let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
-        let mut file_buffer = ::dyntrace::sdt::Buffer::new();
-        ::dyntrace::sdt::record!(
+        let mut target_buffer = __sdt::Buffer::new();
+        let mut message_buffer = __sdt::Buffer::new();
+        let mut fields_buffer = __sdt::Buffer::new();
+        let mut user_tag_buffer = __sdt::Buffer::new();
+        let mut file_buffer = __sdt::Buffer::new();
+        __sdt::record!(
             (i32 level),
             (str target target_buffer),
             (str message message_buffer),
@@ -530,7 +542,7 @@ pub mod event {
             (str file file_buffer),
             (u32 line),
         );
-        ::dyntrace::sdt::if_traced!("dyntrace_tracing", "event", {
+        __sdt::if_traced!("dyntrace_tracing", "event", {
             self::trace(level, target, message, fields, user_tag, number, span_id, file, line);
         });
     }
@@ -540,26 +552,26 @@ pub mod event {
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
     pub(crate) fn trace(
         level: i32,
-        target: ::dyntrace::sdt::Text<'_>,
-        message: ::dyntrace::sdt::Text<'_>,
-        fields: ::dyntrace::sdt::Text<'_>,
-        user_tag: ::dyntrace::sdt::Text<'_>,
+        target: __sdt::Text<'_>,
+        message: __sdt::Text<'_>,
+        fields: __sdt::Text<'_>,
+        user_tag: __sdt::Text<'_>,
         number: i64,
         span_id: u64,
-        file: ::dyntrace::sdt::Text<'_>,
+        file: __sdt::Text<'_>,
         line: u32,
     ) {
-        let mut target_buffer = ::dyntrace::sdt::Buffer::new();
+        let mut target_buffer = __sdt::Buffer::new();
         let target = target_buffer.encode(target);
-        let mut message_buffer = ::dyntrace::sdt::Buffer::new();
+        let mut message_buffer = __sdt::Buffer::new();
         let message = message_buffer.encode(message);
-        let mut fields_buffer = ::dyntrace::sdt::Buffer::new();
+        let mut fields_buffer = __sdt::Buffer::new();
         let fields = fields_buffer.encode(fields);
-        let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+        let mut user_tag_buffer = __sdt::Buffer::new();
         let user_tag = user_tag_buffer.encode(user_tag);
-        let mut file_buffer = ::dyntrace::sdt::Buffer::new();
+        let mut file_buffer = __sdt::Buffer::new();
         let file = file_buffer.encode(file);
-        ::dyntrace::sdt::site!(
+        __sdt::site!(
             "dyntrace_tracing",
             "event",
             (i32 level "int")

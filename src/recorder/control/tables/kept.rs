@@ -9,6 +9,8 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use dyntrace_folders::{Folder, NewFile};
+use dyntrace_probes::rings::closed_in_children::ClosedInChildren;
+use dyntrace_probes::thread_progress::os::without_file_size_signal;
 
 use super::super::directory::{Directory, is_alive};
 use super::super::error::ControlError;
@@ -16,9 +18,7 @@ use crate::probes::efile_drv::{entry, r#return};
 use crate::probes::process::{scheduled, spawn, wait};
 use crate::recorder::children;
 use crate::recorder::sessions::sessions;
-use crate::rings::closed_in_children::ClosedInChildren;
 use crate::task_table;
-use crate::thread_progress::os::without_file_size_signal;
 
 /// Tables of ended processes that are left.
 const LEFT: usize = 8;

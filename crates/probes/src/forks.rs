@@ -1,0 +1,68 @@
+//! Counts forks, so that a child can tell its parent's values from its own: it does not have the threads that those need.
+
+#[cfg(rings)]
+mod anew;
+mod locks;
+pub mod os;
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::thread_progress::os::after_fork_in_child;
+
+#[cfg(rings)]
+pub use anew::Anew;
+pub use locks::hold_across_forks;
+
+static FORKS: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn forked() {
+    // Relaxed: the child has one thread, and starts others only later.
+    FORKS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Counts forks from now on. Call it before the first value that a fork may copy. Repeated calls do nothing.
+///
+/// # Errors
+///
+/// There is no memory for the fork handler. A later call tries again.
+pub fn count() -> io::Result<()> {
+    static COUNTED: AtomicBool = AtomicBool::new(false);
+    // Without a lock, which a fork could leave locked. Two threads may both register; then a fork counts twice, which is harmless.
+    if !COUNTED.load(Ordering::Relaxed) {
+        after_fork_in_child(forked)?;
+        COUNTED.store(true, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// Returns the count. If it has changed, this is another process.
+#[inline]
+pub fn so_far() -> u64 {
+    FORKS.load(Ordering::Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(not(miri))]
+    fn a_child_is_another_process() {
+        count().unwrap();
+        count().unwrap();
+        let before = so_far();
+        // SAFETY: the child only reads a number and ends.
+        let child = unsafe { libc::fork() };
+        assert!(child >= 0);
+        if child == 0 {
+            // SAFETY: ends the child at once, without destructors or exit handlers.
+            unsafe { libc::_exit((so_far() == before).into()) };
+        }
+        let mut status = 0;
+        // SAFETY: the child made above, and a place for its status.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        assert_eq!(status, 0);
+        assert_eq!(so_far(), before);
+    }
+}

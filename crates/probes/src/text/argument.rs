@@ -1,0 +1,131 @@
+//! String arguments of probes, as call sites give them.
+
+use std::ffi::{CStr, CString};
+use std::fmt;
+use std::panic::Location;
+use std::path::{Path, PathBuf};
+
+use super::numbered::Shape;
+
+/// A string argument of a probe, before it is encoded.
+///
+/// Creating one is free: the probe encodes it when it fires, into a buffer on the stack. Tracers see valid UTF-8 (invalid bytes become
+/// U+FFFD), which ends at the first NUL and is cut at the last character boundary within [`Buffer::LIMIT`](crate::sdt::Buffer::LIMIT)
+/// bytes. A [`CStr`] is passed unchanged, whatever its length. [`Text::NULL`], or `None`, is a null pointer.
+///
+/// ```
+/// use dyntrace_probes::sdt::Text;
+///
+/// let _ = [Text::from("literal"), Text::from(&String::from("owned")), Text::from(c"unchanged"), Text::from(None::<&str>)];
+/// let _ = Text::from(std::path::Path::new("/tmp"));
+/// ```
+#[derive(Clone, Copy)]
+pub struct Text<'a>(pub(super) Kind<'a>);
+
+#[derive(Clone, Copy)]
+pub(super) enum Kind<'a> {
+    Null,
+    Utf8(&'a str),
+    /// Without NUL.
+    Plain(&'static str),
+    Bytes(&'a [u8]),
+    Terminated(&'a CStr),
+    Numbered {
+        shape: &'static Shape,
+        number: u64,
+    },
+    Place(&'a Location<'a>),
+}
+
+impl Text<'_> {
+    /// An absent string: a null pointer.
+    pub const NULL: Self = Text(Kind::Null);
+}
+
+impl Text<'static> {
+    /// A text that the program's source gives, or the compiler, without NUL. Rings need not search it for one: such a byte would end the text
+    /// for their readers, and damage the event's other arguments.
+    #[inline(always)]
+    pub const fn plain(text: &'static str) -> Self {
+        Text(Kind::Plain(text))
+    }
+
+    /// A name that contains a number, formatted only when the probe fires.
+    #[inline]
+    pub const fn numbered(shape: &'static Shape, number: u64) -> Self {
+        Text(Kind::Numbered { shape, number })
+    }
+}
+
+impl<'a> From<&'a str> for Text<'a> {
+    #[inline]
+    fn from(text: &'a str) -> Self {
+        Text(Kind::Utf8(text))
+    }
+}
+
+impl<'a> From<&'a String> for Text<'a> {
+    #[inline]
+    fn from(text: &'a String) -> Self {
+        Text::from(text.as_str())
+    }
+}
+
+impl<'a> From<&'a [u8]> for Text<'a> {
+    #[inline]
+    fn from(bytes: &'a [u8]) -> Self {
+        Text(Kind::Bytes(bytes))
+    }
+}
+
+impl<'a> From<&'a CStr> for Text<'a> {
+    #[inline]
+    fn from(text: &'a CStr) -> Self {
+        Text(Kind::Terminated(text))
+    }
+}
+
+impl<'a> From<&'a CString> for Text<'a> {
+    #[inline]
+    fn from(text: &'a CString) -> Self {
+        Text::from(text.as_c_str())
+    }
+}
+
+impl<'a> From<&'a Path> for Text<'a> {
+    #[inline]
+    fn from(path: &'a Path) -> Self {
+        Text::from(path.as_os_str().as_encoded_bytes())
+    }
+}
+
+impl<'a> From<&'a PathBuf> for Text<'a> {
+    #[inline]
+    fn from(path: &'a PathBuf) -> Self {
+        Text::from(path.as_path())
+    }
+}
+
+impl<'a, T: Into<Text<'a>>> From<Option<T>> for Text<'a> {
+    #[inline]
+    fn from(text: Option<T>) -> Self {
+        text.map_or(Text(Kind::Null), Into::into)
+    }
+}
+
+impl fmt::Debug for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Kind::Null => f.write_str("NULL"),
+            Kind::Utf8(text) | Kind::Plain(text) => fmt::Debug::fmt(text, f),
+            Kind::Bytes(bytes) => fmt::Debug::fmt(&String::from_utf8_lossy(bytes), f),
+            Kind::Terminated(text) => fmt::Debug::fmt(text, f),
+            Kind::Numbered { shape, number } => {
+                let [prefix, suffix] = [shape.prefix, shape.suffix]
+                    .map(|part| String::from_utf8_lossy(&part.bytes[..part.length]).into_owned());
+                write!(f, "{prefix}{number}{suffix}")
+            }
+            Kind::Place(place) => write!(f, "\"{}:{}\"", place.file().escape_debug(), place.line()),
+        }
+    }
+}

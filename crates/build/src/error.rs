@@ -1,16 +1,16 @@
 //! Errors in provider definitions.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 use crate::model::MAX_ARGUMENTS;
 
 /// An error of compiling a provider definition. Its message is one line and says what to do.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The definition could not be read.
-    #[error("{}: cannot read the provider definition: {error}", path.display())]
     Read {
         /// The definition.
         path: PathBuf,
@@ -18,7 +18,6 @@ pub enum Error {
         error: io::Error,
     },
     /// The Rust file could not be written.
-    #[error("{}: cannot write the probe functions: {error}", path.display())]
     Write {
         /// The Rust file.
         path: PathBuf,
@@ -26,7 +25,6 @@ pub enum Error {
         error: io::Error,
     },
     /// The definition has an error.
-    #[error("{file}:{line}:{column}: {problem}")]
     Definition {
         /// The definition's name, as it was given.
         file: String,
@@ -39,31 +37,36 @@ pub enum Error {
     },
 }
 
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Read { path, error } => {
+                write!(f, "{}: cannot read the provider definition: {error}", path.display())
+            }
+            Error::Write { path, error } => write!(f, "{}: cannot write the probe functions: {error}", path.display()),
+            Error::Definition { file, line, column, problem } => write!(f, "{file}:{line}:{column}: {problem}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
 /// A problem in a definition.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
     /// Bytes that are not UTF-8.
-    #[error("expected text in UTF-8, found other bytes; save the file as UTF-8")]
     NotUtf8,
     /// A comment without an end.
-    #[error("expected `*/`: this comment never ends")]
     UnterminatedComment,
     /// A line for the C preprocessor.
-    #[error(
-        "expected `#pragma`, found another `#` line; no preprocessor runs over this file, write out what it would have made"
-    )]
     Preprocessor,
     /// A line of attributes that DTrace would refuse, or of another provider.
-    #[error(
-        "expected `#pragma D attributes NAME/DATA/CLASS provider {provider} PART`, as `Evolving/Evolving/Common`; PART is provider, module, function, name or args"
-    )]
     Attributes {
         /// The file's provider.
         provider: String,
     },
     /// A token that the grammar does not allow there.
-    #[error("expected {expected}, found {found}")]
     Unexpected {
         /// The expected token.
         expected: String,
@@ -71,16 +74,13 @@ pub enum Problem {
         found: String,
     },
     /// A provider without probes.
-    #[error("expected a probe, found `}}`; a provider has at least one")]
     EmptyProvider,
     /// A second provider.
-    #[error("expected the end of the file, found the second provider `{name}`; give it a file of its own")]
     SecondProvider {
         /// The second provider.
         name: String,
     },
     /// A provider name that a tracer or Rust does not accept.
-    #[error("expected the name of a provider, found `{name}`: {reason}")]
     ProviderName {
         /// The name.
         name: String,
@@ -88,7 +88,6 @@ pub enum Problem {
         reason: &'static str,
     },
     /// A probe name that a tracer or Rust does not accept.
-    #[error("expected the name of a probe, found `{name}`: {reason}")]
     ProbeName {
         /// The name.
         name: String,
@@ -96,7 +95,6 @@ pub enum Problem {
         reason: &'static str,
     },
     /// Two probes with one name.
-    #[error("expected another name, found the probe `{name}` for the second time; the first is in line {first_line}")]
     DuplicateProbe {
         /// The name.
         name: String,
@@ -104,9 +102,6 @@ pub enum Problem {
         first_line: usize,
     },
     /// Two probes whose functions or modules would have one name in Rust.
-    #[error(
-        "expected another name: in Rust the probe `{name}`, there `{rust}`, and the probe `{other}` of line {other_line} get into each other's way; rename one of them"
-    )]
     RustNameTaken {
         /// The second probe.
         name: String,
@@ -118,23 +113,16 @@ pub enum Problem {
         other_line: usize,
     },
     /// Two parameters with one name.
-    #[error("expected another name, found the parameter `{name}` for the second time")]
     DuplicateParameter {
         /// The name.
         name: String,
     },
     /// More arguments than tracers accept.
-    #[error(
-        "expected at most {MAX_ARGUMENTS} arguments, found {count}; tracers take no more, so make two probes of it"
-    )]
     TooManyArguments {
         /// The number of arguments.
         count: usize,
     },
     /// A floating-point argument.
-    #[error(
-        "expected an integer or `char *`, found `{found}`: tracers read no floating-point registers; pass the bits as `{instead}`"
-    )]
     FloatingPoint {
         /// The type.
         found: String,
@@ -142,18 +130,71 @@ pub enum Problem {
         instead: &'static str,
     },
     /// A pointer to another type than `char`.
-    #[error("expected an integer or `char *`, found the pointer `{found}`; pass the address as `uintptr_t`")]
     Pointer {
         /// The type.
         found: String,
     },
     /// A type that probes cannot have.
-    #[error("expected an integer type such as `int`, `unsigned long` or `uint32_t`, or `char *`, found `{found}`")]
     Type {
         /// The type.
         found: String,
     },
 }
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::NotUtf8 => write!(f, "expected text in UTF-8, found other bytes; save the file as UTF-8"),
+            Problem::UnterminatedComment => write!(f, "expected `*/`: this comment never ends"),
+            Problem::Preprocessor => write!(
+                f,
+                "expected `#pragma`, found another `#` line; no preprocessor runs over this file, write out what it would have made"
+            ),
+            Problem::Attributes { provider } => write!(
+                f,
+                "expected `#pragma D attributes NAME/DATA/CLASS provider {provider} PART`, as `Evolving/Evolving/Common`; PART is provider, module, function, name or args"
+            ),
+            Problem::Unexpected { expected, found } => write!(f, "expected {expected}, found {found}"),
+            Problem::EmptyProvider => write!(f, "expected a probe, found `}}`; a provider has at least one"),
+            Problem::SecondProvider { name } => {
+                write!(f, "expected the end of the file, found the second provider `{name}`; give it a file of its own")
+            }
+            Problem::ProviderName { name, reason } => {
+                write!(f, "expected the name of a provider, found `{name}`: {reason}")
+            }
+            Problem::ProbeName { name, reason } => write!(f, "expected the name of a probe, found `{name}`: {reason}"),
+            Problem::DuplicateProbe { name, first_line } => write!(
+                f,
+                "expected another name, found the probe `{name}` for the second time; the first is in line {first_line}"
+            ),
+            Problem::RustNameTaken { name, rust, other, other_line } => write!(
+                f,
+                "expected another name: in Rust the probe `{name}`, there `{rust}`, and the probe `{other}` of line {other_line} get into each other's way; rename one of them"
+            ),
+            Problem::DuplicateParameter { name } => {
+                write!(f, "expected another name, found the parameter `{name}` for the second time")
+            }
+            Problem::TooManyArguments { count } => write!(
+                f,
+                "expected at most {MAX_ARGUMENTS} arguments, found {count}; tracers take no more, so make two probes of it"
+            ),
+            Problem::FloatingPoint { found, instead } => write!(
+                f,
+                "expected an integer or `char *`, found `{found}`: tracers read no floating-point registers; pass the bits as `{instead}`"
+            ),
+            Problem::Pointer { found } => write!(
+                f,
+                "expected an integer or `char *`, found the pointer `{found}`; pass the address as `uintptr_t`"
+            ),
+            Problem::Type { found } => write!(
+                f,
+                "expected an integer type such as `int`, `unsigned long` or `uint32_t`, or `char *`, found `{found}`"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Problem {}
 
 impl Error {
     /// Returns the problem at byte `at` of `text`.

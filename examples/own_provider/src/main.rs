@@ -1,4 +1,4 @@
-//! A program with its own provider, `bakery.d`, compiled by `build.rs`.
+//! A program with its own provider, `bakery.d`, compiled by `build.rs`, and nothing else of dyntrace.
 //!
 //! Trace it with one of the scripts beside it:
 //!
@@ -9,7 +9,7 @@
 //! `scripts/orders_example.txt` shows their output.
 
 mod probes {
-    dyntrace::include_provider!("bakery");
+    dyntrace_probes::include_provider!("bakery");
 }
 
 use probes::order;

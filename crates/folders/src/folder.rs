@@ -309,9 +309,9 @@ impl Folder {
         names(self.fd.as_fd())
     }
 
-    /// Whether `other`, a name in this folder, is still the folder behind `opened`.
-    pub(crate) fn is_still(&self, name: &OsStr, opened: impl AsFd) -> bool {
-        let (Ok(there), Ok(here)) = (statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW), fstat(opened)) else {
+    /// Whether `name` in this folder is still that of the file or folder behind `opened`.
+    pub fn is_still(&self, name: impl AsRef<OsStr>, opened: impl AsFd) -> bool {
+        let (Ok(there), Ok(here)) = (statat(&self.fd, name.as_ref(), AtFlags::SYMLINK_NOFOLLOW), fstat(opened)) else {
             return false;
         };
         (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)

@@ -47,7 +47,7 @@ impl Scratch {
             let locked = File::from(folder.as_fd().try_clone_to_owned()?);
             match locked.try_lock() {
                 // Or removed it after that.
-                Ok(()) if holder.is_still(name.as_ref(), &locked) => {
+                Ok(()) if holder.is_still(&name, &locked) => {
                     return Ok(Scratch { folder, holder, _locked: locked });
                 }
                 // A file system without locks, or a filter of system calls. Without a lock, the next process would remove it.

@@ -26,6 +26,9 @@ const LEFT: usize = 8;
 /// By how much another machine's clock may be ahead. A later change was made while the clock was wrong.
 const AHEAD: Duration = Duration::from_secs(3600);
 
+/// How often a file is made that another process takes away before it is locked.
+const ATTEMPTS: usize = 8;
+
 const TABLE: &str = ".tasks";
 
 /// Creates the file, fills it, and has the probes keep it.
@@ -40,16 +43,12 @@ pub(super) fn keep() -> Result<(), ControlError> {
     directory.folder.mark_used();
     remove_old(&directory.folder);
     let name = name(process::id());
-    if is_in_use(&directory.folder, &name) {
-        return Err(ControlError::Taken(directory.folder.path().join(&name)));
-    }
-    set_aside(&directory.folder, &name);
     let doing = |doing| {
         let path = directory.folder.path().join(&name);
         ControlError::system(format!("{doing} the table of tasks {path:?}"))
     };
-    let file = directory.folder.create_file(&name, NewFile::Plain).map_err(doing("create"))?;
-    lock(&file);
+    let created = create(&directory.folder, &name).map_err(doing("create"))?;
+    let file = created.ok_or_else(|| ControlError::Taken(directory.folder.path().join(&name)))?;
     let descriptor = file.as_raw_fd();
     without_file_size_signal(|| task_table::start(file)).map_err(|error| {
         let _ = directory.folder.remove_file(&name);
@@ -64,29 +63,75 @@ pub(super) fn keep() -> Result<(), ControlError> {
     Ok(())
 }
 
-/// Locks the file as long as it is open. A process that looks whether it is in use holds the lock, too, for a moment.
-fn lock(file: &File) {
-    for _ in 0..1000 {
+/// Creates the file and locks it as long as it is open. Returns `None` if a process keeps the table of that name.
+fn create(folder: &Folder, name: &str) -> io::Result<Option<File>> {
+    let mut refused = None;
+    for _ in 0..ATTEMPTS {
+        match hold(folder, name) {
+            Held::InUse => return Ok(None),
+            Held::File(ended) => set_aside(folder, name, &ended),
+            Held::Nothing => {}
+        }
+        match folder.create_file(name, NewFile::Plain) {
+            Ok(file) => {
+                lock(&file, 1000);
+                // A process of the same number in another container may have renamed it before it was locked.
+                if folder.is_still(name, &file) {
+                    return Ok(Some(file));
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => refused = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    refused.map_or(Ok(None), Err)
+}
+
+/// A table, by its name.
+enum Held {
+    /// A process keeps it: this one, by another copy of dyntrace, or one of another pid namespace.
+    InUse,
+    /// No process keeps it. While the file is open, no other process renames or removes it, and the name stays this file's.
+    File(File),
+    /// There is none, or it cannot be opened.
+    Nothing,
+}
+
+fn hold(folder: &Folder, name: &str) -> Held {
+    for _ in 0..ATTEMPTS {
+        let Ok(file) = folder.open_file(name) else { return Held::Nothing };
+        // A process that keeps it does not give the lock back.
+        if !lock(&file, 10) {
+            return Held::InUse;
+        }
+        if folder.is_still(name, &file) {
+            return Held::File(file);
+        }
+    }
+    Held::InUse
+}
+
+/// Locks the file as long as it is open. A process that looks whether it is in use holds the lock, too, for a moment. Returns false if
+/// another process has it at each attempt.
+fn lock(file: &File, attempts: u32) -> bool {
+    for _ in 0..attempts {
         // A file system without locks has its tables removed too early.
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => thread::yield_now(),
-            _ => return,
+            _ => return true,
         }
     }
+    false
 }
 
 /// Renames the table of an ended process with this process's number, as of one that ran as process 1 of the same container before. Its
 /// last change is in the name: a number of a process and its start time may repeat after a restart of the machine.
-fn set_aside(folder: &Folder, name: &str) {
-    let Ok(changed) = changed(folder, name) else { return };
+fn set_aside(folder: &Folder, name: &str, ended: &File) {
+    let changed = ended.metadata().and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
     let since_1970 = changed.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let aside = format!("{}-{}{TABLE}", process::id(), since_1970.as_nanos());
     // A table that cannot be renamed would be in the way of the new one.
     let _ = folder.rename(name, aside).or_else(|_| folder.remove_file(name));
-}
-
-fn changed(folder: &Folder, name: &str) -> io::Result<SystemTime> {
-    folder.open_file(name)?.metadata()?.modified()
 }
 
 /// Removes tables of ended processes, the oldest first. One that was changed in the future counts as old: the clock has been set back, and
@@ -96,22 +141,22 @@ fn remove_old(folder: &Folder) {
     let mut dead: Vec<(SystemTime, String)> = Vec::new();
     for name in folder.names().unwrap_or_default() {
         let Some(name) = name.to_str() else { continue };
-        if is_of_ended(name) && !is_in_use(folder, name) {
-            let changed = changed(folder, name).ok().filter(|changed| *changed <= latest);
+        if is_of_ended(name)
+            && let Held::File(file) = hold(folder, name)
+        {
+            let changed = file.metadata().and_then(|metadata| metadata.modified());
+            let changed = changed.ok().filter(|changed| *changed <= latest);
             dead.push((changed.unwrap_or(SystemTime::UNIX_EPOCH), name.to_owned()));
         }
     }
     dead.sort_unstable();
     for (_, name) in &dead[..dead.len().saturating_sub(LEFT)] {
-        // A file that cannot be removed only takes space.
-        let _ = folder.remove_file(name);
+        // A process of another container may have begun to keep a table of this name.
+        if let Held::File(_held) = hold(folder, name) {
+            // A file that cannot be removed only takes space.
+            let _ = folder.remove_file(name);
+        }
     }
-}
-
-/// Whether a process keeps the table: this one, by another copy of dyntrace, or one of another pid namespace.
-fn is_in_use(folder: &Folder, name: &str) -> bool {
-    // A file system without locks does not tell.
-    folder.open_file(name).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 fn name(pid: u32) -> String {
@@ -127,6 +172,8 @@ fn is_of_ended(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+
     use super::*;
 
     #[test]
@@ -163,12 +210,10 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let folder = Folder::make_private(&place.path().join("dyntrace")).unwrap();
         let own = name(process::id());
-        set_aside(&folder, &own);
-        assert!(folder.names().unwrap().is_empty());
         for second in 0..LEFT as u64 + 2 {
             let file = folder.create_file(&own, NewFile::Plain).unwrap();
             file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(second)).unwrap();
-            set_aside(&folder, &own);
+            set_aside(&folder, &own, &file);
         }
         remove_old(&folder);
         let mut left: Vec<String> =
@@ -183,12 +228,12 @@ mod tests {
     fn a_table_that_is_open_elsewhere_is_in_use() {
         let place = tempfile::tempdir().unwrap();
         let folder = Folder::make_private(&place.path().join("dyntrace")).unwrap();
-        let file = folder.create_file("1.tasks", NewFile::Plain).unwrap();
-        assert!(!is_in_use(&folder, "1.tasks") && !is_in_use(&folder, "2.tasks"));
-        file.try_lock().unwrap();
-        assert!(is_in_use(&folder, "1.tasks"));
+        let is_in_use = || matches!(hold(&folder, "1.tasks"), Held::InUse);
+        assert!(matches!(hold(&folder, "1.tasks"), Held::Nothing));
+        let file = create(&folder, "1.tasks").unwrap().unwrap();
+        assert!(is_in_use() && create(&folder, "1.tasks").unwrap().is_none());
         drop(file);
-        assert!(!is_in_use(&folder, "1.tasks"));
+        assert!(!is_in_use());
         // A process that looks has the lock for a moment.
         let (file, other) = (folder.open_file("1.tasks").unwrap(), folder.open_file("1.tasks").unwrap());
         other.try_lock().unwrap();
@@ -196,8 +241,30 @@ mod tests {
             thread::yield_now();
             drop(other);
         });
-        lock(&file);
+        assert!(lock(&file, 1000));
         looks.join().unwrap();
-        assert!(is_in_use(&folder, "1.tasks"));
+        assert!(is_in_use());
+    }
+
+    /// Two containers with one volume may start a process 1 each in one instant.
+    #[test]
+    fn of_two_that_start_at_once_one_keeps_the_table() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::make_private(&place.path().join("dyntrace")).unwrap();
+        for number in 0..200 {
+            let (start, name) = (Barrier::new(2), name(number));
+            // Of a process that has ended.
+            folder.create_file(&name, NewFile::Plain).unwrap();
+            let create = || {
+                start.wait();
+                create(&folder, &name).unwrap()
+            };
+            let made = thread::scope(|scope| {
+                let other = scope.spawn(create);
+                [create(), other.join().unwrap()]
+            });
+            let made: Vec<File> = made.into_iter().flatten().collect();
+            assert!(made.len() == 1 && folder.is_still(&name, &made[0]), "{made:?}");
+        }
     }
 }

@@ -110,6 +110,8 @@ impl Recording {
     fn start_in(made: &ProcessFolder, slot: usize, generation: u32, options: Options) -> Result<Recording, Error> {
         let path = made.folder.path();
         let folder = made.folder.try_clone().map_err(|error| Error::new(Step::Folder, path, error))?;
+        let mapped = stream_file::check_write_back(&folder);
+        mapped.map_err(|error| Error::new(Step::Map, path.join(CHANNEL), error))?;
         let uuid = new_uuid(path)?;
         let clock = Calibration::start();
         let channel = Channel::create(&folder, CHANNEL, uuid);

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dyntrace_folders::Folder;
 use dyntrace_metadata::checksum;
 use dyntrace_metadata::packet::{HEADER, PAGE, SUB_BUFFER, offset};
-use rustix::fs::{fstat, ftruncate};
+use rustix::fs::{fdatasync, fstat, ftruncate};
 use rustix::io::Errno;
 
 use super::header::{Header, prepared_page};
@@ -272,6 +272,36 @@ impl Drop for KeptErrno {
     fn drop(&mut self) {
         // SAFETY: as in `new`.
         unsafe { *errno() = self.0 }
+    }
+}
+
+/// Checks that the folder's file system writes changed pages of a mapping where they belong. A server of FUSE that opens files for
+/// appending, as this process does, appends them. Other file systems are not asked.
+///
+/// # Errors
+///
+/// If it writes them elsewhere, or the file for the check cannot be made.
+pub(crate) fn check_write_back(folder: &Folder) -> io::Result<()> {
+    const NAME: &str = ".mapped";
+    const CHANGED: u64 = 1;
+    if !os::has_server(folder) {
+        return Ok(());
+    }
+    let stream = StreamFile::create(folder, NAME, [0; 16], 0, SMALLEST, PAGE as u64)?;
+    stream.set_discarded(0, CHANGED);
+    let is_written = || {
+        fdatasync(&stream.descriptor.get()?)?;
+        let (file, mut field) = (folder.open_file(NAME)?, [0; 8]);
+        file.read_exact_at(&mut field, offset::DISCARDED as u64)?;
+        io::Result::Ok(file.metadata()?.len() == PAGE as u64 && u64::from_ne_bytes(field) == CHANGED)
+    };
+    let is_written = is_written();
+    folder.remove_file(NAME)?;
+    match is_written? {
+        true => Ok(()),
+        false => Err(io::Error::other(
+            "its file system (FUSE) appends pages that were changed by a mapping; choose a directory on another file system",
+        )),
     }
 }
 

@@ -27,6 +27,11 @@ pub fn reserve(_file: &impl AsFd, _from: u64, _upto: u64) -> Result<(), Errno> {
     Ok(())
 }
 
+/// POSIX does not tell.
+pub(crate) fn has_server(_file: &impl AsFd) -> bool {
+    false
+}
+
 /// Does nothing: pages are faulted in when touched.
 ///
 /// # Safety

@@ -33,6 +33,24 @@ fn grows_by_as_many_pages_as_it_must() {
     assert_eq!(packets(&fs::read(&path).unwrap()).unwrap().len(), 100);
 }
 
+/// Needs root, FUSE and bindfs.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_server_that_appends_changed_pages_is_found_with_bindfs() {
+    let (dir, below) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let check = || check_write_back(&Folder::open(dir.path()).unwrap());
+    check().unwrap();
+    let mounted = Command::new("bindfs").arg(below.path()).arg(dir.path()).output();
+    if !mounted.as_ref().is_ok_and(|ran| ran.status.success()) {
+        return eprintln!("SKIPPED: no folder on FUSE: {mounted:?}");
+    }
+    let checked = check();
+    let left = fs::read_dir(below.path()).unwrap().count();
+    assert!(Command::new("umount").arg(dir.path()).status().unwrap().success());
+    assert!(checked.unwrap_err().to_string().contains("choose a directory on another file system"));
+    assert_eq!(left, 0);
+}
+
 #[test]
 fn files_leave_addresses_for_others() {
     let dir = tempfile::tempdir().unwrap();

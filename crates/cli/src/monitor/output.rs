@@ -37,7 +37,7 @@ pub fn lines(event: &Record, stack: Option<&Stack>, all: bool, zone: &TimeZone) 
     let time = time_of_day(event.number("time").unwrap_or_default(), zone);
     let mut text = format!("{time} {}\n", escape::name(event.get("text").unwrap_or_default()));
     if let Some(Stack { thread, after }) = stack {
-        text += &format!("  {:.1} ms later in\n", after.as_secs_f64() * 1e3);
+        text += &format!("  its thread {:.1} ms later, when the poll may have ended:\n", after.as_secs_f64() * 1e3);
         for line in functions(thread, all) {
             text += &format!("    {line}\n");
         }
@@ -122,7 +122,7 @@ mod tests {
         let text = lines(&event(), Some(&stack()), false, &TimeZone::UTC);
         assert_eq!(
             text,
-            "10:00:01.204311 long_schedule: a\\x07b\n  1.2 ms later in\n    shop::pay at src/a.rs:7\n    (1 function without a name)\n"
+            "10:00:01.204311 long_schedule: a\\x07b\n  its thread 1.2 ms later, when the poll may have ended:\n    shop::pay at src/a.rs:7\n    (1 function without a name)\n"
         );
         assert!(lines(&event(), None, false, &TimeZone::UTC).ends_with("a\\x07b\n"));
     }

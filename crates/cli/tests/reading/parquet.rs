@@ -76,7 +76,7 @@ fn fields_of_one_name_share_a_column_unless_their_kinds_differ() {
     let message =
         fired("message-send", 5, [Arg::from("<0.1.0>"), "<0.2.0>".into(), Arg::U(8), 1.into(), 2.into(), 3.into()]);
     writer.ring("ring-1", 7, &[entry(1, 1, 1, "a", 12, "/a"), returned(3, 1, 1, "b", 12, 2), message]);
-    writer.process(&[fired("recorder:thread", 9, [Arg::U(77), "main".into()])]);
+    writer.process(&[fired("recorder:thread", 9, [Arg::U(u64::MAX), "main".into()])]);
     let (events, _) = converted(&[folder.path()]);
     let column = |name: &str| events.iter().map(|row| row.get(name).cloned()).collect::<Vec<_>>();
     let probes = ["dyntrace:efile_drv-entry", "dyntrace:efile_drv-return", "dyntrace:message-send", "recorder:thread"];
@@ -87,7 +87,7 @@ fn fields_of_one_name_share_a_column_unless_their_kinds_differ() {
     assert_eq!(column("i3"), [Some(Field::Long(-3)), None, None, None]);
     assert_eq!(column("size"), [None, None, Some(Field::ULong(8)), None]);
     assert_eq!(column("tid"), [7, 7, 7, 0].map(|tid| Some(Field::ULong(tid))));
-    assert_eq!(column("_tid"), [None, None, None, Some(Field::ULong(77))]);
+    assert_eq!(column("_tid"), [None, None, None, Some(Field::ULong(u64::MAX))]);
 }
 
 #[test]

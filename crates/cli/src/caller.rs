@@ -154,7 +154,7 @@ impl Code {
         let Some(function) = self.functions.get(number) else { return self.place.clone() };
         let name = &function.name;
         if !self.are_all {
-            return format!("{name} (or what is inlined into it: there is no debug information)");
+            return format!("{name} (or what is inlined into it: no debug information was read)");
         }
         let at = function.at.as_ref().map(|at| format!(" at {at}")).unwrap_or_default();
         let into = self.functions[number + 1..].iter().rfind(|function| !stack::is_in_between(function));
@@ -174,7 +174,7 @@ fn caller(traced: &str, inside: &Code, behind: &Code) -> String {
     match (&*inside.functions, at) {
         ([], _) => format!("{} through {}", behind.place, inside.place),
         ([only], None) if !inside.are_all => {
-            format!("{} ({traced} is inlined into it: there is no debug information)", only.name)
+            format!("{} ({traced} is inlined into it: no debug information was read)", only.name)
         }
         // Debug information may have another name for it, but it comes first.
         (functions, at) => match at.unwrap_or(0) + 1 {
@@ -242,10 +242,10 @@ mod tests {
         let behind = code(&[("shop::order", "")], false);
         for name in ["shop::price", "<shop::Cart as shop::Priced>::price", "shop::price::<shop::Cart>"] {
             let text = caller("shop::Cart::price", &code(&[(name, "")], false), &behind);
-            assert_eq!(text, "shop::order (or what is inlined into it: there is no debug information)");
+            assert_eq!(text, "shop::order (or what is inlined into it: no debug information was read)");
         }
         let text = caller("shop::price", &code(&[("shop::main", "")], false), &behind);
-        assert_eq!(text, "shop::main (price is inlined into it: there is no debug information)");
+        assert_eq!(text, "shop::main (price is inlined into it: no debug information was read)");
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Files of which only the path is known: of traces, and of programs of other users.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
+use std::rc::Rc;
 
 pub use dyntrace_folders::open_regular as open;
 #[cfg(target_os = "linux")]
@@ -13,7 +14,7 @@ pub use dyntrace_tasks::aside::Opened;
 #[cfg(target_os = "linux")]
 use dyntrace_tasks::aside::{Facts, Opener};
 use memmap2::{Mmap, MmapMut};
-use object::read::{ReadCache, ReadRef};
+use object::read::{ReadCache, ReadCacheOps, ReadRef};
 
 /// Bytes read at once.
 const CHUNK: usize = 1 << 20;
@@ -59,17 +60,66 @@ pub fn read(path: &Path, left: &Cell<u64>) -> io::Result<Mmap> {
 
 /// A regular file that is read piece by piece, up to a limit: a file of holes can say that it is as long as it likes.
 pub struct Pieces {
-    cache: ReadCache<File>,
+    cache: ReadCache<Remembering>,
     left: Cell<u64>,
+    error: Rc<RefCell<Option<io::Error>>>,
 }
 
 impl Pieces {
     pub fn new(file: File, most: u64) -> Pieces {
-        Pieces { cache: ReadCache::new(file), left: Cell::new(most) }
+        let error = Rc::default();
+        let file = Remembering { file, at: 0, error: Rc::clone(&error) };
+        Pieces { cache: ReadCache::new(file), left: Cell::new(most), error }
+    }
+
+    /// The last error of the system, of which the parser that met it knows nothing.
+    pub fn take_error(&self) -> Option<io::Error> {
+        self.error.take()
     }
 
     fn take(&self, size: u64) -> Result<(), ()> {
         self.left.set(self.left.get().checked_sub(size).ok_or(())?);
+        Ok(())
+    }
+}
+
+/// A file that remembers the system's last error. It has a place of its own, so that it needs no call to change the file's.
+struct Remembering {
+    file: File,
+    at: u64,
+    error: Rc<RefCell<Option<io::Error>>>,
+}
+
+impl Remembering {
+    fn told<T>(&self, done: io::Result<T>) -> Result<T, ()> {
+        done.map_err(|error| {
+            // The end of the file is no error of the system.
+            if error.kind() != io::ErrorKind::UnexpectedEof {
+                *self.error.borrow_mut() = Some(error);
+            }
+        })
+    }
+}
+
+impl ReadCacheOps for Remembering {
+    fn len(&mut self) -> Result<u64, ()> {
+        self.told(self.file.metadata()).map(|metadata| metadata.len())
+    }
+
+    fn seek(&mut self, at: u64) -> Result<u64, ()> {
+        self.at = at;
+        Ok(at)
+    }
+
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ()> {
+        let read = self.told(self.file.read_at(buffer, self.at))?;
+        self.at += read as u64;
+        Ok(read)
+    }
+
+    fn read_exact(&mut self, buffer: &mut [u8]) -> Result<(), ()> {
+        self.told(self.file.read_exact_at(buffer, self.at))?;
+        self.at += buffer.len() as u64;
         Ok(())
     }
 }

@@ -80,18 +80,29 @@ impl Reading {
     }
 
     /// Whether the name is that of a regular file.
-    pub fn has_file(&self, name: impl AsRef<OsStr>) -> bool {
+    ///
+    /// # Errors
+    ///
+    /// The system's, which does not tell: the name may be that of a file.
+    pub fn has_file(&self, name: impl AsRef<OsStr>) -> io::Result<bool> {
         self.has(name.as_ref(), FileType::RegularFile)
     }
 
     /// Whether the name is that of a folder.
-    pub fn has_folder(&self, name: impl AsRef<OsStr>) -> bool {
+    ///
+    /// # Errors
+    ///
+    /// As of [`has_file`](Self::has_file).
+    pub fn has_folder(&self, name: impl AsRef<OsStr>) -> io::Result<bool> {
         self.has(name.as_ref(), FileType::Directory)
     }
 
-    fn has(&self, name: &OsStr, kind: FileType) -> bool {
-        let stat = single(name).and_then(|name| Ok(statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?));
-        stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == kind)
+    fn has(&self, name: &OsStr, kind: FileType) -> io::Result<bool> {
+        match statat(&self.fd, single(name)?, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(FileType::from_raw_mode(stat.st_mode) == kind),
+            Err(Errno::NOENT) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The names in the folder, in no order.

@@ -114,8 +114,12 @@ fn only_regular_files_are_read() {
     let folder = Reading::open(path).unwrap();
     for name in ["pipe", "link", "folder"] {
         assert_eq!(folder.file(name).unwrap_err().kind(), ErrorKind::InvalidInput, "{name}");
-        assert!(!folder.has_file(name), "{name}");
+        assert!(!folder.has_file(name).unwrap(), "{name}");
     }
+    let long = "x".repeat(300);
+    assert!(
+        !folder.has_file("absent").unwrap() && folder.has_file(&long).is_err() && folder.has_folder(&long).is_err()
+    );
     let mut text = String::new();
     folder.below(Path::new("folder")).unwrap().file("file").unwrap().read_to_string(&mut text).unwrap();
     assert_eq!(text, "text");

@@ -38,11 +38,14 @@ pub(crate) fn process_folders(path: &Path) -> Result<Vec<ProcessFolder>, Error> 
         let shown = if depth == 0 { path.to_owned() } else { path.join(&below) };
         let place = ProcessFolder { path: shown, root: root.clone(), below };
         let folder = place.open()?;
-        if folder.has_file(METADATA) {
+        if folder.has_file(METADATA).map_err(Error::io("look into the folder", &place.path))? {
             found.push(place);
         } else if depth < MAX_DEPTH {
-            let names = entries(&place.path, &folder)?.into_iter().filter(|name| folder.has_folder(name));
-            open.extend(names.map(|name| (place.below.join(name), depth + 1)));
+            for name in entries(&place.path, &folder)? {
+                if folder.has_folder(&name).map_err(Error::io("look into the folder", &place.path))? {
+                    open.push((place.below.join(name), depth + 1));
+                }
+            }
         }
     }
     found.sort_by(|one, other| one.path.cmp(&other.path));
@@ -53,7 +56,7 @@ pub(crate) fn process_folders(path: &Path) -> Result<Vec<ProcessFolder>, Error> 
 /// whose events are missing.
 pub(crate) fn stream_files(path: &Path, folder: &Reading) -> Result<Vec<OsString>, Error> {
     let mut names = entries(path, folder)?;
-    names.retain(|name| name != METADATA && !folder.has_folder(name));
+    names.retain(|name| name != METADATA && !folder.has_folder(name).unwrap_or(false));
     names.sort();
     Ok(names)
 }

@@ -236,8 +236,8 @@ pub(crate) fn open_files(
     let open = |name: &OsString| folder.file(name).and_then(|file| MappedFile::of(file, format));
     let plain = stream_files(&place.path, folder)?.into_iter();
     let mut opened: Vec<_> = plain.map(|name| (place.path.join(&name), open(&name), false)).collect();
-    if folder.has_folder(RINGS) {
-        let at = place.path.join(RINGS);
+    let at = place.path.join(RINGS);
+    if folder.has_folder(RINGS).map_err(Error::io("look at", &at))? {
         let rings = folder.below(Path::new(RINGS)).map_err(Error::io("read the folder", &at));
         match rings.and_then(|rings| Ok((stream_files(&at, &rings)?, rings))) {
             Ok((names, rings)) => opened.extend(names.iter().map(|name| {

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use dyntrace_folders::open_regular;
@@ -25,7 +26,7 @@ use crate::memory::maps::{ByFile, Mapping};
 pub fn images(core: &mut CoreFile, exe: &Path) -> Result<Vec<Image>, Error> {
     let what = "the program's file";
     let exe = &fs::canonicalize(exe).unwrap_or_else(|_| exe.to_owned());
-    let file = open_regular(exe).map_err(|source| Error::File { what, path: exe.clone(), source })?;
+    let file = open_regular(exe).map_err(|error| Error::File { what, path: exe.clone(), error })?;
     let room = Cell::new(image::COPIED);
     let owner = image::owner(&file, exe, what)?;
     let bytes = image::read(&file, exe, what, &room)?;
@@ -57,8 +58,19 @@ pub fn images(core: &mut CoreFile, exe: &Path) -> Result<Vec<Image>, Error> {
         let what = "the library";
         let Some(page) = core.first_page(name).filter(|page| page.starts_with(b"\x7fELF")) else { continue };
         let path = Path::new(name);
-        let Ok((facts, file)) = opener.open(path, &room, |_| Ok(())) else { continue };
-        let Ok(bytes) = file.read(path, what, &room) else { continue };
+        let opened = match opener.open(path, &room, |_| Ok(())) {
+            // The core file may be of another machine.
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => continue,
+            opened => opened.map_err(|error| Error::File { what, path: path.to_owned(), error }),
+        };
+        let read = opened.and_then(|(facts, file)| Ok((facts, file.read(path, what, &room)?)));
+        let (facts, bytes) = match read {
+            Ok(read) => read,
+            Err(error) => {
+                core.remarks.push(image::of_unread(&error));
+                continue;
+            }
+        };
         if build_id(&page).is_none() || difference(&page, &bytes).is_some() {
             continue;
         }

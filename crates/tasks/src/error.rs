@@ -29,14 +29,14 @@ pub enum Error {
         pid: u32,
     },
     /// The kernel refuses to show the process.
-    #[error("cannot read {what} of process {pid}: {source}; {}", way())]
+    #[error("cannot read {what} of process {pid}: {error}; {}", way())]
     NotPermitted {
         /// The process.
         pid: u32,
         /// The part of it.
         what: &'static str,
         /// The kernel's answer.
-        source: io::Error,
+        error: io::Error,
     },
     /// The process has ended, or another process has its id now.
     #[error("process {pid} ended while its tasks were being read; start the program again and give its new id")]
@@ -45,14 +45,14 @@ pub enum Error {
         pid: u32,
     },
     /// A file cannot be read.
-    #[error("cannot read {what} {}: {source}", path.display())]
+    #[error("cannot read {what} {}: {error}", path.display())]
     File {
         /// The file's use for the reader.
         what: &'static str,
         /// The file.
         path: PathBuf,
         /// The kernel's answer.
-        source: io::Error,
+        error: io::Error,
     },
     /// A file is of another kind.
     #[error("cannot read {what} {}: it is no 64-bit little-endian ELF file ({reason}); give the program's own file", path.display())]
@@ -191,11 +191,11 @@ pub enum Error {
     )]
     ThreadsOfCore,
     /// The process could not be stopped.
-    #[error("cannot stop process {pid}: {source}; read it without stopping it, or: {}", way())]
+    #[error("cannot stop process {pid}: {error}; read it without stopping it, or: {}", way())]
     NotStopped {
         /// The process.
         pid: u32,
         /// The kernel's answer.
-        source: io::Error,
+        error: io::Error,
     },
 }

@@ -162,7 +162,7 @@ pub fn images(process: &Process, maps: &[Mapping]) -> Result<(Vec<Image>, Vec<St
                 replaced.push(&*map.path);
                 continue;
             }
-            Err(source) => Err(Error::File { what: "the library", path: path.to_owned(), source }),
+            Err(error) => Err(Error::File { what: "the library", path: path.to_owned(), error }),
         };
         let what = "the library";
         let library =
@@ -172,12 +172,17 @@ pub fn images(process: &Process, maps: &[Mapping]) -> Result<(Vec<Image>, Vec<St
         match library {
             Ok(library) => images.extend(library),
             Err(error) => {
-                notes.push(format!("Tasks whose code is in a library that cannot be read are missing: {error}."))
+                notes.push(of_unread(&error));
             }
         }
     }
     notes.extend(of_replaced(&replaced));
     Ok((images, notes))
+}
+
+/// Says that a library cannot be read.
+pub(crate) fn of_unread(error: &Error) -> String {
+    format!("Tasks whose code is in a library that cannot be read are missing: {error}.")
 }
 
 /// Says which libraries were replaced.
@@ -260,7 +265,7 @@ pub(crate) fn image(
 
 /// Returns the user id of the owner of the file at `path`.
 pub(crate) fn owner(file: &File, path: &Path, what: &'static str) -> Result<u32, Error> {
-    let metadata = file.metadata().map_err(|source| Error::File { what, path: path.to_owned(), source });
+    let metadata = file.metadata().map_err(|error| Error::File { what, path: path.to_owned(), error });
     Ok(metadata?.uid())
 }
 
@@ -275,7 +280,7 @@ fn is_trusted(metadata: &Metadata) -> bool {
 /// it short, and takes its size from `room`. It copies the file as a whole: nearly all of a large one is debug information, which is needed, and a
 /// copy takes about 1 s for each GiB. The files of root and of the reader's user are mapped, as most are theirs.
 pub(crate) fn read(file: &File, path: &Path, what: &'static str, room: &Cell<u64>) -> Result<Arc<Mmap>, Error> {
-    let failed = |source| Error::File { what, path: path.to_owned(), source };
+    let failed = |error| Error::File { what, path: path.to_owned(), error };
     let metadata = file.metadata().map_err(failed)?;
     if !is_trusted(&metadata) {
         return copy(file, room).map(Arc::new).map_err(failed);
@@ -377,14 +382,14 @@ fn segments(elf: &Elf<'_>, code: bool) -> Vec<Range<u64>> {
     loads(elf).filter(|(.., executable)| *executable == code).map(|(_, range, _)| range).collect()
 }
 
-fn refused(process: &Process, source: io::Error) -> Error {
+fn refused(process: &Process, error: io::Error) -> Error {
     let what = "the program's file";
     match process.check() {
         // Threads of the kernel have no program, and no permission makes a server answer.
-        Ok(()) if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::TimedOut | ErrorKind::FileTooLarge) => {
-            Error::File { what, path: process.proc("exe").into(), source }
+        Ok(()) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::TimedOut | ErrorKind::FileTooLarge) => {
+            Error::File { what, path: process.proc("exe").into(), error }
         }
-        Ok(()) => Error::NotPermitted { pid: process.pid(), what, source },
+        Ok(()) => Error::NotPermitted { pid: process.pid(), what, error },
         Err(ended) => ended,
     }
 }

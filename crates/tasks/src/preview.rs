@@ -26,8 +26,8 @@ use crate::vtables::{self, Found};
 
 const WHAT: &str = "the program's file";
 
-fn failed(path: &Path, source: io::Error) -> Error {
-    Error::File { what: WHAT, path: path.to_owned(), source }
+fn failed(path: &Path, error: io::Error) -> Error {
+    Error::File { what: WHAT, path: path.to_owned(), error }
 }
 
 /// How many types of tasks a program has, and how much of each can be shown.
@@ -88,15 +88,17 @@ impl Preview {
         };
         let memory = Linked::of(&image::parse(bytes, path, WHAT)?, bytes);
         let code = image::code(std::slice::from_ref(&image));
-        let Found { vtables: mut found, other } = vtables::search(&memory, 0, &mut image, &code, None)?;
+        let mut notes = Vec::new();
+        let Found { vtables: mut found, other } = vtables::search(&memory, 0, &mut image, &code, None, &mut notes)?;
         if found.is_empty() {
-            return Ok(Preview { other, ..Preview::default() });
+            return Ok(Preview { other, notes, ..Preview::default() });
         }
         names::name(&memory, &image, &mut found);
         let mut preview = Preview {
             functions: Functions::of(&memory, (0, &image), &found.iter().collect::<Vec<_>>()),
             has_debug_file: image.debug_file.is_some(),
             other,
+            notes,
             ..Preview::default()
         };
         let sections = debug_file::load(&image, None, &mut preview.notes).ok();

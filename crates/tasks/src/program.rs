@@ -74,7 +74,7 @@ impl Program {
         let code = image::code(&images);
         let (mut all, mut other) = (Vec::new(), Other::default());
         for (index, image) in images.iter_mut().enumerate() {
-            let found = vtables::search(&source, index, image, &code, root.as_deref());
+            let found = vtables::search(&source, index, image, &code, root.as_deref(), &mut notes);
             let mut found = found.unwrap_or_else(|error| {
                 notes.push(error.to_string());
                 vtables::Found::default()

@@ -82,7 +82,8 @@ pub(crate) struct Found {
     pub other: Other,
 }
 
-/// Finds the vtables of the image at `index`, and its debug file, below `root` if that is given.
+/// Finds the vtables of the image at `index`, and its debug file, below `root` if that is given. Adds a debug file that cannot be read to
+/// `notes`.
 ///
 /// # Errors
 ///
@@ -93,6 +94,7 @@ pub(crate) fn search(
     image: &mut Image,
     code: &[Range<u64>],
     root: Option<&str>,
+    notes: &mut Vec<String>,
 ) -> Result<Found, Error> {
     let known = TaskLayout::default();
     let (vtables, has_tasks) = find(memory, index, image, code, &known)?;
@@ -102,7 +104,7 @@ pub(crate) fn search(
         return Ok(found);
     }
     if image.debug_file.is_none() {
-        image.debug_file = debug_file::find(root, image);
+        image.debug_file = debug_file::find(root, image, notes);
     }
     let path = image.path.display();
     match TaskLayout::by_types(image) {

@@ -40,8 +40,8 @@ mod tests {
         // The commands have another way.
         let filtered = move || refuse(&[nix::libc::SYS_process_vm_readv], nix::libc::EPERM).map(|()| own());
         assert!(!matches!(std::thread::spawn(filtered).join().unwrap(), Ok(Status::Warn | Status::Fail)));
-        let source = io::ErrorKind::PermissionDenied.into();
-        let refused = finding(7, Err(Error::NotPermitted { pid: 7, what: "the memory", source }));
+        let error = io::ErrorKind::PermissionDenied.into();
+        let refused = finding(7, Err(Error::NotPermitted { pid: 7, what: "the memory", error }));
         assert_eq!(refused.status, Status::Warn);
         assert_eq!(finding(7, Err(Error::Ended { pid: 7 })).status, Status::Unknown);
         assert_eq!(refused.remedy.unwrap().contains("run as root"), !nix::unistd::geteuid().is_root());

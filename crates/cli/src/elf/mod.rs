@@ -5,6 +5,7 @@ mod operand;
 
 #[cfg(target_os = "linux")]
 use std::cell::Cell;
+use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -111,15 +112,14 @@ pub struct Object {
 
 impl Object {
     pub fn read(path: &Path) -> Result<Object, Error> {
-        let file = regular::open(path).map_err(|source| Error::of(path, source))?;
-        Object::of(path, &Pieces::new(file, MOST))
+        Object::of_file(path, regular::open(path).map_err(|source| Error::of(path, source))?)
     }
 
     /// The same for a file that a process has mapped: does not wait for a server that never answers.
     #[cfg(target_os = "linux")]
     pub fn read_mapped(path: &Path) -> Result<Object, Error> {
         match regular::open_mapped(path, &Cell::new(COPIED), |_| Ok(())) {
-            Ok(Opened::File(file)) => Object::of(path, &Pieces::new(file, MOST)),
+            Ok(Opened::File(file)) => Object::of_file(path, file),
             Ok(Opened::Copy(copy)) => Object::of(path, &copy[..]),
             Err(source) => Err(Error::of(path, source)),
         }
@@ -128,6 +128,15 @@ impl Object {
     #[cfg(not(target_os = "linux"))]
     pub fn read_mapped(path: &Path) -> Result<Object, Error> {
         Object::read(path)
+    }
+
+    fn of_file(path: &Path, file: File) -> Result<Object, Error> {
+        let pieces = Pieces::new(file, MOST);
+        let object = Object::of(path, &pieces);
+        match (object, pieces.take_error()) {
+            (Err(_), Some(source)) => Err(Error::Open { path: path.to_owned(), source }),
+            (object, _) => object,
+        }
     }
 
     fn of<'data, R: ReadRef<'data>>(path: &Path, data: R) -> Result<Object, Error> {

@@ -74,6 +74,26 @@ fn what_is_no_regular_file_is_refused_at_once() {
     assert!(matches!(Object::read(Path::new("/nonexistent/file")), Err(Error::Open { .. })));
 }
 
+/// A filter of system calls, or a damaged disk, says nothing about the file.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_that_the_kernel_does_not_read_may_be_elf() {
+    use nix::libc::{ENOSYS, EPERM, SYS_lseek, SYS_pread64};
+    let read = |calls: &'static [nix::libc::c_long], error| {
+        let read = move || crate::filtered::refuse(calls, error).map(|()| Object::read(Path::new("/proc/self/exe")));
+        std::thread::spawn(read).join().unwrap()
+    };
+    match (read(&[SYS_lseek], EPERM), read(&[SYS_pread64], ENOSYS)) {
+        (Ok(without_seek), Ok(without_read)) => {
+            without_seek.unwrap();
+            let error = without_read.unwrap_err();
+            let Error::Open { source, .. } = error else { panic!("{error}") };
+            assert_eq!(source.raw_os_error(), Some(ENOSYS));
+        }
+        (Err(error), _) | (_, Err(error)) => say!("left out: calls cannot be filtered here: {error}"),
+    }
+}
+
 /// Holes take no room on the disk, and would take memory.
 #[test]
 fn a_file_that_says_it_has_gigabytes_of_sections_is_damaged() {

@@ -66,7 +66,7 @@ fn end_process(folder: &Path, pid: u64) -> Result<(), Failure> {
 fn remove_empty(folder: &Path) -> io::Result<()> {
     let folder = Folder::open(folder)?;
     for name in folder.names()? {
-        if folder.reading()?.has_file(&name) && folder.open_file(&name)?.metadata()?.len() == 0 {
+        if folder.reading()?.has_file(&name)? && folder.open_file(&name)?.metadata()?.len() == 0 {
             folder.remove_file(&name)?;
         }
     }

@@ -136,20 +136,25 @@ impl Walk<'_> {
     /// Adds the files in the order of their names. `below` is the path of a name in the folder `here`.
     fn walk(&mut self, here: &Reading, below: &Path, extension: &str, found: &mut Vec<Item>) -> anyhow::Result<()> {
         let name = Path::new(below.file_name().unwrap_or_default());
+        let folder = self.folder;
+        let fail = || format!("cannot read {}", escape::path(&folder.join(below)));
         if below.components().count() > DEEPEST {
             self.leave_out(below, "no data set has so many folders in each other");
-        } else if here.has_folder(name) {
+        } else if here.has_folder(name).with_context(fail)? {
             let folder = here.below(name).and_then(|folder| Ok((folder.names()?, folder)));
             let (mut names, folder) = match folder {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-                other => other.with_context(|| format!("cannot read {}", escape::path(&self.folder.join(below))))?,
+                other => other.with_context(fail)?,
             };
             names.sort_unstable();
             for name in names.iter().filter(|name| !is_hidden(name)) {
                 self.walk(&folder, &below.join(name), extension, found)?;
             }
         // Without an extension it may be a link to a folder.
-        } else if name.extension().map_or_else(|| !here.has_file(name), |end| end == extension) {
+        } else if match name.extension() {
+            Some(end) => end == extension,
+            None => !here.has_file(name).with_context(fail)?,
+        } {
             match here.file(name).and_then(|file| file.metadata()) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Ok(metadata) => {

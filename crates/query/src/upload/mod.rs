@@ -108,8 +108,11 @@ fn check(Arguments { folder, url, .. }: &Arguments) -> Result<(), Failure> {
     let shown = escape::path(folder);
     let fail = |error: anyhow::Error| Failure::new(exit::NO_TRACE, error);
     let data_set = Reading::open(folder).with_context(|| format!("cannot read the data set {shown}")).map_err(fail)?;
-    if columns::tables().any(|table| data_set.has_folder(table)) {
-        return Ok(());
+    for table in columns::tables() {
+        let is_there = data_set.has_folder(table);
+        if is_there.with_context(|| format!("cannot look at {shown}/{table}")).map_err(fail)? {
+            return Ok(());
+        }
     }
     Err(fail(anyhow!(
         "{shown} is no data set: it has no folder of a table; make one by dyntrace convert RECORDINGS --to parquet --partition \

@@ -3,7 +3,7 @@
 mod further;
 
 use std::cell::Cell;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl DebugFile {
 
     /// Opens the file that the user names.
     fn open(path: &Path) -> Result<DebugFile, Error> {
-        let failed = |source| Error::File { what: WHAT, path: path.to_owned(), source };
+        let failed = |error| Error::File { what: WHAT, path: path.to_owned(), error };
         let file = open_regular(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         let bytes = image::read(&file, path, WHAT, &Cell::new(COPIED))?;
@@ -53,7 +53,7 @@ impl DebugFile {
         opener: &Opener,
         room: &Cell<u64>,
     ) -> Result<DebugFile, Error> {
-        let failed = |source| Error::File { what: WHAT, path: path.to_owned(), source };
+        let failed = |error| Error::File { what: WHAT, path: path.to_owned(), error };
         let (facts, file) = opener.open(path, room, allowed).map_err(failed)?;
         let bytes = file.read(path, WHAT, room)?;
         Ok(DebugFile { path: path.to_owned(), file: (facts.device, facts.inode), bytes })
@@ -94,9 +94,8 @@ pub fn give(path: &Path, images: &mut [Image]) -> Result<(), Error> {
 }
 
 /// Looks for the image's debug file where debuggers look, in the reader's file system and then below `root`, the process's. `None`
-/// if there is none, or if the image has debug information itself.
-#[must_use]
-pub fn find(root: Option<&str>, image: &Image) -> Option<DebugFile> {
+/// if there is none, or if the image has debug information itself. Adds a file that is there and cannot be read to `notes`.
+pub fn find(root: Option<&str>, image: &Image, notes: &mut Vec<String>) -> Option<DebugFile> {
     if has_debug_info(image.bytes()) {
         return None;
     }
@@ -105,8 +104,22 @@ pub fn find(root: Option<&str>, image: &Image) -> Option<DebugFile> {
         .into_iter()
         .flat_map(|place| roots.iter().map(move |root| PathBuf::from(format!("{root}{place}"))));
     let opener = Opener::default();
-    let open = |path: PathBuf| DebugFile::open_if(&path, |_| Ok(()), &opener, &Cell::new(COPIED)).ok();
-    paths.filter_map(open).find(|file| belongs(file, image))
+    let mut unread = None;
+    let open = |path: PathBuf| match DebugFile::open_if(&path, |_| Ok(()), &opener, &Cell::new(COPIED)) {
+        Ok(file) => Some(file),
+        Err(error) => {
+            let is_absent = |error: &io::Error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+            if !matches!(&error, Error::File { error, .. } if is_absent(error)) {
+                unread.get_or_insert(error);
+            }
+            None
+        }
+    };
+    let found = paths.filter_map(open).find(|file| belongs(file, image));
+    if let (None, Some(error)) = (&found, unread) {
+        notes.push(format!("{} may have debug information: {error}", image.path.display()));
+    }
+    found
 }
 
 fn belongs(file: &DebugFile, image: &Image) -> bool {
@@ -161,7 +174,10 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{self, File};
+
     use super::*;
+    use crate::dwarf::sample_files;
 
     #[test]
     fn computes_the_checksum_of_debug_links() {
@@ -180,6 +196,26 @@ mod tests {
     }
 
     #[test]
+    fn a_debug_file_that_cannot_be_read_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("app");
+        // The name, and a checksum.
+        fs::write(&path, sample_files::file(&[(".gnu_debuglink", 0, b"app.debug\0\0\0\0\0\0\0")])).unwrap();
+        let file = File::open(&path).unwrap();
+        let bytes = image::read(&file, &path, "", &Cell::new(COPIED)).unwrap();
+        let image = image::image(0, &bytes, &path, |_| Some(0), "").unwrap().unwrap();
+        let told = || {
+            let mut notes = Vec::new();
+            assert!(find(None, &image, &mut notes).is_none());
+            notes
+        };
+        assert_eq!(told(), [""; 0]);
+        fs::create_dir(folder.path().join("app.debug")).unwrap();
+        let notes = told();
+        assert!(notes.len() == 1 && notes[0].contains("app.debug: it is not a regular file"), "{notes:?}");
+    }
+
+    #[test]
     fn a_file_on_which_another_has_a_lease_is_not_waited_for() {
         let file = tempfile::NamedTempFile::new().unwrap();
         // Of a process that does not answer: without a handler for this signal, it would end.
@@ -191,8 +227,8 @@ mod tests {
         if leased != 0 {
             return eprintln!("SKIPPED: the file system has no leases: {}", io::Error::last_os_error());
         }
-        let Error::File { source, .. } = DebugFile::open(file.path()).unwrap_err() else { panic!() };
-        assert_eq!(source.kind(), io::ErrorKind::WouldBlock);
+        let Error::File { error, .. } = DebugFile::open(file.path()).unwrap_err() else { panic!() };
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
     }
 
     #[test]

@@ -100,7 +100,7 @@ impl CoreFile {
     ///
     /// If it cannot be read, is compressed or no core file, or names no mapped files.
     pub fn open(path: &Path) -> Result<CoreFile, Error> {
-        let failed = |source| Error::File { what: WHAT, path: path.to_owned(), source };
+        let failed = |error| Error::File { what: WHAT, path: path.to_owned(), error };
         let file = open_regular(path).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
         let mut magic = [0; 6];

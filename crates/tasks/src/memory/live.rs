@@ -52,7 +52,7 @@ impl Process {
     /// If there is none.
     pub fn open(pid: u32) -> Result<Process, Error> {
         let missing = || if exists(pid) { Error::Hidden { pid } } else { Error::NoProcess { pid } };
-        let started = status(pid).ok_or_else(missing)?.started;
+        let started = status(pid)?.ok_or_else(missing)?.started;
         let thread = living_thread(pid).ok_or(Error::Zombie { pid })?.into();
         Ok(Process { pid, started, thread, memory: OnceLock::new(), gaps: RwLock::default(), read: RwLock::default() })
     }
@@ -74,7 +74,7 @@ impl Process {
     ///
     /// [`Error::Ended`]: its id is free, belongs to a later process, or its parent has not yet waited for it.
     pub fn check(&self) -> Result<(), Error> {
-        match status(self.pid) {
+        match status(self.pid)? {
             Some(status) if status.started == self.started => {
                 let thread = living_thread(self.pid).ok_or(Error::Ended { pid: self.pid })?;
                 self.thread.store(thread, Relaxed);
@@ -105,7 +105,7 @@ impl Process {
         }
         let read = fs::read(self.proc("maps"));
         self.check()?;
-        let refused = |source| Error::NotPermitted { pid: self.pid, what: "the mappings", source };
+        let refused = |error| Error::NotPermitted { pid: self.pid, what: "the mappings", error };
         let maps = Arc::new(maps::parse(&read.map_err(refused)?));
         let mut gaps = self.gaps.write().unwrap_or_else(PoisonError::into_inner);
         *gaps = Gaps::of(&self.proc(""), &maps, &gaps);
@@ -121,7 +121,7 @@ impl Process {
     }
 
     fn stamp(&self) -> Option<Stamp> {
-        let faults = status(self.pid)?.faults;
+        let faults = status(self.pid).ok()??.faults;
         let sizes = fs::read_to_string(self.proc("statm")).ok()?;
         let mut sizes = sizes.split_whitespace().map(str::parse);
         // Between them stand the resident pages, the shared ones, the program's code and libraries.
@@ -148,12 +148,12 @@ impl Process {
     pub fn may_read(&self) -> Result<(), Error> {
         // Nothing is there: the kernel checks the permission first.
         match self.read_some(0, &mut [0]) {
-            Err(source) if source.raw_os_error() != Some(libc::EFAULT) => {
+            Err(error) if error.raw_os_error() != Some(libc::EFAULT) => {
                 self.check()?;
                 // It is ending: its memory is gone, and the process still there.
-                Err(match source.raw_os_error() {
+                Err(match error.raw_os_error() {
                     Some(libc::ESRCH) => Error::Ended { pid: self.pid },
-                    _ => Error::NotPermitted { pid: self.pid, what: "the memory", source },
+                    _ => Error::NotPermitted { pid: self.pid, what: "the memory", error },
                 })
             }
             _ => Ok(()),
@@ -323,8 +323,19 @@ pub(super) struct Status {
     faults: u64,
 }
 
-fn status(pid: u32) -> Option<Status> {
-    parse_status(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+/// `None` of a process that has ended, or that /proc hides.
+fn status(pid: u32) -> Result<Option<Status>, Error> {
+    let path = format!("/proc/{pid}/stat");
+    match fs::read(&path) {
+        Ok(stat) => Ok(parse_status(&stat)),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied)
+                || error.raw_os_error() == Some(libc::ESRCH) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(Error::File { what: "the state of the process", path: path.into(), error }),
+    }
 }
 
 /// Parses /proc/PID/stat. The program's name stands in parentheses and may contain any byte, also parentheses and
@@ -385,6 +396,18 @@ mod tests {
             };
             std::thread::spawn(reads).join().unwrap();
         }
+    }
+
+    #[test]
+    fn a_process_whose_state_cannot_be_read_may_run() {
+        let open = || match refuse(&[libc::SYS_openat], libc::EMFILE) {
+            Ok(()) => {
+                let error = Process::open(std::process::id()).unwrap_err();
+                assert!(matches!(error, Error::File { .. }), "{error}");
+            }
+            Err(error) => println!("left out: calls cannot be filtered here: {error}"),
+        };
+        std::thread::spawn(open).join().unwrap();
     }
 
     #[test]

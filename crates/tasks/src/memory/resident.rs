@@ -85,9 +85,9 @@ impl<'a> Resident<'a> {
     }
 }
 
-fn refused(process: &Process, source: io::Error) -> Error {
+fn refused(process: &Process, error: io::Error) -> Error {
     match process.check() {
-        Ok(()) => Error::NotPermitted { pid: process.pid(), what: "the memory", source },
+        Ok(()) => Error::NotPermitted { pid: process.pid(), what: "the memory", error },
         Err(ended) => ended,
     }
 }

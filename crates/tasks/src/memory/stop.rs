@@ -38,7 +38,7 @@ impl Stopped<'_> {
         let pid = process.pid();
         let failed = |error| match error {
             Errno::SRCH => Error::Ended { pid },
-            error => Error::NotStopped { pid, source: error.into() },
+            error => Error::NotStopped { pid, error: error.into() },
         };
         let number = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Error::NoProcess { pid })?;
         let descriptor = match pidfd_open(number, PidfdFlags::empty()) {

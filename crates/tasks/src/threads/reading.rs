@@ -71,8 +71,8 @@ impl Program {
             });
         })?;
         match refused {
-            Some(source) if threads.iter().all(|thread| thread.ending == Ending::Refused) => {
-                Err(Error::NotPermitted { pid: process.pid(), what: "the threads", source })
+            Some(error) if threads.iter().all(|thread| thread.ending == Ending::Refused) => {
+                Err(Error::NotPermitted { pid: process.pid(), what: "the threads", error })
             }
             _ => Ok(Threads { threads, notes: information.notes().to_vec(), gaps: Vec::new() }),
         }

@@ -77,5 +77,5 @@ pub enum Fault {
     #[error(
         "cannot start an I/O thread: {0}; nothing was done; free memory or allow more threads (ulimit -u, pids.max)"
     )]
-    NoThread(#[source] io::Error),
+    NoThread(io::Error),
 }

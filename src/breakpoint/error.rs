@@ -11,7 +11,7 @@ use crate::breakpoint::pattern_id::PatternId;
 pub enum Error {
     /// The pattern cannot be parsed.
     #[error("cannot parse the pattern: {0}")]
-    Pattern(#[from] PatternError),
+    Pattern(PatternError),
     /// No traced function has such a name and number of arguments.
     #[error("`{pattern}` names none of the {traced} traced functions of this program{}", meant(near))]
     NoFunction {
@@ -42,7 +42,7 @@ pub enum Error {
     #[error(
         "cannot start the thread for the tracer of a meta pattern: {0}; free memory or allow more threads (ulimit -u, pids.max)"
     )]
-    Tracer(#[source] io::Error),
+    Tracer(io::Error),
     /// Some functions have the most patterns possible.
     #[error(
         "no room for the pattern at {left} functions, which have {most} patterns already; close sessions that you no longer need"
@@ -73,6 +73,12 @@ pub enum Error {
         /// The most sessions with such patterns.
         most: usize,
     },
+}
+
+impl From<PatternError> for Error {
+    fn from(error: PatternError) -> Error {
+        Error::Pattern(error)
+    }
 }
 
 fn meant(near: &[&str]) -> String {

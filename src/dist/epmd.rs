@@ -31,7 +31,7 @@ pub(super) struct Place {
 
 /// Registers a node, until the socket is closed. Blocks until epmd of this host answers.
 pub(super) fn register(name: &NodeName, port: u16, epmd: (IpAddr, u16)) -> Result<(TcpStream, Creation), Error> {
-    let absent = |source| Error::NoEpmd { host: epmd.0.to_string(), port: epmd.1, source };
+    let absent = |error| Error::NoEpmd { host: epmd.0.to_string(), port: epmd.1, error };
     let until = Instant::now() + ANSWER;
     let socket = TcpStream::connect_timeout(&epmd.into(), ANSWER).map_err(absent)?;
     let mut entry = NodeEntry::new_hidden(name.name(), port);
@@ -83,7 +83,7 @@ impl Write for Until {
 
 /// Asks the epmd of a node's host for the node's port.
 pub(super) async fn look_up(name: &NodeName, port: u16) -> Result<Place, Error> {
-    let absent = |source: io::Error| Error::NoEpmd { host: name.host().to_owned(), port, source };
+    let absent = |error: io::Error| Error::NoEpmd { host: name.host().to_owned(), port, error };
     let socket = tokio::net::TcpStream::connect((name.host(), port)).await.map_err(absent)?;
     ask(Stream::new(Socket::Plain(socket)), name, absent).await
 }

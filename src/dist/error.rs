@@ -26,7 +26,7 @@ pub enum Error {
     NoRuntime,
     /// No epmd answers at its port.
     #[error(
-        "no epmd answers at {host}:{port} ({source}): start it with `epmd -daemon`, or set ERL_EPMD_PORT if it has another port; \
+        "no epmd answers at {host}:{port} ({error}): start it with `epmd -daemon`, or set ERL_EPMD_PORT if it has another port; \
          a running Erlang node has started one on its host"
     )]
     NoEpmd {
@@ -35,7 +35,7 @@ pub enum Error {
         /// The port.
         port: u16,
         /// The error of the system.
-        source: io::Error,
+        error: io::Error,
     },
     /// epmd gave another answer than expected.
     #[error("epmd of {host} gave no answer for the node {name:?}: {reason}")]
@@ -61,14 +61,14 @@ pub enum Error {
         name: String,
     },
     /// A socket could not be opened, connected, or used.
-    #[error("{what} {node}: {source}")]
+    #[error("{what} {node}: {error}")]
     Io {
         /// The step that failed.
         what: &'static str,
         /// The node or the address.
         node: String,
         /// The error of the system.
-        source: io::Error,
+        error: io::Error,
     },
     /// The two nodes have different cookies.
     #[error(
@@ -164,8 +164,8 @@ pub enum Error {
 }
 
 impl Error {
-    pub(super) fn io(what: &'static str, node: impl ToString, source: io::Error) -> Error {
-        Error::Io { what, node: node.to_string(), source }
+    pub(super) fn io(what: &'static str, node: impl ToString, error: io::Error) -> Error {
+        Error::Io { what, node: node.to_string(), error }
     }
 
     #[cfg(feature = "dist-tls")]

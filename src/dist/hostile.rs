@@ -43,7 +43,7 @@ pub fn handshaking(bytes: &[u8]) {
 pub fn epmd(bytes: &[u8]) {
     let stream = || Stream::over(tokio::io::join(bytes, tokio::io::sink()), false);
     let peer = name("peer@127.0.0.1");
-    let absent = |source| Error::NoEpmd { host: "a host".to_owned(), port: 0, source };
+    let absent = |error| Error::NoEpmd { host: "a host".to_owned(), port: 0, error };
     if let Err(error) = block_on(epmd::ask(stream(), &peer, absent)) {
         assert!(error.to_string().len() < 2000);
     }

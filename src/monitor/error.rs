@@ -13,7 +13,7 @@ use crate::recorder::control::ControlError;
 pub enum Error {
     /// The limits are invalid.
     #[error("cannot start a monitor: {0}")]
-    Limits(#[from] LimitsError),
+    Limits(LimitsError),
     /// The program has a monitor.
     #[error("cannot start a monitor: the program has one{}; drop that one first, or give one builder all limits", At(*.0))]
     Running(Option<&'static Location<'static>>),
@@ -26,6 +26,12 @@ pub enum Error {
     /// The program is built without probes, or this is a module.
     #[error("cannot start a monitor: {0}")]
     Unsupported(io::Error),
+}
+
+impl From<LimitsError> for Error {
+    fn from(error: LimitsError) -> Error {
+        Error::Limits(error)
+    }
 }
 
 struct At(Option<&'static Location<'static>>);

@@ -110,9 +110,15 @@ enum SettingError {
         "{0}; or use control, to let dyntrace record -p begin; or tasks or monitor=KIND:LIMIT,..., alone or as tasks,control or \
          tasks,record:DIRECTORY"
     )]
-    Options(#[from] OptionsError),
+    Options(OptionsError),
     #[error("monitor= needs Linux, and a program with probes")]
     NoMonitor,
+}
+
+impl From<OptionsError> for SettingError {
+    fn from(error: OptionsError) -> SettingError {
+        SettingError::Options(error)
+    }
 }
 
 impl Setting {

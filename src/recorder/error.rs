@@ -12,7 +12,7 @@ use dyntrace_probes::thread_progress::Late;
 pub struct Error {
     step: Step,
     path: PathBuf,
-    source: io::Error,
+    error: io::Error,
 }
 
 /// The step that failed.
@@ -34,11 +34,11 @@ pub(super) enum Step {
 }
 
 impl Error {
-    pub(super) fn new(step: Step, path: impl AsRef<Path>, source: io::Error) -> Error {
+    pub(super) fn new(step: Step, path: impl AsRef<Path>, error: io::Error) -> Error {
         let path = path.as_ref().to_owned();
-        match source.downcast::<NotMapped>() {
-            Ok(NotMapped(errno)) => Error { step: Step::Map, path, source: errno.into() },
-            Err(source) => Error { step, path, source },
+        match error.downcast::<NotMapped>() {
+            Ok(NotMapped(errno)) => Error { step: Step::Map, path, error: errno.into() },
+            Err(error) => Error { step, path, error },
         }
     }
 
@@ -49,30 +49,30 @@ impl Error {
 
     /// The system's error.
     pub fn io(&self) -> &io::Error {
-        &self.source
+        &self.error
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Error { step, path, source } = self;
+        let Error { step, path, error } = self;
         let path = path.display();
         match step {
-            Step::Sessions => write!(f, "cannot start a session for {path}: {source}"),
-            Step::Folder => write!(f, "cannot create the folder {path} of a trace: {source}"),
-            Step::Random => write!(f, "cannot get random bytes for the uuid of the trace {path}: {source}"),
-            Step::File => write!(f, "cannot create the file {path} of a trace: {source}"),
-            Step::Map => write!(f, "cannot map the file {path} of a trace into shared memory: {source}"),
-            Step::Metadata => write!(f, "cannot write the metadata of the trace {path}: {source}"),
-            Step::Thread => write!(f, "cannot start the maintenance thread for the trace {path}: {source}"),
-            Step::Fork => write!(f, "cannot prepare for forks while {path} is recorded: {source}"),
-            Step::Snapshot => write!(f, "cannot write a snapshot to {path}: {source}"),
-            Step::Read => write!(f, "cannot read {path}, a file of the trace that is recorded: {source}"),
-            Step::Panic => write!(f, "cannot install the panic hook for snapshots in {path}: {source}"),
-            Step::Wait => write!(f, "the trace {path} is left as it is, for `dyntrace recover`: {source}"),
-            Step::Finish => write!(f, "cannot cut unused space off {path}: {source}"),
+            Step::Sessions => write!(f, "cannot start a session for {path}: {error}"),
+            Step::Folder => write!(f, "cannot create the folder {path} of a trace: {error}"),
+            Step::Random => write!(f, "cannot get random bytes for the uuid of the trace {path}: {error}"),
+            Step::File => write!(f, "cannot create the file {path} of a trace: {error}"),
+            Step::Map => write!(f, "cannot map the file {path} of a trace into shared memory: {error}"),
+            Step::Metadata => write!(f, "cannot write the metadata of the trace {path}: {error}"),
+            Step::Thread => write!(f, "cannot start the maintenance thread for the trace {path}: {error}"),
+            Step::Fork => write!(f, "cannot prepare for forks while {path} is recorded: {error}"),
+            Step::Snapshot => write!(f, "cannot write a snapshot to {path}: {error}"),
+            Step::Read => write!(f, "cannot read {path}, a file of the trace that is recorded: {error}"),
+            Step::Panic => write!(f, "cannot install the panic hook for snapshots in {path}: {error}"),
+            Step::Wait => write!(f, "the trace {path} is left as it is, for `dyntrace recover`: {error}"),
+            Step::Finish => write!(f, "cannot cut unused space off {path}: {error}"),
         }?;
-        match source.raw_os_error() {
+        match error.raw_os_error() {
             Some(libc::ENODEV | libc::EINVAL) if matches!(step, Step::Map) => {
                 f.write_str("; choose a directory on another file system: this one has no shared mappings")
             }
@@ -87,8 +87,4 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.source)
-    }
-}
+impl std::error::Error for Error {}

@@ -7,6 +7,7 @@
 
 mod arrows;
 mod circles;
+mod errors;
 mod house;
 mod made_up;
 mod modules;
@@ -15,6 +16,7 @@ use std::fs;
 use std::path::Path;
 
 use arrows::arrows;
+use errors::repeated;
 use house::{Allowed, Table, circles_of_files, faults};
 use modules::{Crate, Sources};
 
@@ -70,6 +72,22 @@ fn other_crates_have_no_circles() {
             assert_eq!(faults.len(), known, "crates/{name}\n\n{}", faults.join("\n\n"));
         }
     }
+}
+
+#[test]
+fn errors_tell_their_causes_once() {
+    let library = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut sources = Sources::new();
+    read(&library.join("src"), "src/", &mut sources);
+    for entry in fs::read_dir(library.join("crates")).expect("the crates") {
+        let path = entry.expect("an entry").path();
+        read(&path.join("src"), &format!("{}/", path.display()), &mut sources);
+    }
+    let faults = sources.iter().flat_map(|(file, text)| repeated(text).into_iter().map(move |found| (file, found)));
+    let faults: Vec<_> = faults.collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+    let made_up = "#[error(\"a: {0}\")]\nA(#[from] B),\n#[error(\"c: {source}\")]\nC { source: B },\n#[error(\"d\")]\nD(#[source] B),\n}";
+    assert_eq!(repeated(made_up), ["\"a: {0}\"", "\"c: {source}\""]);
 }
 
 /// Reads all sources below `folder`, whose path below `src/` is `below`.

@@ -119,7 +119,7 @@ impl Connection {
 
     fn hear_until(&mut self, deadline: Option<Instant>) -> Result<Vec<Record>, ControlError> {
         let pid = self.pid;
-        let Reply(said) = self.receive(deadline)?.parse().map_err(|source| ControlError::Protocol { pid, source })?;
+        let Reply(said) = self.receive(deadline)?.parse().map_err(|error| ControlError::Protocol { pid, error })?;
         said.map_err(|why| ControlError::Refused { pid, why })
     }
 
@@ -147,7 +147,7 @@ impl Connection {
             return Err(ControlError::Silent(pid));
         }
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-        let protocol = |source| ControlError::Protocol { pid, source };
+        let protocol = |error| ControlError::Protocol { pid, error };
         // If this fails, the process has closed the connection, perhaps after an answer that can still be read.
         let sent = self.send(&protocol::frame(message).map_err(protocol)?, deadline);
         match (sent, self.is_unusable) {
@@ -176,7 +176,7 @@ impl Connection {
         let mut whole = None;
         loop {
             if let Some(message) =
-                protocol::take(&mut self.arrived).map_err(|source| ControlError::Protocol { pid, source })?
+                protocol::take(&mut self.arrived).map_err(|error| ControlError::Protocol { pid, error })?
             {
                 return Ok(message);
             }

@@ -72,13 +72,13 @@ pub enum ControlError {
     Silent(u32),
     /// An invalid or unexpected message.
     #[error(
-        "process {pid} does not speak this protocol: {source}; use the dyntrace command of the version it is built with"
+        "process {pid} does not speak this protocol: {error}; use the dyntrace command of the version it is built with"
     )]
     Protocol {
         /// The process.
         pid: u32,
         /// The error in its answer.
-        source: ProtocolError,
+        error: ProtocolError,
     },
     /// The process refused the request.
     #[error("process {pid}: {why}")]

@@ -156,6 +156,7 @@ fn a_folder_without_shared_mappings_is_the_only_error() {
                      shared mappings";
         // The program's own line, and the command's.
         assert_eq!(ran.err.matches(cause).count(), 2, "{ran:?}");
+        assert_eq!(ran.err.matches("os error").count(), 2, "{ran:?}");
         assert!(!ran.err.contains("no recorder") && !ran.err.contains("cannot create"), "{ran:?}");
         assert!(!place.path("trace").exists(), "what was made for nothing is removed");
     }

@@ -281,7 +281,7 @@ impl Drop for KeptErrno {
 /// # Errors
 ///
 /// If it writes them elsewhere, or the file for the check cannot be made.
-pub(crate) fn check_write_back(folder: &Folder) -> io::Result<()> {
+pub fn check_write_back(folder: &Folder) -> io::Result<()> {
     const NAME: &str = ".mapped";
     const CHANGED: u64 = 1;
     if !os::has_server(folder) {

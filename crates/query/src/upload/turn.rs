@@ -148,8 +148,11 @@ impl Uploader {
         if self.is_known(list) {
             return Ok(None);
         }
-        let read = list.read().map_err(anyhow::Error::from);
-        let files = match read.and_then(|text| Ok(serde_json::from_slice::<List>(&text)?)) {
+        let text = match list.read() {
+            Ok(text) => text,
+            Err(error) => return Ok(Some(format!("it cannot be read: {error}"))),
+        };
+        let files = match serde_json::from_slice::<List>(&text) {
             Ok(List { files }) => files,
             Err(error) => return Ok(Some(format!("it is no list of files: {error}"))),
         };

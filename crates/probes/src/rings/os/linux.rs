@@ -37,7 +37,7 @@ pub fn reserve(file: &impl AsFd, from: u64, upto: u64) -> Result<(), Errno> {
 }
 
 /// Whether a file lies on FUSE, whose servers are programs.
-pub(crate) fn has_server(file: &impl AsFd) -> bool {
+pub fn has_server(file: &impl AsFd) -> bool {
     const FUSE: u32 = 0x6573_5546;
     rustix::fs::fstatfs(file).is_ok_and(|system| system.f_type as u32 == FUSE)
 }

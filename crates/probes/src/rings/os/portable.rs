@@ -28,7 +28,7 @@ pub fn reserve(_file: &impl AsFd, _from: u64, _upto: u64) -> Result<(), Errno> {
 }
 
 /// POSIX does not tell.
-pub(crate) fn has_server(_file: &impl AsFd) -> bool {
+pub fn has_server(_file: &impl AsFd) -> bool {
     false
 }
 

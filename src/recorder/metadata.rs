@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use dyntrace_folders::{Folder, NewFile};
-use dyntrace_metadata::{ByteOrder, Clock, Event, Format, Stream, Value};
+use dyntrace_metadata::{ByteOrder, Clock, Event, Format, Stream, UNFINISHED, Value};
 use rustix::system::uname;
 
 use dyntrace_probes::clock::Calibration;
@@ -75,14 +75,13 @@ pub(crate) struct Description<'a> {
 ///
 /// The system's. The old text stays then.
 pub(crate) fn write(folder: &Folder, description: &Description<'_>) -> io::Result<()> {
-    let new = ".metadata.new";
     let written = folder
-        .create_file(new, NewFile::Plain)
+        .create_file(UNFINISHED, NewFile::Plain)
         .and_then(|mut file| file.write_all(render(description).as_bytes()))
-        .and_then(|()| folder.rename(new, "metadata"));
+        .and_then(|()| folder.rename(UNFINISHED, "metadata"));
     if written.is_err() {
         // An incomplete file would be in the way of the next. The error to report is the first.
-        let _ = folder.remove_file(new);
+        let _ = folder.remove_file(UNFINISHED);
     }
     written
 }

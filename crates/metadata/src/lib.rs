@@ -24,6 +24,9 @@ pub use glob::Glob;
 pub use model::{CONTEXT, Clock, Description, Event, FieldKind, RECORD_SEPARATOR, Stream, TIMES, Value};
 pub use naming::Naming;
 
+/// The name of new metadata until it replaces the file `metadata`. A program that ends meanwhile leaves it behind.
+pub const UNFINISHED: &str = ".metadata.new";
+
 /// The format of a trace's metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {

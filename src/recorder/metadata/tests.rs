@@ -130,7 +130,7 @@ fn metadata_that_cannot_be_written_leaves_the_old() {
         events: &[],
     };
     write(&Folder::open(dir.path()).unwrap(), &description).unwrap_err();
-    assert!(dir.path().join("metadata").is_dir() && !dir.path().join(".metadata.new").exists());
+    assert!(dir.path().join("metadata").is_dir() && !dir.path().join(UNFINISHED).exists());
 }
 
 #[test]

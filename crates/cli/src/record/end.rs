@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow};
 use dyntrace::recorder::Options;
 use dyntrace_folders::{Distrust, Folder, process_folder};
+use dyntrace_metadata::UNFINISHED;
 use dyntrace_reader::{RINGS, Trace};
 
 use crate::escape;
@@ -58,15 +59,16 @@ fn end_process(folder: &Path, pid: u64) -> Result<(), Failure> {
     } else {
         dyntrace_reader::finish(folder).map_err(anyhow::Error::new)?;
     }
-    remove_empty(folder).with_context(|| format!("cannot remove empty files from {shown}"))?;
+    remove_rest(folder).with_context(|| format!("cannot remove unused files from {shown}"))?;
     Ok(())
 }
 
-/// Removes the files of rings that no thread used.
-fn remove_empty(folder: &Path) -> io::Result<()> {
+/// Removes the files of rings that no thread used, and metadata that the program was writing when it ended.
+fn remove_rest(folder: &Path) -> io::Result<()> {
     let folder = Folder::open(folder)?;
     for name in folder.names()? {
-        if folder.reading()?.has_file(&name)? && folder.open_file(&name)?.metadata()?.len() == 0 {
+        let is_empty = || io::Result::Ok(folder.open_file(&name)?.metadata()?.len() == 0);
+        if folder.reading()?.has_file(&name)? && (name == UNFINISHED || is_empty()?) {
             folder.remove_file(&name)?;
         }
     }

@@ -49,6 +49,12 @@ fn role() {
             panic!("a role");
         }
         "die" => raise(Signal::SIGKILL).unwrap(),
+        "die-replacing-metadata" => {
+            for folder in fs::read_dir("trace").unwrap() {
+                fs::write(folder.unwrap().path().join(".metadata.new"), "/* CTF").unwrap();
+            }
+            raise(Signal::SIGKILL).unwrap();
+        }
         // Fires events for each piece of input, then prints a line, until the input ends.
         "serve" => serve(|_| fire(0, 100)),
         // Runs a file operation, sends a message, or has a task polled, for each piece of input.

@@ -60,6 +60,15 @@ impl Place {
         Firing::start(&mut command)
     }
 
+    /// The names of the files of a trace's one process, in order.
+    pub fn files(&self, trace: &str) -> Vec<String> {
+        let process = fs::read_dir(self.path(trace)).unwrap().next().unwrap().unwrap().path();
+        let mut names: Vec<_> =
+            fs::read_dir(process).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
     /// The events of a trace, from `dyntrace view --json`.
     pub fn events(&self, trace: &str) -> Vec<Value> {
         let ran = self.run(&["view", "--json", trace]);

@@ -1,14 +1,15 @@
 //! The workload runs its operations and reports them.
 
+#[path = "common/example.rs"]
+mod example;
+
 use std::process::Command as Process;
 
 use dyntrace::efile::Command;
 use serde_json::Value;
 
 fn storm(arguments: &[&str]) -> Value {
-    let mut cargo = Process::new(env!("CARGO"));
-    cargo.current_dir(env!("CARGO_MANIFEST_DIR")).args(["run", "--quiet", "--example", "file_storm", "--"]);
-    let output = cargo.args(arguments).output().unwrap();
+    let output = Process::new(example::example("file_storm")).args(arguments).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(text.lines().count(), 1);

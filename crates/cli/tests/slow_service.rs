@@ -3,6 +3,8 @@
 //! are not compared.
 #![cfg(target_os = "linux")]
 
+#[path = "../../../tests/common/example.rs"]
+mod example;
 #[path = "common/interrupts.rs"]
 mod interrupts;
 
@@ -17,6 +19,8 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use example::example;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -28,16 +32,6 @@ fn chapter() -> String {
 fn blocks<'c>(chapter: &'c str, language: &str) -> Vec<&'c str> {
     let code = chapter.split("```").skip(1).step_by(2);
     code.filter_map(|block| block.strip_prefix(language)?.strip_prefix('\n')).collect()
-}
-
-fn file_server() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.ancestors().nth(2).unwrap();
-    // Cargo knows whether it is up to date.
-    let release = if profile.ends_with("release") { &["--release"][..] } else { &[] };
-    let build = ["build", "-p", "dyntrace-tower", "--example", "file_server"];
-    assert!(Command::new(env!("CARGO")).args(build).args(release).current_dir(root()).status().unwrap().success());
-    profile.join("examples/file_server")
 }
 
 /// The folder of the chapter, and where its service listens.
@@ -76,7 +70,7 @@ impl Place {
     /// Records the service as the trace `name`, under the load.
     fn record(&self, name: &str, load: &str) {
         let mut record = Command::new(env!("CARGO_BIN_EXE_dyntrace"));
-        record.args(["record", "-o", name, "--"]).arg(file_server()).args(["public", &self.address]);
+        record.args(["record", "-o", name, "--"]).arg(example("file_server")).args(["public", &self.address]);
         let mut record =
             interrupts::heed(&mut record).current_dir(&self.folder).stdout(Stdio::piped()).spawn().unwrap();
         let mut said = String::new();

@@ -25,7 +25,8 @@ fn root() -> PathBuf {
 fn stuck_server() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let target = test.ancestors().nth(3).unwrap();
-    let build = ["build", "-p", "stuck_server"];
+    // Beside an example of the workspace: with the features of its tests, for others Cargo would build the library again.
+    let build = ["build", "--quiet", "--workspace", "--bin", "stuck_server", "--example", "file_server"];
     assert!(Command::new(env!("CARGO")).args(build).current_dir(root()).status().unwrap().success());
     target.join("debug/stuck_server")
 }

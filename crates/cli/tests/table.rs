@@ -1,12 +1,15 @@
 //! `dyntrace ps`, `tree` and `why` of a running program that keeps a table of its tasks: what both sources tell is told of the same task.
 #![cfg(target_os = "linux")]
 
+#[path = "../../../tests/common/example.rs"]
+mod example;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
 use std::future::pending;
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,6 +21,8 @@ use serde_json::Value;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 use tokio::task::yield_now;
+
+use example::example;
 
 const VICTIM: &str = "DYNTRACE_TEST_VICTIM";
 const REQUESTS: u64 = 12;
@@ -387,16 +392,6 @@ fn a_stripped_program_tells_its_waits() {
     assert!(why.contains(", tag (12 different), table::request spawned at "), "{why}");
 }
 
-fn example(package: &str, name: &str) -> PathBuf {
-    let test = env::current_exe().unwrap();
-    let profile = test.ancestors().nth(2).unwrap();
-    // Cargo knows whether it is up to date.
-    let release = if profile.ends_with("release") { &["--release"][..] } else { &[] };
-    let build = ["build", "-p", package, "--example", name];
-    assert!(Command::new(env!("CARGO")).args(build).args(release).status().unwrap().success());
-    profile.join("examples").join(name)
-}
-
 /// Adds the pid and the line of each holder that a lock has noted.
 fn noted(value: &Value, found: &mut BTreeSet<(String, u64)>) {
     if let Value::Object(fields) = value {
@@ -414,7 +409,7 @@ fn noted(value: &Value, found: &mut BTreeSet<(String, u64)>) {
 #[test]
 fn a_program_without_a_runtime_tells_its_waits() {
     let runtime = tempfile::tempdir().unwrap();
-    let mut by_hand = Command::new(example("dyntrace-cli", "by_hand"));
+    let mut by_hand = Command::new(example("by_hand"));
     let child = by_hand.env("DYNTRACE", "tasks").env("XDG_RUNTIME_DIR", runtime.path()).stdout(Stdio::piped());
     let mut program = Killed(child.spawn().unwrap());
     let lines = BufReader::new(program.0.stdout.take().unwrap()).lines().map(Result::unwrap);
@@ -441,7 +436,7 @@ fn a_program_without_a_runtime_tells_its_waits() {
 #[test]
 fn locks_tell_their_holders() {
     let runtime = tempfile::tempdir().unwrap();
-    let mut held = Command::new(example("dyntrace-tasks", "held"));
+    let mut held = Command::new(example("held"));
     let child = held.env("DYNTRACE", "tasks").env("XDG_RUNTIME_DIR", runtime.path()).stdout(Stdio::piped());
     let mut program = Killed(child.spawn().unwrap());
     let lines = BufReader::new(program.0.stdout.take().unwrap()).lines().map(Result::unwrap);

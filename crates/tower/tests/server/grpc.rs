@@ -1,19 +1,9 @@
 //! The gRPC example, recorded from its start to its end.
 
-use std::path::PathBuf;
 use std::process::Command;
 
+use crate::example::example;
 use crate::trace;
-
-/// Returns the path of the example, up to date.
-fn example() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.ancestors().nth(2).unwrap();
-    let release = if profile.ends_with("release") { &["--release"][..] } else { &[] };
-    let build = ["build", "-p", "dyntrace-tower", "--example", "grpc_files"];
-    assert!(Command::new(env!("CARGO")).args(build).args(release).status().unwrap().success());
-    profile.join("examples/grpc_files")
-}
 
 #[test]
 fn every_operation_of_a_call_has_its_tag() {
@@ -23,7 +13,7 @@ fn every_operation_of_a_call_has_its_tag() {
     std::fs::write(place.path().join("secret"), "not for clients").unwrap();
     std::fs::write(folder.join("empty"), "").unwrap();
     std::fs::write(folder.join("large"), vec![b'x'; 40_000]).unwrap();
-    let output = Command::new(example())
+    let output = Command::new(example("grpc_files"))
         .arg(&folder)
         .args(["large", "missing", "empty", "../secret", "large"])
         .env("DYNTRACE", format!("record:{}", recording.display()))

@@ -3,6 +3,8 @@
 
 mod children;
 mod client;
+#[path = "../../../../tests/common/example.rs"]
+mod example;
 mod grpc;
 mod hang_up;
 mod headers;

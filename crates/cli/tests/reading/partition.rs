@@ -262,7 +262,7 @@ fn three(folder: &Path) -> PathBuf {
     let trace = folder.join("trace");
     for (number, host) in [(1, "web-1"), (2, "web-2"), (3, "web-2")] {
         let writer = source(trace.join(format!("shop-{number}")), number, host);
-        writer.ring("ring-1", 7, &operations(3, 300));
+        writer.ring("ring-1", 7, &operations(3, 30));
         writer.ring(
             "ring-2",
             8,

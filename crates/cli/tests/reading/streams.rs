@@ -38,7 +38,7 @@ fn run(arguments: &[&str], folder: &Path, out: Out, err: Out) -> Output {
 fn no_command_panics_where_nobody_reads() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("trace");
-    storm::write(&trace, 1_000, 3);
+    storm::write(&trace, 100, 3);
     // It also writes a line to standard error.
     std::fs::write(trace.join("ring-9"), "damaged").unwrap();
     let this = env!("CARGO_BIN_EXE_dyntrace");

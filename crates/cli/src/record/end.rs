@@ -1,6 +1,6 @@
 //! Finishes traces whose programs were killed or have just ended.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -34,11 +34,14 @@ pub fn end(options: &Options, subject: &Subject) -> Result<(), Failure> {
             other.map_err(unreadable)?.processes().iter().map(|process| (process.path.clone(), process.pid)).collect()
         }
     };
-    let ended: Vec<_> = folders.iter().map(|(folder, pid)| end_process(folder, *pid)).collect();
+    let snapshots = options.snapshots_directory();
+    let ended: Vec<_> = folders.iter().map(|(folder, pid)| end_process(folder, *pid, &snapshots)).collect();
+    // A program that ends does not remove it, even if it is empty.
+    let _ = dyntrace_folders::remove_empty(&snapshots);
     ended.into_iter().collect()
 }
 
-fn end_process(folder: &Path, pid: u64) -> Result<(), Failure> {
+fn end_process(folder: &Path, pid: u64, snapshots: &Path) -> Result<(), Failure> {
     let shown = escape::path(folder);
     if is_recording(pid, folder) {
         say!("dyntrace: process {pid} goes on, and so does its trace {shown}: dyntrace view shows its events so far");
@@ -60,6 +63,10 @@ fn end_process(folder: &Path, pid: u64) -> Result<(), Failure> {
         dyntrace_reader::finish(folder).map_err(anyhow::Error::new)?;
     }
     remove_rest(folder).with_context(|| format!("cannot remove unused files from {shown}"))?;
+    // A snapshot that the program was taking when it ended has a hidden name. Its events are in the trace.
+    if let (Ok(snapshots), Some(name)) = (Folder::open(snapshots), folder.file_name()) {
+        let _ = snapshots.remove_all([OsStr::new("."), name].into_iter().collect::<OsString>());
+    }
     Ok(())
 }
 

@@ -46,8 +46,6 @@ pub fn record(arguments: &Arguments) -> Outcome {
             (Some(run(&program, words, &options)?), Subject::Program(program))
         }
     };
-    // A program that ends does not remove it, even if it is empty.
-    let _ = dyntrace_folders::remove_empty(&options.snapshots_directory());
     match finish(&options, &subject, arguments.json) {
         // The status of a failed command has priority.
         Ok(_) if status.is_some_and(|status| !status.success()) => Ok(like(status)),

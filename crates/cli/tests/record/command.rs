@@ -29,11 +29,14 @@ fn a_command_from_its_beginning_to_its_end() {
 }
 
 #[test]
-fn metadata_that_a_killed_program_was_replacing_is_removed() {
-    let place = Place::new();
-    place.record(&["-o", "trace"], "die-replacing-metadata").says(128 + 9, "done: trace");
-    let files = place.files("trace");
-    assert!(files.contains(&"metadata".into()) && !files.contains(&".metadata.new".into()), "{files:?}");
+fn metadata_and_snapshots_that_a_killed_program_was_writing_are_removed() {
+    for options in [&["-o", "trace"][..], &["-o", "trace", "--overwrite", "--on-panic"]] {
+        let place = Place::new();
+        place.record(options, "die-writing").says(128 + 9, "done: trace");
+        let files = place.files("trace");
+        assert!(files.contains(&"metadata".into()) && !files.contains(&".metadata.new".into()), "{files:?}");
+        assert!(!place.path("trace-snapshots").exists());
+    }
 }
 
 #[test]

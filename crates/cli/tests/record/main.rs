@@ -49,9 +49,13 @@ fn role() {
             panic!("a role");
         }
         "die" => raise(Signal::SIGKILL).unwrap(),
-        "die-replacing-metadata" => {
+        "die-writing" => {
             for folder in fs::read_dir("trace").unwrap() {
-                fs::write(folder.unwrap().path().join(".metadata.new"), "/* CTF").unwrap();
+                let folder = folder.unwrap().path();
+                fs::write(folder.join(".metadata.new"), "/* CTF").unwrap();
+                let snapshot = format!("trace-snapshots/.{}", folder.file_name().unwrap().to_str().unwrap());
+                fs::create_dir_all(&snapshot).unwrap();
+                fs::write(Path::new(&snapshot).join("metadata"), "/* CTF").unwrap();
             }
             raise(Signal::SIGKILL).unwrap();
         }

@@ -84,10 +84,8 @@ pub(crate) enum Begun {
     Nothing,
     /// Only its time. It has begun in the slot.
     Timed(CounterSlot),
-    /// Events or measurements up to its end.
-    WholeCall(Hit),
-    /// Only the event of the call.
-    CallOnly(Hit),
+    /// Events or measurements.
+    Hit(Hit),
 }
 
 /// Counts the call and decides what else it needs, by the active generation. Runs no code of users, since the thread is pinned.
@@ -142,11 +140,11 @@ fn begin_any(found: Pinned, site: &'static Site, mark: &Mark) -> Begun {
 /// Keeps the active generation: by the pin if the hit is brief.
 #[inline(always)]
 fn begin_hit(found: Pinned, site: &'static Site, mark: Mark) -> Begun {
-    let at = (Origin::Stack, mark);
-    if !found.data().is_brief {
-        return Begun::WholeCall(Hit::new(DataRef::new(Arc::clone(found.data())), site, at));
-    }
-    Begun::CallOnly(Hit::new(DataRef::Pinned(found), site, at))
+    let data = match found.data().is_brief {
+        true => DataRef::Pinned(found),
+        false => DataRef::new(Arc::clone(found.data())),
+    };
+    Begun::Hit(Hit::new(data, site, (Origin::Stack, mark)))
 }
 
 /// Counts the call, and returns whether an entry may match it.

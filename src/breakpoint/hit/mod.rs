@@ -98,10 +98,9 @@ fn begun<R, B: FnOnce() -> R>(
     match &mut begin(site, mark) {
         Begun::Nothing => Err(call(None)),
         Begun::Timed(slot) => Ok(timed(call(None), *slot)),
-        Begun::CallOnly(hit) => Err(call(Some(hit))),
-        Begun::WholeCall(hit) => {
+        Begun::Hit(hit) => {
             let body = call(Some(hit));
-            if hit.waits() && nested::begin_or(|| hit.give_up()) { Ok(waited_for(body, value, hit)) } else { Err(body) }
+            if hit.waits() { waited_for(body, value, hit) } else { Err(body) }
         }
     }
 }
@@ -126,16 +125,21 @@ impl Drop for Timer {
     }
 }
 
-/// Rendering is elsewhere, since calls nest deeply.
-#[inline(always)]
-fn waited_for<R>(body: impl FnOnce() -> R, value: impl Fn(&R) -> Value<'_>, hit: &Hit) -> R {
+/// Runs the body, and tells its end to those that want it. Returns the body if too many calls wait for theirs.
+///
+/// Out of line, so that a call that is only told saves no registers for it. Rendering is elsewhere, since calls nest deeply.
+#[inline(never)]
+fn waited_for<R, B: FnOnce() -> R>(body: B, value: impl Fn(&R) -> Value<'_>, hit: &Hit) -> Result<R, B> {
+    if !nested::begin_or(|| hit.give_up()) {
+        return Err(body);
+    }
     // Unwind safe: the panic goes on, so no code sees values that the body left half changed.
     let ended = catch_unwind(AssertUnwindSafe(body));
     nested::end();
     match ended {
         Ok(result) => {
             hit.returned(None, &|| value(&result));
-            result
+            Ok(result)
         }
         Err(payload) => {
             hit.panicked(None, &*payload);

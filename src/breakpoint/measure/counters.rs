@@ -14,18 +14,19 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::mem;
+use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering, fence};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use dyntrace_probes::forks::hold_across_forks;
-use dyntrace_probes::primitives::one_writer::add;
+use dyntrace_probes::primitives::one_writer::{add, own, step};
 use dyntrace_probes::thread_progress::{Kept, Zeros, map_at};
 
 use super::host::HOST;
 use super::own_memory::Bytes;
 use crate::breakpoint::error::Error;
 
-/// The number of slots. A power of two: the remainder by it needs no bounds check.
+/// The number of slots.
 const MOST: usize = 1 << 17;
 
 /// The most free slots of which a new counter asks whether a call is running, as long as there are unused ones.
@@ -41,7 +42,7 @@ pub(crate) struct Counter {
     before: Mutex<Counts>,
 }
 
-/// The index of a counter in each thread's table.
+/// The place of a counter in each thread's table: bytes from its beginning to the cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CounterSlot(usize);
 
@@ -168,14 +169,19 @@ impl Counts {
 }
 
 impl CounterSlot {
-    /// Returns the slot with this number, as a module passes it to its host.
+    /// Returns the slot with this number, which is below [`MOST`]. A module passes the number to its host.
     pub(crate) fn numbered(number: usize) -> CounterSlot {
-        CounterSlot(number)
+        CounterSlot(number % MOST * size_of::<Cells>())
+    }
+
+    fn number(self) -> usize {
+        self.0 / size_of::<Cells>()
     }
 
     #[inline(always)]
     fn of(self, table: &Table) -> &Cells {
-        &table[self.0 % MOST]
+        // SAFETY: `numbered`, of which all slots are, has cells there.
+        unsafe { &*ptr::from_ref(table).cast::<Cells>().byte_add(self.0) }
     }
 
     /// Counts a call.
@@ -196,7 +202,7 @@ impl CounterSlot {
         };
         let begins = self.begin_again(most);
         if !begins {
-            add(&self.of(table).calls, 1);
+            step::<1>(&self.of(table).calls);
         }
         begins
     }
@@ -204,7 +210,7 @@ impl CounterSlot {
     /// Counts a call if this thread has a table. Returns whether it has.
     #[inline(always)]
     pub(crate) fn count_again(self) -> bool {
-        OWN.get().map(|table| add(&self.of(table).calls, 1)).is_some()
+        OWN.get().map(|table| step::<1>(&self.of(table).calls)).is_some()
     }
 
     /// [Begins](CounterSlot::begin) if this thread has a table, and fewer than `most` of its calls run here. Else does nothing, and returns
@@ -213,11 +219,11 @@ impl CounterSlot {
     pub(crate) fn begin_again(self, most: u64) -> bool {
         let Some(table) = OWN.get() else { return false };
         let cells = self.of(table);
-        if cells.running.load(Ordering::Relaxed) >= most {
+        if own(&cells.running) >= most {
             return false;
         }
-        add(&cells.calls, 1);
-        add(&cells.running, 1);
+        step::<1>(&cells.calls);
+        step::<1>(&cells.running);
         true
     }
 
@@ -230,7 +236,7 @@ impl CounterSlot {
                 add(&cells.own, own);
                 // A thread that finds the call ended finds its time. Partner: `Tables::is_idle`.
                 fence(Ordering::Release);
-                add(&cells.running, ONE_LESS);
+                step::<-1>(&cells.running);
             }
             None => self.add_first(0, time, own, ONE_LESS),
         }
@@ -254,7 +260,7 @@ impl CounterSlot {
     fn add_first(self, calls: u64, time: u64, own: u64, running: u64) {
         // A module counts no calls of its own: it ends one that its host has begun.
         if let Some(host) = HOST.get() {
-            return (host.end)(self.0, time, own);
+            return (host.end)(self.number(), time, own);
         }
         let cells = self.of(own_table().unwrap_or(&OF_ALL));
         cells.calls.fetch_add(calls, Ordering::Relaxed);
@@ -303,7 +309,7 @@ impl Slots {
             return Err(Error::TooManyCounters { most: MOST });
         }
         self.given += 1;
-        Ok(CounterSlot(self.given - 1))
+        Ok(CounterSlot::numbered(self.given - 1))
     }
 }
 

@@ -21,6 +21,25 @@ pub fn add(number: &AtomicU64, more: u64) {
     number.store(number.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
 }
 
+/// [Adds](add) a constant, without a register for it.
+#[inline(always)]
+pub fn step<const BY: i32>(number: &AtomicU64) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: as in `add`.
+    unsafe {
+        std::arch::asm!("add qword ptr [{}], {}", in(reg) number.as_ptr(), const BY, options(nostack));
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    add(number, i64::from(BY) as u64);
+}
+
+/// Returns the number, on the thread that writes it. The compiler compares it in memory, which it does not do with an atomic load.
+#[inline(always)]
+pub fn own(number: &AtomicU64) -> u64 {
+    // SAFETY: no other thread writes it, and a signal handler of this thread writes it whole.
+    unsafe { number.as_ptr().read() }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::Ordering;
@@ -34,5 +53,8 @@ mod tests {
         assert_eq!(number.load(Ordering::Relaxed), 42);
         add(&number, u64::MAX);
         assert_eq!(number.load(Ordering::Relaxed), 41);
+        step::<2>(&number);
+        step::<-1>(&number);
+        assert_eq!(own(&number), 42);
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use super::pin::{OWN, REGISTRY};
 use super::record::TALLIES;
-use crate::primitives::one_writer::add;
+use crate::primitives::one_writer::step;
 
 /// Which of them are in use, one bit for each. Always `std`'s: models have none.
 static TAKEN: AtomicU8 = AtomicU8::new(0);
@@ -36,7 +36,7 @@ impl Tally {
     #[inline]
     pub fn count(&self) {
         match (self.number, OWN.with(Cell::get)) {
-            (Some(number), Some(record)) => add(&record.tallies()[number], 1),
+            (Some(number), Some(record)) => step::<1>(&record.tallies()[number]),
             _ => {
                 self.others.fetch_add(1, Ordering::Relaxed);
             }

@@ -5,9 +5,7 @@
 #[cfg_attr(not(all(target_os = "linux", not(dyntrace_portable))), path = "portable.rs")]
 mod leaf;
 
-pub use leaf::{
-    COARSE, NO_RESERVE, end_pause, has_server, pause, populate, random, reserve, threads, used_addresses,
-};
+pub use leaf::{COARSE, NO_RESERVE, end_pause, has_server, pause, populate, random, reserve, threads, used_addresses};
 
 /// A limit of the process, in the unit of `resource` (such as `RLIMIT_NOFILE`). `None` if there is none, or if the system does not tell,
 /// for instance because a filter of system calls forbids it. Safe in signal handlers.

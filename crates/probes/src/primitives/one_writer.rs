@@ -34,9 +34,13 @@ pub fn step<const BY: i32>(number: &AtomicU64) {
 }
 
 /// Returns the number, on the thread that writes it. The compiler compares it in memory, which it does not do with an atomic load.
+///
+/// # Safety
+///
+/// No other thread writes it.
 #[inline(always)]
-pub fn own(number: &AtomicU64) -> u64 {
-    // SAFETY: no other thread writes it, and a signal handler of this thread writes it whole.
+pub unsafe fn own(number: &AtomicU64) -> u64 {
+    // SAFETY: as the caller promises; a signal handler of this thread writes it whole.
     unsafe { number.as_ptr().read() }
 }
 

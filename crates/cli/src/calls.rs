@@ -4,9 +4,8 @@ use std::fs;
 use std::io;
 use std::os::fd::{FromRawFd as _, OwnedFd};
 
+use dyntrace_terminal::own;
 use nix::libc::{EACCES, ENOSYS, EPERM, SYS_bpf, SYS_perf_event_open, c_long, syscall};
-
-use crate::process;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
@@ -19,7 +18,7 @@ impl Call {
     pub fn refused(self) -> Option<String> {
         let error = self.make().err()?;
         // A filter has mode 2.
-        self.told(&error, process::own_mask("Seccomp") == Some(2))
+        self.told(&error, own::mask("Seccomp") == Some(2))
     }
 
     /// `None` for an error that is no refusal.
@@ -123,6 +122,7 @@ mod tests {
 
     use super::*;
     use crate::filtered::refuse;
+    use dyntrace_terminal::say;
 
     #[test]
     fn each_error_has_a_way_out_of_its_own() {

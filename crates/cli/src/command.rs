@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
 
 use anyhow::anyhow;
+use dyntrace_terminal::escape;
+use dyntrace_terminal::exit::{self, Failure};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::escape;
-use crate::exit::{self, Failure};
 use crate::tracer;
 
 /// The file that a shell would run as `command`.

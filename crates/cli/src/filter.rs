@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use dyntrace::recorder::control::protocol::Request;
+use dyntrace_terminal::exit::Outcome;
 
-use crate::exit::Outcome;
 use crate::record::filter::FilterArguments;
 use crate::record::process;
 

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
+use dyntrace_terminal::exit::{self, Outcome};
+use dyntrace_terminal::{escape, say};
 use serde::Serialize;
 
 use crate::elf::{self, Note, Object, Operand};
-use crate::escape;
-use crate::exit::{self, Outcome};
 use crate::process;
 use crate::provider::Providers;
 

@@ -3,9 +3,7 @@
 use std::process::ExitCode;
 
 use dyntrace_reader::{Damage, Empty, Losses};
-
-use crate::escape;
-use crate::exit;
+use dyntrace_terminal::{escape, exit, say};
 
 /// A line for each loss: of rings, of other events, and of damaged places.
 pub fn lines(losses: &Losses) -> [Vec<String>; 3] {

@@ -5,10 +5,6 @@
     allow(dead_code, unused_imports, reason = "subcommands that are left out use the rest")
 )]
 
-// First: the others use its macro.
-#[macro_use]
-mod stdout;
-
 #[cfg(all(test, target_os = "linux"))]
 mod book;
 mod caller;
@@ -18,7 +14,6 @@ mod calls;
 mod clocks;
 #[cfg(target_os = "linux")]
 mod code;
-mod columns;
 mod command;
 #[cfg(feature = "full")]
 mod convert;
@@ -26,8 +21,6 @@ mod demo;
 mod diff;
 mod doctor;
 mod elf;
-mod escape;
-mod exit;
 #[cfg(all(feature = "full", target_os = "linux"))]
 mod export;
 mod external;
@@ -43,7 +36,6 @@ mod losses;
 mod metrics;
 #[cfg(target_os = "linux")]
 mod monitor;
-mod near;
 mod operation;
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "export, which uses the rest, is for Linux"))]
 #[cfg(feature = "full")]
@@ -51,7 +43,6 @@ mod otlp;
 #[cfg(all(test, target_os = "linux"))]
 #[path = "../tests/common/page.rs"]
 mod page;
-mod private;
 mod probe_names;
 mod process;
 mod provider;
@@ -61,13 +52,14 @@ mod record;
 mod recorded_tasks;
 mod recording;
 #[cfg(target_os = "linux")]
+mod records;
+#[cfg(target_os = "linux")]
 mod recover;
 mod regular;
 mod render;
 mod report;
 mod run;
 mod script;
-mod signals;
 #[cfg(all(test, target_os = "linux"))]
 #[path = "../../tasks/src/silent.rs"]
 mod silent;
@@ -78,7 +70,6 @@ mod status;
 mod system;
 #[cfg(target_os = "linux")]
 mod tasks;
-mod temporary;
 mod token;
 #[cfg(feature = "full")]
 mod top;
@@ -94,8 +85,9 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::{CommandFactory as _, Parser, Subcommand};
+use dyntrace_terminal::exit::{Failure, Outcome};
+use dyntrace_terminal::{escape, say, stdout};
 
-use exit::{Failure, Outcome};
 use list::Subject;
 use provider::Providers;
 use run::{Asked, By, Request};

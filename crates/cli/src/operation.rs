@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 
 use dyntrace::efile::Command;
 use dyntrace_reader::FileOperation;
-
-use crate::escape;
+use dyntrace_terminal::escape;
 
 /// The names of the commands, each at the place of its number.
 static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use dyntrace_metadata::Glob;
+use dyntrace_terminal::near::did_you_mean;
 
-use crate::near::did_you_mean;
 use crate::provider::Providers;
 
 /// Names with their providers: `dyntrace:efile_drv-entry`.

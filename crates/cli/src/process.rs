@@ -185,16 +185,10 @@ pub fn own_number(pid: u32) -> io::Result<u32> {
     Ok(number.and_then(|number| number.parse().ok()).unwrap_or(pid))
 }
 
-/// A mask of bits in /proc/thread-self/status; `None` if it is not there.
-pub fn own_mask(name: &str) -> Option<u64> {
-    let status = fs::read_to_string("/proc/thread-self/status").ok()?;
-    let mask = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-    u64::from_str_radix(mask.trim(), 16).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyntrace_terminal::say;
 
     #[test]
     fn code_of_files_is_found_among_the_mappings() {

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use dyntrace_build::model;
+use dyntrace_terminal::escape;
 
 use crate::elf::Note;
-use crate::escape;
 
 pub struct Providers(Vec<model::Provider>);
 

@@ -9,16 +9,21 @@ use dyntrace::recorder::{Options, Session, Triggers};
 #[cfg(target_os = "linux")]
 use dyntrace_folders::Folder;
 use dyntrace_reader::{Event, Trace};
+use dyntrace_terminal::exit::{self, Failure};
+use dyntrace_terminal::{escape, private};
 use indicatif::{ProgressBar, ProgressStyle};
 
 #[cfg(target_os = "linux")]
 use crate::elf::Object;
-use crate::escape;
-use crate::exit::{self, Failure};
 
 /// Opens the traces as one.
 pub fn open(traces: &[PathBuf]) -> Result<Trace, Failure> {
     Trace::open_all(traces).map_err(|error| Failure::new(exit::NO_TRACE, error))
+}
+
+/// The mode of files made from the trace.
+pub fn mode(trace: &Trace) -> u32 {
+    private::mode(trace.processes().iter().map(|process| &*process.path))
 }
 
 /// Why a program that has ended has left no trace in the directory of `options`. It has told its own errors, so nothing is claimed that may

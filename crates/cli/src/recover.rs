@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use crate::exit::{self, Failure, Outcome};
+use dyntrace_terminal::exit::{self, Failure, Outcome};
+use dyntrace_terminal::stdout;
+
 use crate::losses;
 use crate::record::folder;
 use crate::record::summary::Summary;
-use crate::stdout;
 
 pub const HELP: &str = "\
 Examples:

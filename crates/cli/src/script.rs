@@ -5,10 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use dyntrace::scripts;
+use dyntrace_terminal::{escape, near};
 
 use crate::elf::Note;
-use crate::escape;
-use crate::near;
 use crate::tracer::Kind;
 
 /// A script.

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use dyntrace::recorder::control::protocol::{Record, Request};
+use dyntrace_terminal::exit::Outcome;
+use dyntrace_terminal::stdout;
 
-use crate::exit::Outcome;
 use crate::record::summary::Summary;
 use crate::record::{folder, process};
-use crate::stdout;
 
 pub const HELP: &str = "\
 Examples:

@@ -4,14 +4,13 @@ use std::process::ExitCode;
 
 use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace::recorder::control::{Connection, ControlError};
+use dyntrace_terminal::exit::{Failure, Outcome};
+use dyntrace_terminal::{escape, say, stdout};
 use indicatif::HumanBytes;
 use serde_json::{Map, Value, json};
 
-use crate::escape;
-use crate::exit::{Failure, Outcome};
 use crate::process;
 use crate::record::process::{PATIENCE, refusal};
-use crate::stdout;
 
 pub const HELP: &str = "\
 Examples:

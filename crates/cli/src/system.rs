@@ -1,8 +1,8 @@
 //! The kernel's version, and the rights of this process.
 
+use dyntrace_terminal::own;
 use nix::unistd::Uid;
 
-use crate::process;
 use crate::tracer::{Kind, Version};
 
 /// The release of the running kernel, such as `6.18.2-amd64`.
@@ -40,7 +40,7 @@ pub fn forbids(kind: Kind) -> Option<String> {
         return (!is_root && !in_group_of_stap())
             .then(|| "SystemTap needs root or the group stapdev: use sudo".to_owned());
     }
-    let capabilities = process::own_mask("CapEff")?;
+    let capabilities = own::mask("CapEff")?;
     let has = |number: u32| capabilities & (1 << number) != 0;
     if has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_PERFMON)) {
         refused()

@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-use crate::exit::Outcome;
+use dyntrace_terminal::exit::Outcome;
+
 use crate::external;
 
 pub const HELP: &str = "\

@@ -1,12 +1,12 @@
 //! The clocks as JSON.
 
 use anyhow::Context as _;
+use dyntrace_terminal::escape;
 use serde_json::{Value, json};
 
 use super::read::Found;
 use super::solve::{LeftOut, Solved};
 use super::state::hosts;
-use crate::escape;
 
 /// Counted up when a field changes or goes.
 const VERSION: u32 = 1;

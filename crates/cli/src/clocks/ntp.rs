@@ -7,8 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-
-use crate::escape;
+use dyntrace_terminal::escape;
 
 /// The form of a line, for people.
 const FORM: &str = "HOST,TIME,$(chronyc -c tracking)";

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow};
 use dyntrace_fleet::clocks::Message;
 use dyntrace_fleet::{Cell, Kind, hostname, read_rows};
+use dyntrace_terminal::escape;
 
 use super::join::{Join, Joined, Step};
 use super::ntp::{Estimate, Estimates};
-use crate::escape;
 
 /// The table that is read, and its columns.
 const TABLE: &str = "messages";

@@ -1,6 +1,7 @@
 //! The clocks for people.
 
 use dyntrace_fleet::clocks::Message;
+use dyntrace_terminal::{columns, escape};
 
 use super::read::{Found, Ntp};
 use super::seconds::seconds;
@@ -8,7 +9,6 @@ use super::solve::Solved;
 use super::state::{Host, State, hosts};
 use crate::report::format::duration;
 use crate::view::time::Time;
-use crate::{columns, escape};
 
 /// The most messages of a contradiction that are shown.
 const SHOWN: usize = 4;

@@ -9,9 +9,9 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use dyntrace::code::remote::Order;
 use dyntrace::recorder::control::protocol::Request;
+use dyntrace_terminal::escape;
+use dyntrace_terminal::exit::{self, Failure, Outcome};
 
-use crate::escape;
-use crate::exit::{self, Failure, Outcome};
 use crate::record::process::{PATIENCE, ask, connect, refusal};
 
 pub const HELP: &str = "\

@@ -2,11 +2,12 @@
 
 use dyntrace::code::remote::Order;
 use dyntrace::recorder::control::protocol::Record;
+use dyntrace_terminal::{escape, stdout};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use crate::{columns, escape, stdout};
+use crate::records;
 
 /// Fields of answers that are numbers.
 const NUMBERS: [&str; 7] = ["time", "start", "size", "exports", "thread", "holds", "kept"];
@@ -71,7 +72,7 @@ fn list(records: &[Record]) -> String {
     let mut versions = records.iter().filter(|record| record.get("module").is_some()).peekable();
     let mut text = match versions.peek() {
         None => "no module is loaded\n".to_owned(),
-        Some(_) => columns::of_records(["module", "version", "state", "exports", "file"], versions, |_| false),
+        Some(_) => records::table(["module", "version", "state", "exports", "file"], versions, |_| false),
     };
     match records.iter().find_map(|record| record.number("kept")) {
         None | Some(0) => {}

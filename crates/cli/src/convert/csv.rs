@@ -6,11 +6,12 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use dyntrace_reader::{Process, Trace};
+use dyntrace_terminal::escape;
+use dyntrace_terminal::private::{self, NewFile};
 
-use crate::private::{self, NewFile};
+use crate::recording;
 use crate::render::Printer as _;
 use crate::view::Csv;
-use crate::{escape, recording};
 
 /// The longest name of a file, without its ending.
 const LONGEST: usize = 200;
@@ -22,7 +23,7 @@ struct Table {
 
 /// Writes the tables to the folder `output`, which it creates if necessary.
 pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {
-    let mode = private::mode(trace);
+    let mode = recording::mode(trace);
     private::create_folder(output, mode)?;
     let (mut tables, mut taken) = (HashMap::<&str, Table>::new(), HashSet::new());
     let mut out = Vec::new();

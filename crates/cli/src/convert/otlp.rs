@@ -4,16 +4,17 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 
 use dyntrace_reader::{FileOperations, Trace};
+use dyntrace_terminal::private::{self, NewFile};
+use dyntrace_terminal::say;
 
 use crate::otlp::{Batch, Endpoint, Receiver, Sampling, Spans};
-use crate::private::{self, NewFile};
 use crate::{losses, recording};
 
 /// Writes the operations that the rules keep, and tells how many are left out.
 pub fn convert(trace: &Trace, output: &Path, sampling: &Sampling) -> io::Result<()> {
     let to = match Endpoint::of(output)? {
         Some(endpoint) => Output::Endpoint(endpoint),
-        None => Output::File(BufWriter::new(private::replace(output, private::mode(trace))?)),
+        None => Output::File(BufWriter::new(private::replace(output, recording::mode(trace))?)),
     };
     let mut spans = Spans::new(to, sampling);
     let mut operations = FileOperations::default();

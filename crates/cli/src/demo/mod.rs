@@ -11,13 +11,14 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use dyntrace_reader::{FileOperation, FileOperations, Trace};
+use dyntrace_terminal::escape;
+use dyntrace_terminal::exit::Outcome;
+use dyntrace_terminal::temporary::Temporary;
 
-use crate::exit::Outcome;
 use crate::operation::{error_of, name_of};
 use crate::report::format::duration;
-use crate::temporary::Temporary;
 use crate::view::Format;
-use crate::{escape, losses, render};
+use crate::{losses, render};
 
 pub const HELP: &str = "\
 Examples:

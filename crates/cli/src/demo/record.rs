@@ -5,9 +5,9 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use dyntrace::recorder::{Glob, Options, Session};
+use dyntrace_terminal::{escape, say};
 
 use super::work;
-use crate::escape;
 
 /// Not the pool's events, which no script prints as lines.
 const PROBES: [&str; 2] = ["efile_drv*", "user_trace*"];

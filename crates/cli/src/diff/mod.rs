@@ -16,9 +16,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow};
+use dyntrace_terminal::exit::{self, Failure, Outcome};
+use dyntrace_terminal::{escape, private, say, stdout};
 
-use crate::exit::{self, Failure, Outcome};
-use crate::{escape, losses, private, stdout};
+use crate::losses;
 use compare::compare;
 use condition::{Checked, Condition, Verdict, check};
 use naming::Naming;

@@ -1,5 +1,6 @@
 //! The comparison as an HTML page, in the style of the report's.
 
+use dyntrace_terminal::escape;
 use indicatif::{HumanBytes, HumanCount};
 use maud::{Markup, html};
 
@@ -9,7 +10,6 @@ use super::confidence;
 use super::figure::{Percentile, Time};
 use super::side::Side;
 use super::text::{figure, interval, name, of_groups, ratio, time};
-use crate::escape;
 use crate::figures::Row;
 use crate::report::format::{duration, fact};
 use crate::report::page::{lost, shell};

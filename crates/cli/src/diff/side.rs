@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use dyntrace_reader::{FileOperations, Losses};
+use dyntrace_terminal::escape;
+use dyntrace_terminal::exit::Failure;
 
 use super::groups::Groups;
 use super::naming::Naming;
-use crate::exit::Failure;
-use crate::{escape, private, recording};
+use crate::recording;
 
 pub struct Side {
     /// The path of the trace, escaped.
@@ -51,7 +52,7 @@ impl Side {
             unmatched: operations.unmatched(),
             given_up: operations.given_up(),
             losses: trace.losses(),
-            mode: private::mode(&trace),
+            mode: recording::mode(&trace),
         })
     }
 

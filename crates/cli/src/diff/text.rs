@@ -1,6 +1,8 @@
 //! The comparison as tables for a terminal.
 
 use anstyle::{AnsiColor, Style};
+use dyntrace_terminal::columns::aligned;
+use dyntrace_terminal::escape;
 
 use super::compare::{Change, Compared, Diff, Pair, State, Table};
 use super::condition::Checked;
@@ -8,8 +10,6 @@ use super::confidence::{self, Estimate};
 use super::figure::Percentile;
 use super::groups::By;
 use super::side::Side;
-use crate::columns::aligned;
-use crate::escape;
 use crate::figures::Row;
 use crate::report::format::duration;
 

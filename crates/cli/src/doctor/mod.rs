@@ -21,10 +21,10 @@ use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
 #[cfg(target_os = "linux")]
 use dyntrace_tasks::preview::Preview;
+use dyntrace_terminal::escape;
+use dyntrace_terminal::exit::{self, Outcome};
 
 use crate::elf::Object;
-use crate::escape;
-use crate::exit::{self, Outcome};
 use crate::list::Subject;
 use crate::process;
 use crate::provider::Providers;

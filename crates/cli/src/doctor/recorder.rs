@@ -1,9 +1,9 @@
 //! Checks that the built-in recorder, which needs no tracer, can write a trace here.
 
 use dyntrace::recorder::{Options, Session};
+use dyntrace_terminal::temporary::Temporary;
 
 use super::finding::Finding;
-use crate::temporary::Temporary;
 
 const TOPIC: &str = "recorder";
 

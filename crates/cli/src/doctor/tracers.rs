@@ -1,7 +1,8 @@
 //! Checks of the tracers, of the scripts they can run, and of this user's rights.
 
+use dyntrace_terminal::escape;
+
 use super::finding::Finding;
-use crate::escape;
 use crate::script;
 use crate::system;
 use crate::tracer::{self, Kind, Search, Tracer};

@@ -33,13 +33,13 @@ const COPIED: u64 = 1 << 30;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("cannot read {}", crate::escape::path(path))]
+    #[error("cannot read {}", dyntrace_terminal::escape::path(path))]
     Open { path: PathBuf, source: io::Error },
-    #[error("cannot read {}: not a regular file", crate::escape::path(.0))]
+    #[error("cannot read {}: not a regular file", dyntrace_terminal::escape::path(.0))]
     NotRegular(PathBuf),
-    #[error("cannot read {}: not an ELF file", crate::escape::path(.0))]
+    #[error("cannot read {}: not an ELF file", dyntrace_terminal::escape::path(.0))]
     NotElf(PathBuf),
-    #[error("cannot read {}: damaged ELF file: {what}", crate::escape::path(path))]
+    #[error("cannot read {}: damaged ELF file: {what}", dyntrace_terminal::escape::path(path))]
     Damaged { path: PathBuf, what: Damage },
 }
 

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
 use dyntrace_reader::{Error, FileOperation, Follower, OperationFollower};
+use dyntrace_terminal::exit::{self, Failure, Outcome};
+use dyntrace_terminal::{escape, say};
 
-use crate::escape;
-use crate::exit::{self, Failure, Outcome};
 use crate::otlp::{Endpoint, Sampling, Spans};
 use crate::record;
 use crate::view::time::now;

@@ -5,11 +5,11 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
+use dyntrace_terminal::exit::{self, Failure};
+use dyntrace_terminal::temporary::Temporary;
 use nix::unistd::geteuid;
 
-use crate::exit::{self, Failure};
 use crate::record::folder;
-use crate::temporary::Temporary;
 
 pub struct Place {
     directory: PathBuf,

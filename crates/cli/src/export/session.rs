@@ -8,12 +8,12 @@ use dyntrace::recorder::control::protocol::Request;
 use dyntrace::recorder::control::{Connection, ControlError};
 use dyntrace::recorder::{Mode, Options};
 use dyntrace_metrics::Figures;
+use dyntrace_terminal::escape;
+use dyntrace_terminal::exit::Failure;
+use dyntrace_terminal::signals::Interrupts;
 
-use crate::escape;
-use crate::exit::Failure;
 use crate::metrics;
 use crate::record::process::{PATIENCE, connect, number, refusal};
-use crate::signals::Interrupts;
 use crate::view::PAUSE;
 
 /// How it stands with a recorded process.

@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use dyntrace_reader::Losses;
+use dyntrace_terminal::{escape, say};
 
 use super::queue::Sent;
-use crate::{escape, losses};
+use crate::losses;
 
 pub struct Summary {
     /// Operations that became spans.

@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use dyntrace_metrics::{FAMILIES, Figures, Kind, Times, Value};
-
-use crate::escape;
+use dyntrace_terminal::escape;
 
 /// The content type of [`text`].
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";

@@ -15,13 +15,12 @@ use anyhow::Context as _;
 use dyntrace::recorder::control::Connection;
 use dyntrace::recorder::control::protocol::Request;
 use dyntrace_metrics::Figures;
+use dyntrace_terminal::exit::{Failure, Outcome};
+use dyntrace_terminal::signals::Interrupts;
+use dyntrace_terminal::{escape, say, stdout};
 
-use crate::escape;
-use crate::exit::{Failure, Outcome};
 use crate::process::when_ended;
 use crate::record::process::{connect, refusal};
-use crate::signals::Interrupts;
-use crate::stdout;
 
 pub const HELP: &str = "\
 Examples:

@@ -13,12 +13,11 @@ use dyntrace::monitor::Kind;
 use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace::recorder::control::{ControlError, Ender};
 use dyntrace_tasks::program::Program;
+use dyntrace_terminal::exit::{self, Failure, Outcome};
+use dyntrace_terminal::{escape, say, stdout};
 use jiff::tz::TimeZone;
 
-use crate::escape;
-use crate::exit::{self, Failure, Outcome};
 use crate::record::process::{PATIENCE, connect, end, end_by_signal, is_end, refusal};
-use crate::stdout;
 
 pub use arguments::{Arguments, HELP};
 use stack::Stacks;

@@ -2,12 +2,12 @@
 
 use dyntrace::monitor::Kind;
 use dyntrace::recorder::control::protocol::Record;
+use dyntrace_terminal::escape;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use super::events;
 use super::stack::Stack;
-use crate::escape;
 use crate::tasks::threads::stack::lines as functions;
 use crate::trace::event::time_of_day;
 

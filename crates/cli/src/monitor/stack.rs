@@ -6,9 +6,9 @@ use dyntrace::recorder::control::protocol::Record;
 use dyntrace_tasks::program::{Options, Program};
 use dyntrace_tasks::reading::DebugInformation;
 use dyntrace_tasks::threads::Thread;
+use dyntrace_terminal::{escape, say};
 
 use super::arguments::Arguments;
-use crate::escape;
 
 /// A stack, and how long after the event it stood so.
 pub struct Stack {

@@ -6,8 +6,8 @@ use dyntrace::monitor::Kind;
 use dyntrace_tasks::census::CensusTask;
 use dyntrace_tasks::listing::Name;
 use dyntrace_tasks::program::{Options, Program};
+use dyntrace_terminal::escape;
 
-use crate::escape;
 use crate::tasks::table;
 
 /// The tasks of a process, as far as a monitor sees them.

@@ -107,7 +107,7 @@ impl Endpoint {
     /// Sends one export once.
     pub fn try_send(&self, body: Bytes) -> io::Result<Verdict> {
         let Answer { status, retry_after, body } = self.exchange(body)?;
-        let answer = || format!("{status}: {}", crate::escape::name(&body[..body.len().min(500)]));
+        let answer = || format!("{status}: {}", dyntrace_terminal::escape::name(&body[..body.len().min(500)]));
         Ok(match status {
             StatusCode::OK | StatusCode::ACCEPTED | StatusCode::NO_CONTENT => {
                 let (rejected, reason) = rejected(&body);
@@ -128,7 +128,7 @@ impl Endpoint {
         match self.rejected {
             0 => Ok(()),
             rejected => {
-                let reason = crate::escape::name(&self.reason);
+                let reason = dyntrace_terminal::escape::name(&self.reason);
                 Err(io::Error::other(format!("the endpoint rejected {rejected} spans: {reason}")))
             }
         }

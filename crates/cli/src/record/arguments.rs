@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dyntrace::recorder::{Format, Mode, Options, OptionsError};
-
-use crate::exit::{self, Failure};
+use dyntrace_terminal::exit::{self, Failure};
 
 use super::filter::FilterArguments;
 

@@ -14,9 +14,9 @@ use dyntrace::recorder::control::{Connection, ControlError};
 use dyntrace_folders::process_folder;
 use dyntrace_tasks::memory::live::Process;
 use dyntrace_tasks::permission::way;
+use dyntrace_terminal::exit::{self, Failure};
 
 use crate::elf::{self, Note, Object};
-use crate::exit::{self, Failure};
 use crate::process;
 
 /// The probes by whose words a process takes the request. They fire wherever a program uses the library: I/O threads, messages, polls of

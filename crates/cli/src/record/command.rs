@@ -8,11 +8,11 @@ use std::sync::mpsc;
 
 use anyhow::{Context as _, anyhow};
 use dyntrace::recorder::Options;
+use dyntrace_terminal::escape;
+use dyntrace_terminal::exit::{self, Failure};
+use dyntrace_terminal::signals::{self, Notice};
 
 use crate::command::Running;
-use crate::escape;
-use crate::exit::{self, Failure};
-use crate::signals::{self, Notice};
 
 use super::progress::{PAUSE, Progress};
 

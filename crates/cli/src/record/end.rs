@@ -11,9 +11,9 @@ use dyntrace::recorder::Options;
 use dyntrace_folders::{Distrust, Folder, process_folder};
 use dyntrace_metadata::UNFINISHED;
 use dyntrace_reader::{RINGS, Trace};
+use dyntrace_terminal::exit::{self, Failure};
+use dyntrace_terminal::{escape, say};
 
-use crate::escape;
-use crate::exit::{self, Failure};
 use crate::recording;
 
 /// The recorded program.

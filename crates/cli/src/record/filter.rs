@@ -5,12 +5,13 @@ use std::path::Path;
 use anyhow::anyhow;
 use dyntrace::process::Pid;
 use dyntrace::recorder::{Filter, Glob};
+use dyntrace_terminal::escape;
+use dyntrace_terminal::exit::{self, Failure};
 
 use crate::elf::Object;
-use crate::exit::{self, Failure};
 use crate::probe_names::Names;
 use crate::view::names;
-use crate::{escape, losses, process};
+use crate::{losses, process};
 
 #[derive(clap::Args)]
 pub struct FilterArguments {

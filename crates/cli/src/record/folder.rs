@@ -5,9 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-
-use crate::escape;
-use crate::exit::{self, Failure};
+use dyntrace_terminal::escape;
+use dyntrace_terminal::exit::{self, Failure};
 
 /// The absolute path of the `wanted` folder; without one, of a new folder called `name`, `name-2` and so on.
 pub fn choose(wanted: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {

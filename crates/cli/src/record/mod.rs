@@ -17,10 +17,10 @@ use std::process::{ExitCode, ExitStatus};
 use anyhow::Context as _;
 use dyntrace::recorder::Options;
 use dyntrace_folders::Folder;
+use dyntrace_terminal::exit::{self, Failure, Outcome};
+use dyntrace_terminal::{escape, say};
 
 use crate::command::locate;
-use crate::escape;
-use crate::exit::{self, Failure, Outcome};
 
 use summary::Summary;
 

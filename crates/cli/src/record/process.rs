@@ -9,9 +9,8 @@ use anyhow::anyhow;
 use dyntrace::recorder::Options;
 use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace::recorder::control::{Connection, ControlError, Ender};
-
-use crate::exit::{self, Failure};
-use crate::signals::Interrupts;
+use dyntrace_terminal::exit::{self, Failure};
+use dyntrace_terminal::signals::Interrupts;
 
 use super::attach::attach;
 use super::progress::{PAUSE, Progress};

@@ -7,12 +7,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use dyntrace_reader::{Damage, Losses, Value as Field};
+use dyntrace_terminal::escape;
+use dyntrace_terminal::exit::Failure;
 use indicatif::HumanBytes;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::escape;
-use crate::exit::Failure;
 use crate::{losses, recording};
 
 use super::progress;

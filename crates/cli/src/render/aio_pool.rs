@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use dyntrace_reader::{Event, Value};
+use dyntrace_terminal::escape;
 
 use super::operation::{Step, number, step, text};
 use super::way::{Printer, Way};
-use crate::escape;
 
 pub const WAY: Way = Way::Summary {
     probes: &[

@@ -1,6 +1,6 @@
 //! Appends values to a buffer. Traces have millions of them, so plain ASCII is copied without an allocation.
 
-use crate::escape;
+use dyntrace_terminal::escape;
 
 pub fn signed(out: &mut Vec<u8>, number: i64) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use dyntrace_reader::Event;
+use dyntrace_terminal::escape;
 
 use super::operation::{Id, Step, number, step, text};
 use super::way::{Printer, Way};
-use crate::escape;
 use crate::operation::{errno_name, op};
 
 pub const WAY: Way = Way::Summary {

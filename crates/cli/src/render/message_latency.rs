@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use dyntrace_reader::Event;
+use dyntrace_terminal::escape;
 
 use super::operation::{number, text};
 use super::times::{TITLES, Times};
 use super::way::{Printer, Way};
-use crate::escape;
 
 pub const WAY: Way = Way::Summary {
     probes: &["dyntrace:message-send", "dyntrace:message-queued", "dyntrace:message-receive"],

@@ -1,5 +1,6 @@
 //! The charts, as SVG.
 
+use dyntrace_terminal::escape;
 use indicatif::HumanCount;
 use maud::{Markup, html};
 
@@ -8,7 +9,6 @@ use super::format::duration;
 use super::heat::{self, Latencies, ROWS, ROWS_OF_A_DECADE};
 use super::queue_length::QueueLength;
 use super::timeline::{Bucket, Timeline};
-use crate::escape;
 use crate::operation;
 
 /// The area of the data; labels are around it.

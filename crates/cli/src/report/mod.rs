@@ -17,10 +17,10 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
+use dyntrace_terminal::exit::Outcome;
+use dyntrace_terminal::{escape, private};
 
-use crate::escape;
-use crate::exit::Outcome;
-use crate::{losses, private, recording};
+use crate::{losses, recording};
 
 use summary::Summary;
 
@@ -64,7 +64,7 @@ pub fn report(Arguments { traces, output }: &Arguments) -> Outcome {
     }
     let losses = trace.losses();
     let page = page::page(trace.processes(), summary, &losses);
-    private::replace(output, private::mode(&trace))
+    private::replace(output, recording::mode(&trace))
         .and_then(|mut file| file.write_all(page.as_bytes()).and_then(|()| file.finish()))
         .with_context(|| format!("cannot write the page {}", escape::path(output)))?;
     losses::say(&losses);

@@ -1,6 +1,7 @@
 //! The page: one HTML file that loads nothing.
 
 use dyntrace_reader::{FileOperation, Losses, Process};
+use dyntrace_terminal::escape;
 use indicatif::{HumanBytes, HumanCount};
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -11,8 +12,8 @@ use super::format::{duration, fact};
 use super::requests::Requests;
 use super::summary::Summary;
 use crate::figures::{Row, Spread};
+use crate::losses;
 use crate::operation::{self, bytes, error_of, name_of};
-use crate::{escape, losses};
 
 const STYLE: &str = include_str!("page.css");
 

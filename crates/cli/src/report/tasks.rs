@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use dyntrace_reader::Event;
+use dyntrace_terminal::escape;
 use indicatif::HumanCount;
 use maud::{Markup, html};
 
 use super::format::{duration, fact};
-use crate::escape;
 use crate::figures::Spread;
 use crate::recorded_tasks::{Poll, Task, Tasks, Told};
 use crate::render::Settings;

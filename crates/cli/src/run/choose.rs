@@ -7,9 +7,9 @@ use anyhow::anyhow;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use dyntrace::scripts;
+use dyntrace_terminal::exit::{self, Failure};
+use dyntrace_terminal::{escape, say};
 
-use crate::escape;
-use crate::exit::{self, Failure};
 use crate::render::{self, Rendering};
 use crate::script::Script;
 use crate::system;

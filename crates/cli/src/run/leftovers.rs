@@ -3,6 +3,8 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 
+use dyntrace_terminal::say;
+
 const LISTS: [&str; 2] = ["/sys/kernel/tracing/uprobe_events", "/sys/kernel/debug/tracing/uprobe_events"];
 
 /// Removes the uprobes that the DTrace with process id `pid` made.

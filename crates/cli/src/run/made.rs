@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use dyntrace_folders::NewFile;
+use dyntrace_terminal::exit::{self, Failure, Outcome};
+use dyntrace_terminal::temporary::Temporary;
 
 use crate::elf::Object;
-use crate::exit::{self, Failure, Outcome};
 use crate::script::Script;
-use crate::temporary::Temporary;
 use crate::tracer::{Kind, Tracer};
 
 use super::choose::{self, By, Choice};

@@ -30,12 +30,12 @@ use std::io;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
+use dyntrace_terminal::exit::{self, Failure, Outcome};
+use dyntrace_terminal::signals::Notice;
+use dyntrace_terminal::{escape, say};
 
-use crate::escape;
-use crate::exit::{self, Failure, Outcome};
 use crate::render::{Rendering, Settings};
 use crate::script::{self, Named, Script};
-use crate::signals::Notice;
 use crate::tracer::Kind;
 
 use choose::Choice;

@@ -10,11 +10,11 @@ use std::sync::mpsc::Sender;
 use std::thread;
 
 use anyhow::Context as _;
+use dyntrace_terminal::escape::{self, Stream};
+use dyntrace_terminal::stdout::say_part;
+use dyntrace_terminal::{private, say};
 
-use crate::escape::{self, Stream};
-use crate::private;
 use crate::render::{Rendering, Settings, Way};
-use crate::stdout::say_part;
 use crate::view::Format;
 
 use super::marks::{Marked, Tally};

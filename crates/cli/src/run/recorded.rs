@@ -8,15 +8,15 @@ use std::sync::mpsc::{self, Receiver};
 
 use anyhow::{Context as _, anyhow};
 use dyntrace_reader::{Event, Follower, Trace};
+use dyntrace_terminal::exit::{self, Failure, Outcome};
+use dyntrace_terminal::signals::{self, Notice};
+use dyntrace_terminal::stdout::is_unread;
+use dyntrace_terminal::temporary::Temporary;
+use dyntrace_terminal::{escape, say};
 
 use crate::command::Running;
-use crate::escape;
-use crate::exit::{self, Failure, Outcome};
 use crate::losses;
 use crate::render::{Rendering, Settings};
-use crate::signals::{self, Notice};
-use crate::stdout::is_unread;
-use crate::temporary::Temporary;
 use crate::view::{Live, PAUSE};
 
 use super::output::Sink;

@@ -6,8 +6,8 @@
 use std::fs;
 
 use anyhow::anyhow;
+use dyntrace_terminal::exit::{self, Failure};
 
-use crate::exit::{self, Failure};
 use crate::script;
 use crate::system;
 use crate::tracer::{Kind, Version};

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use dyntrace_folders::NewFile;
+use dyntrace_terminal::exit::Failure;
+use dyntrace_terminal::temporary::Temporary;
 
 use crate::elf::Note;
-use crate::exit::Failure;
 use crate::render::{Rendering, Settings};
 use crate::script::Script;
-use crate::temporary::Temporary;
 use crate::tracer::{Kind, Tracer};
 
 use super::dtrace;

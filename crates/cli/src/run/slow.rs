@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use anyhow::anyhow;
+use dyntrace_terminal::exit::{self, Failure};
 
-use crate::exit::{self, Failure};
 use crate::render::Settings;
 use crate::script::Script;
 

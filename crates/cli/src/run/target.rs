@@ -5,11 +5,11 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
+use dyntrace_terminal::escape;
+use dyntrace_terminal::exit::{self, Failure};
 
 use crate::command;
 use crate::elf::{self, Note, Object};
-use crate::escape;
-use crate::exit::{self, Failure};
 use crate::process;
 use crate::regular;
 use crate::script::Named;

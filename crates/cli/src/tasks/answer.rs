@@ -4,13 +4,13 @@ use std::process::ExitCode;
 
 use dyntrace_tasks::coverage::{Answer, Coverage};
 use dyntrace_tasks::locks::Locks;
+use dyntrace_terminal::escape;
+use dyntrace_terminal::exit::UNKNOWN;
 
 use super::choose::Chosen;
 use super::read::Look;
 use super::stuck::Stuck;
 use super::why;
-use crate::escape;
-use crate::exit::UNKNOWN;
 
 impl Look {
     /// The share of the tasks whose waits are told, by memory or by the table.

@@ -3,11 +3,11 @@
 use anyhow::{Result, anyhow, bail};
 use dyntrace_task_table::Seen;
 use dyntrace_tasks::listing::{Await, Chain, Listing, Task};
+use dyntrace_terminal::escape;
 
 use super::read::{Look, Target};
 use super::table::seen::pid;
 use super::words;
-use crate::escape;
 
 /// A task by its id, or tasks by the names of their futures, their tags or their pids.
 #[derive(Clone, Debug)]

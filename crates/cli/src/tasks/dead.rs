@@ -6,12 +6,12 @@ mod object;
 use std::path::Path;
 use std::process::ExitCode;
 
+use dyntrace_terminal::exit::Outcome;
+use dyntrace_terminal::stdout;
 use jiff::tz::TimeZone;
 
 use super::look::print;
 use super::table::read_file;
-use crate::exit::Outcome;
-use crate::stdout;
 
 /// Prints the tasks: as JSON, or `each` in a line of its own, or those that are alike in one.
 pub fn ps(path: &Path, as_json: bool, each: bool) -> Outcome {

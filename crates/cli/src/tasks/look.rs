@@ -8,6 +8,9 @@ use std::time::Duration;
 use anyhow::Context as _;
 use dyntrace_tasks::coverage::{Answer, Coverage};
 use dyntrace_tasks::program::Options;
+use dyntrace_terminal::exit::{self, Failure, Outcome};
+use dyntrace_terminal::signals::Interrupts;
+use dyntrace_terminal::stdout;
 use signal_hook::consts::SIGTSTP;
 
 use super::answer::{self, of_chosen};
@@ -17,9 +20,6 @@ use super::read::{self, Look, Opened, Target};
 use super::stuck::Stuck;
 use super::why::Blockers;
 use super::{Common, changes, ps, why};
-use crate::exit::{self, Failure, Outcome};
-use crate::signals::Interrupts;
-use crate::stdout;
 
 /// The number of the interrupt that does not wait for the end of a look: the kernel lets the program go on then, too.
 const LAST: u32 = 3;

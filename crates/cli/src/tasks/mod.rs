@@ -25,7 +25,8 @@ mod words;
 
 use std::path::PathBuf;
 
-use crate::exit::Outcome;
+use dyntrace_terminal::exit::Outcome;
+
 use choose::Chosen;
 use look::View;
 use read::Look;
@@ -226,7 +227,7 @@ pub fn why(arguments: &Why) -> Outcome {
 const TOLD: usize = 20;
 
 /// The text of `why` about a process's tasks of a function, named as probes name it.
-pub fn why_of(pid: u32, function: &str) -> Result<String, crate::exit::Failure> {
+pub fn why_of(pid: u32, function: &str) -> Result<String, dyntrace_terminal::exit::Failure> {
     // Debug information has other words for the closures and async blocks in a function.
     let name = function.split("::{{closure}}").next().unwrap_or(function);
     look::waits_of(pid, name, TOLD)

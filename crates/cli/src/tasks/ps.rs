@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use dyntrace_tasks::coverage::Coverage;
 use dyntrace_tasks::listing::{Runtime, Task};
+use dyntrace_terminal::{columns, escape};
 
 use super::answer;
 use super::groups::{Group, Groups, NAME, Tasks, outside};
@@ -12,8 +13,6 @@ use super::read::Look;
 use super::table::seen;
 use super::table::{self, Counts, Kept, Times};
 use super::words;
-use crate::columns;
-use crate::escape;
 
 /// Characters of a task's waits.
 const WAITS: usize = 100;

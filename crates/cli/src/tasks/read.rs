@@ -11,12 +11,12 @@ use dyntrace_tasks::memory::live::Process;
 use dyntrace_tasks::memory::maps::Mapping;
 use dyntrace_tasks::program::{Options, Program};
 use dyntrace_tasks::reading::{DebugInformation, Described};
+use dyntrace_terminal::escape;
+use dyntrace_terminal::exit::{self, Failure, Outcome};
 
 use super::table::seen::pid;
 use super::table::{self, Found, Kept};
 use super::words;
-use crate::escape;
-use crate::exit::{self, Failure, Outcome};
 
 /// The process or core file that a command reads.
 pub enum Target<'a> {

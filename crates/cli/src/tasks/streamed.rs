@@ -8,12 +8,12 @@ use dyntrace_tasks::coverage::{Answer, Coverage};
 use dyntrace_tasks::listing::Task;
 use dyntrace_tasks::program::Program;
 use dyntrace_tasks::reading::{Described, Each};
+use dyntrace_terminal::exit::Failure;
 
 use super::groups::Groups;
 use super::ps::{Totals, drawn, foot, rows};
 use super::read::{Opened, REFUSED, alone, failure, of_program, process};
 use super::table::{self, Rows};
-use crate::exit::Failure;
 
 /// The lines of tasks that are alike, and the foot.
 pub fn text(opened: &Opened<'_, '_>) -> Result<(String, Answer), Failure> {

@@ -6,13 +6,13 @@ use std::collections::{HashMap, HashSet};
 use anstyle::{AnsiColor, Style};
 use dyntrace_tasks::listing::{Guard, Listing, SemaphoreOf, Task};
 use dyntrace_tasks::locks::{Cycle, Futurelock, Locks, Waiter, futurelocks_in_both, in_both};
+use dyntrace_terminal::escape;
 use serde::Serialize;
 
 use super::read::Look;
 use super::table::{self, Circle};
 use super::why::{by_address, held_by, is_through, name, stands};
 use super::words;
-use crate::escape;
 
 /// Ids shown of the tasks that wait for one lock.
 const WAITING: usize = 8;

@@ -2,13 +2,13 @@
 
 use dyntrace_task_table::Seen;
 use dyntrace_tasks::listing::{Await, Chain, Guard, Progress, Task, WaitsFor};
+use dyntrace_terminal::escape;
 
 use super::fold::{fold, ids, summary};
 use super::read::Look;
 use super::table;
 use super::table::seen;
 use super::words;
-use crate::escape;
 
 /// How leaves of one kind are told.
 type Leaf = fn(&[&Await]) -> String;

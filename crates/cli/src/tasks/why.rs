@@ -8,6 +8,7 @@ use dyntrace_task_table::{Seen, State};
 use dyntrace_tasks::coverage::Coverage;
 use dyntrace_tasks::listing::{Await, Holder, Listing, SemaphoreOf, Task, WaitsFor};
 use dyntrace_tasks::locks::{Blocker, Locks, Through};
+use dyntrace_terminal::escape;
 use serde::{Serialize, Serializer};
 
 use super::answer;
@@ -17,7 +18,6 @@ use super::read::Look;
 use super::stuck::Stuck;
 use super::table::seen::{self, alike, missing};
 use super::{table, words};
-use crate::escape;
 
 /// Tasks followed behind each other, at most.
 const DEPTH: usize = 32;

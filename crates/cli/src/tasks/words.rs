@@ -5,8 +5,7 @@ use dyntrace_tasks::listing::{
     Await, Chain, FileOperation, Guard, Holder, Name, Place, Progress, Ready, SemaphoreOf, Spawned, Stage, Task,
     Unpolled, WaitsFor,
 };
-
-use crate::escape;
+use dyntrace_terminal::escape;
 
 /// The task's future. The chain has the short name.
 pub fn future(task: &Task) -> String {

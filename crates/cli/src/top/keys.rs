@@ -61,7 +61,9 @@ fn write(view: &mut View, code: KeyCode) -> Asked {
         KeyCode::Backspace => {
             view.filter.pop();
         }
-        KeyCode::Char(char) if view.filter.len() < FILTER && !crate::escape::is_unsafe(char) => view.filter.push(char),
+        KeyCode::Char(char) if view.filter.len() < FILTER && !dyntrace_terminal::escape::is_unsafe(char) => {
+            view.filter.push(char)
+        }
         _ => {}
     }
     Asked::Nothing

@@ -1,11 +1,11 @@
 //! A snapshot of all tabs, as text and as JSON.
 
+use dyntrace_terminal::columns::aligned;
 use serde_json::{Map, Value, json};
 
 use super::listing::{Listing, Of, Row, shown};
 use super::tab::Tab;
 use super::view::Picture;
-use crate::columns::aligned;
 
 /// The version of the JSON's shape.
 const VERSION: u32 = 1;

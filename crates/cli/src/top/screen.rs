@@ -145,7 +145,7 @@ fn state(view: &View, listing: &Listing, hidden: usize) -> Line<'static> {
     }
     let mut text = format!("{} rows", listing.rows.len());
     if !view.filter.is_empty() {
-        text += &format!(", {hidden} hidden by the filter {}", crate::escape::name(&view.filter));
+        text += &format!(", {hidden} hidden by the filter {}", dyntrace_terminal::escape::name(&view.filter));
     }
     let time = if view.is_trace { "  left/right: time  p: play" } else { "  p: pause" };
     Line::from(format!("{text}   s: sort  r: reverse  w: times  /: filter{time}  Enter: details  ?: keys  q: leave"))

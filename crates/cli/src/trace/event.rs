@@ -1,11 +1,10 @@
 //! An event, as a line and as JSON.
 
 use dyntrace::recorder::control::protocol::Record;
+use dyntrace_terminal::escape;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
-
-use crate::escape;
 
 /// The fields in JSON: the name, the name in the protocol, and whether it is a number.
 const FIELDS: [(&str, &str, bool); 15] = [

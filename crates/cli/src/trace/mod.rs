@@ -14,11 +14,11 @@ use std::process::ExitCode;
 use anyhow::Error;
 use dyntrace::recorder::control::ControlError;
 use dyntrace::recorder::control::protocol::{Record, Request};
+use dyntrace_terminal::exit::{self, Outcome};
+use dyntrace_terminal::{escape, say};
 use jiff::tz::TimeZone;
 use terminal_size::{Height, terminal_size_of};
 
-use crate::escape;
-use crate::exit::{self, Outcome};
 use crate::record::process::{self as control, connect, end_by_signal, is_end};
 
 use output::Output;

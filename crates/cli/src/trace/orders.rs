@@ -5,13 +5,15 @@ use std::process::ExitCode;
 use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace::trace::PatternId;
 use dyntrace::trace::remote::{self, Which};
+use dyntrace_terminal::{escape, stdout};
 use serde_json::json;
+
+use crate::records;
+use dyntrace_terminal::exit::{Failure, Outcome};
 
 use super::arguments::{Actions, Arguments};
 use super::reply::{functions, refusal};
-use crate::exit::{Failure, Outcome};
 use crate::record::process::{PATIENCE, ask, connect};
-use crate::{columns, escape, stdout};
 
 /// An order to a running trace.
 #[derive(clap::Subcommand)]
@@ -127,10 +129,10 @@ fn lines(patterns: &[Record], done: &str) -> String {
 fn table(patterns: &[Record]) -> String {
     let numbers = |column: usize| column > 0;
     if patterns.iter().all(|pattern| pattern.get("old_functions").is_none()) {
-        return columns::of_records(["session", "id", "functions", "pattern"], patterns.iter(), numbers);
+        return records::table(["session", "id", "functions", "pattern"], patterns.iter(), numbers);
     }
     let names = ["session", "id", "functions", "old_functions", "pattern"];
-    columns::of_records(names, patterns.iter(), numbers)
+    records::table(names, patterns.iter(), numbers)
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use dyntrace::recorder::control::ControlError;
 use dyntrace::recorder::control::protocol::Record;
+use dyntrace_terminal::exit::{self, Failure};
 
-use crate::exit::{self, Failure};
 use crate::record::process as control;
 
 /// The failure if the process refuses to trace: it has no such function, pattern or session.

@@ -1,10 +1,9 @@
 //! Counts of functions: a table, and JSON.
 
 use dyntrace::recorder::control::protocol::Record;
+use dyntrace_terminal::columns::aligned;
+use dyntrace_terminal::escape;
 use serde_json::{Value, json};
-
-use crate::columns::aligned;
-use crate::escape;
 
 /// The counts that the process sent last.
 #[derive(Default)]

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use dyntrace_terminal::escape;
+
 use super::{Kind, Version};
-use crate::escape;
 
 /// Runs the program at `path` for its version. The error says why it is not the tracer `kind`.
 pub fn version(kind: Kind, path: &Path) -> Result<Version, String> {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use dyntrace_reader::{Event, EventClass, Process, Selection, Trace};
+use dyntrace_terminal::exit::Failure;
 
 use super::causal::Causal;
 use super::csv::Csv;
@@ -15,7 +16,6 @@ use super::tag::OfTag;
 use super::text::Text;
 use super::time::{self, Instant};
 use super::token::OfToken;
-use crate::exit::Failure;
 use crate::render::{self, Rendering, Settings};
 use crate::run::slow;
 

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use dyntrace_reader::Event;
+use dyntrace_terminal::escape;
 
 use super::event;
 use super::text::Text;
 use super::token::OPERATION;
-use crate::escape;
 use crate::render::Printer;
 use crate::render::operation::{self, Id, Step, step, text};
 use crate::token::{Serial, Token};

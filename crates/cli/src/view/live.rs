@@ -4,9 +4,9 @@ use std::io::Write;
 use std::time::Duration;
 
 use dyntrace_reader::{Error, Event, Follower, Losses};
+use dyntrace_terminal::signals::Interrupts;
 
 use super::{AT_ONCE, Format};
-use crate::signals::Interrupts;
 
 /// The time between two looks.
 pub const PAUSE: Duration = Duration::from_millis(50);

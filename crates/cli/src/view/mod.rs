@@ -21,9 +21,10 @@ mod token;
 use std::io::{self, Write};
 
 use dyntrace_reader::{Event, Follower, Selection, Trace};
+use dyntrace_terminal::exit::Outcome;
+use dyntrace_terminal::stdout;
 
-use crate::exit::Outcome;
-use crate::{losses, recording, stdout};
+use crate::{losses, recording};
 
 pub use arguments::{Arguments, HELP};
 pub use code::Code;

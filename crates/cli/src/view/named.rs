@@ -4,10 +4,11 @@ use std::cell::Cell;
 
 use anyhow::anyhow;
 use dyntrace_reader::{EventClass, Process, Selection, Trace};
+use dyntrace_terminal::escape;
+use dyntrace_terminal::exit::{self, Failure};
 
-use crate::exit::{self, Failure};
+use crate::losses;
 use crate::probe_names::Names;
-use crate::{escape, losses};
 
 pub struct Named<'g>(Vec<Glob<'g>>);
 

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use dyntrace_reader::{Event, FileOperations};
+use dyntrace_terminal::columns::aligned;
+use dyntrace_terminal::escape;
 use indicatif::HumanCount;
 use serde_json::json;
 
-use crate::columns::aligned;
-use crate::escape;
 use crate::report::format::duration;
 use crate::report::requests::{Request, Requests};
 

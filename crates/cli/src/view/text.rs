@@ -6,10 +6,10 @@ use std::ptr;
 
 use anstream::{AutoStream, ColorChoice};
 use dyntrace_reader::{Event, EventClass, Value};
+use dyntrace_terminal::escape;
 
 use super::places::{self, Places, Spot};
 use super::time::Time;
-use crate::escape;
 use crate::operation::op;
 use crate::render::{self, Piece, Printer, Rendering, append};
 

@@ -5,11 +5,11 @@ use std::ptr;
 
 use dyntrace_fleet::{Cell, Kind, Table};
 use dyntrace_reader::{Event, EventClass, FieldKind, Trace, Value};
+use dyntrace_terminal::private::NewFile;
 use parquet::errors::Result;
 use smallvec::SmallVec;
 
 use super::file::create;
-use crate::private::NewFile;
 use crate::view::{Code, process_name};
 
 /// The columns of every event.

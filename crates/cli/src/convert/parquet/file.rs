@@ -1,8 +1,7 @@
 //! The files of the tables.
 
 use dyntrace_fleet::{Kind, Schema, Table};
-
-use crate::private::NewFile;
+use dyntrace_terminal::private::NewFile;
 
 /// Counted up when a column changes or goes.
 const VERSION: &str = "1";

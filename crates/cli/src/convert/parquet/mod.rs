@@ -8,14 +8,14 @@ pub mod tasks;
 use std::path::Path;
 
 use dyntrace_reader::Trace;
+use dyntrace_terminal::{private, say};
 
-use crate::private;
 use crate::recorded_tasks::{self, Told};
 use crate::recording;
 
 /// Writes the tables to the folder `output`, which it creates if necessary.
 pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {
-    let mode = private::mode(trace);
+    let mode = recording::mode(trace);
     private::create_folder(output, mode)?;
     let new = |name| private::replace(&output.join(name), mode);
     let mut events = events::Events::create(new("events.parquet")?, trace)?;

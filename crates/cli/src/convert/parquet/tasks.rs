@@ -1,10 +1,10 @@
 //! One row for each task or job.
 
 use dyntrace_fleet::{Cell, Kind, Table};
+use dyntrace_terminal::private::NewFile;
 use parquet::errors::Result;
 
 use super::file::create;
-use crate::private::NewFile;
 use crate::recorded_tasks::Task;
 use crate::view::process_name;
 

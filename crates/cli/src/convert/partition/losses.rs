@@ -2,9 +2,9 @@
 
 use dyntrace_fleet::{Cell, Error, Kind, Loss, Tables};
 use dyntrace_reader::{Process, Trace};
+use dyntrace_terminal::escape;
 
 use super::columns::{self, Column, LOSSES};
-use crate::escape;
 
 pub const COLUMNS: [Column; 6] = [
     ("kind", Kind::Text),

@@ -19,11 +19,12 @@ use std::time::Duration;
 
 use dyntrace_fleet::{Error, Ledger};
 use dyntrace_reader::{Damage, Process, Trace};
+use dyntrace_terminal::exit::{self, Failure, Outcome};
+use dyntrace_terminal::signals::Interrupts;
+use dyntrace_terminal::{escape, private, say};
 
 use crate::clocks::table as clocks;
-use crate::exit::{self, Failure, Outcome};
-use crate::signals::Interrupts;
-use crate::{escape, losses as told, private};
+use crate::{losses as told, recording};
 use source::{Converted, Known, Look};
 use tables::Schemas;
 
@@ -132,7 +133,7 @@ impl Round<'_> {
                 trace.processes().iter().zip(0..).map(|(process, index)| (process.uuid(), index)).collect();
             sources.sort_unstable();
             sources.dedup_by_key(|(uuid, _)| *uuid);
-            let mode = private::mode(&trace);
+            let mode = recording::mode(&trace);
             private::create_folder(self.output, mode).map_err(|error| self.cannot_write(error.into()))?;
             // Once a round is enough.
             if self.seen.opened == 0 {

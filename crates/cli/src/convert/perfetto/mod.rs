@@ -14,10 +14,11 @@ use std::io::{self, BufWriter};
 use std::path::Path;
 
 use dyntrace_reader::{Event, FileOperation, FileOperations, Trace, Value};
+use dyntrace_terminal::private;
 
 use crate::recorded_tasks::{Tasks, Told};
+use crate::recording;
 use crate::token::Token;
-use crate::{private, recording};
 use message::{EventType, TrackEvent};
 use packets::Packets;
 use slices::At;
@@ -26,7 +27,7 @@ use tracks::{Owner, Tracks};
 use wakes::Wakes;
 
 pub fn convert(trace: &Trace, output: &Path) -> io::Result<()> {
-    let mut packets = Packets::new(BufWriter::new(private::replace(output, private::mode(trace))?));
+    let mut packets = Packets::new(BufWriter::new(private::replace(output, recording::mode(trace))?));
     let mut operations = FileOperations::default();
     let mut tasks = Tasks::default();
     let mut tracks = Tracks::default();

@@ -1,10 +1,10 @@
 //! An operation as slices: queue wait, service and delivery within the whole. A poll of a task as one slice.
 
 use dyntrace_reader::FileOperation;
+use dyntrace_terminal::escape;
 
 use super::message::{DebugAnnotation, EventType, TrackEvent, Value};
 use super::strings::Strings;
-use crate::escape;
 use crate::operation::{bytes, error_of, name_of};
 use crate::recorded_tasks::Poll;
 

@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use std::ptr;
 
 use dyntrace_reader::Process;
+use dyntrace_terminal::escape;
 
 use super::message::{CounterDescriptor, ProcessDescriptor, ThreadDescriptor, TrackDescriptor, Unit};
-use crate::escape;
 
 /// The most tracks that are remembered.
 const TRACKS: u64 = 1 << 16;

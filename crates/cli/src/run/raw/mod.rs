@@ -19,9 +19,9 @@ use anyhow::Context as _;
 use dyntrace_build::model::{Argument, Kind, Probe};
 use dyntrace_metadata as metadata;
 use dyntrace_reader::Source;
+use dyntrace_terminal::exit::{self, Failure};
 
 use crate::elf::Note;
-use crate::exit::{self, Failure};
 use crate::provider::Providers;
 use crate::render::{Rendering, Settings};
 

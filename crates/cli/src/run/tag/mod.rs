@@ -9,9 +9,9 @@ mod process;
 
 use anyhow::anyhow;
 use dyntrace::recorder::Glob;
+use dyntrace_terminal::escape;
+use dyntrace_terminal::exit::{self, Failure};
 
-use crate::escape;
-use crate::exit::{self, Failure};
 use crate::script::Script;
 use crate::tracer::Kind;
 use crate::view::OfTag;

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::exit::Failure;
+use dyntrace_terminal::exit::Failure;
+
 use crate::render::Rendering;
 use crate::run::tag::Tag;
 

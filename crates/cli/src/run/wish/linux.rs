@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use dyntrace::recorder::{Glob, Options};
+use dyntrace_terminal::exit::Failure;
 
-use crate::exit::Failure;
 use crate::recording;
 use crate::render::Rendering;
 use crate::run::tag::Tag;

@@ -1,10 +1,10 @@
 //! The table as lines: of each task, or of tasks that are alike together.
 
 use dyntrace_task_table::{Seen, Table};
+use dyntrace_terminal::columns;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::columns;
 use crate::tasks::fold::fold;
 use crate::tasks::table::seen::{
     alike, busy, longest, missing, pids, polls, realtime, resources, since, state, tags, texts, wakers,

@@ -56,7 +56,7 @@ impl Counts {
         let mut counts = Counts::default();
         let (mut tasks, mut polls) = (Vec::new(), Vec::new());
         for line in output.lines().filter(|line| !line.trim().is_empty()) {
-            let cannot = || format!("cannot read a line of bpftrace: {}", crate::escape::name(line));
+            let cannot = || format!("cannot read a line of bpftrace: {}", dyntrace_terminal::escape::name(line));
             let record: Value = serde_json::from_str(line).with_context(cannot)?;
             let data = &record["data"];
             if record["type"] == "printf" {

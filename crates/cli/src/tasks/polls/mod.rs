@@ -15,13 +15,13 @@ use anyhow::Context as _;
 use dyntrace_tasks::polls::Polls;
 use dyntrace_tasks::program::{Options, Program};
 use dyntrace_tasks::reading::DebugInformation;
+use dyntrace_terminal::exit::{self, Failure, Outcome};
+use dyntrace_terminal::{escape, say};
 use serde::Serialize;
 
 use super::look::{VERSION, print};
 use super::read::failure;
 use super::words::counted;
-use crate::escape;
-use crate::exit::{self, Failure, Outcome};
 use crate::losses;
 use crate::process;
 use crate::run::bpftrace;

@@ -25,9 +25,9 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use dyntrace_folders::process_folder;
 use dyntrace_tasks::polls::{Function, Functions};
+use dyntrace_terminal::escape;
 
 use super::times;
-use crate::escape;
 
 /// Options of bpftrace. Without `--unsafe` it refuses functions of stripped programs.
 pub const OPTIONS: [&str; 4] = ["-f", "json", "--no-warnings", "--unsafe"];

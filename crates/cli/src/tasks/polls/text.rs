@@ -1,8 +1,8 @@
 //! A summary in words. Names of functions are escaped already; those of threads are escaped here.
 
+use dyntrace_terminal::{columns, escape};
+
 use super::summary::{Function, Poll, Summary, Wakes};
-use crate::columns;
-use crate::escape;
 use crate::report::format::duration;
 use crate::tasks::words::{counted, cut};
 

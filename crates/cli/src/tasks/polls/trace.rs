@@ -8,14 +8,14 @@ use anyhow::{Context as _, anyhow};
 use dyntrace_folders::NewFile;
 use dyntrace_tasks::memory::Memory;
 use dyntrace_tasks::polls::{Function, Functions};
+use dyntrace_terminal::exit::{self, Failure};
+use dyntrace_terminal::temporary::Temporary;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::counts::Counts;
 use super::script;
 use super::summary::Window;
-use crate::exit::{self, Failure};
 use crate::run::Made;
-use crate::temporary::Temporary;
 use crate::tracer::Tracer;
 
 /// Between two looks at the program's code.

@@ -1,10 +1,10 @@
 //! A table's facts about tasks, in words.
 
 use dyntrace_task_table::Seen;
+use dyntrace_terminal::escape;
 
 use super::kept::Kept;
 use super::seen::{self, known, missing, pid, polls, texts};
-use crate::escape;
 use crate::tasks::words;
 
 /// For how long the tasks of a group have had their state: from the shortest to the longest time.

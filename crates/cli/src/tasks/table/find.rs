@@ -10,10 +10,10 @@ use dyntrace_folders::living_thread;
 use dyntrace_task_table::{Compact, Error, Seen, Source, Table, layout};
 use dyntrace_tasks::aside::Facts;
 use dyntrace_tasks::memory::maps::{self, Mapping};
+use dyntrace_terminal::escape;
 use memmap2::Mmap;
 
 use super::seen::{realtime, since};
-use crate::escape;
 use crate::process::own_number;
 use crate::regular::{self, Opened};
 use crate::view::time::now;

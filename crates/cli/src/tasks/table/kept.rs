@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use dyntrace_task_table::{Clock, Kind, Seen, State, Table, Task as Slot};
 use dyntrace_tasks::listing::{Chain, Listing, Task};
+use dyntrace_terminal::escape;
 
 use super::find::Found;
 use super::{notes, seen};
-use crate::escape;
 use crate::tasks::words::counted;
 
 /// The times of a table, from which ages are counted.

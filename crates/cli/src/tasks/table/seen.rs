@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dyntrace_task_table::{Clock, Pair, Seen, State, Thing, Waits, Waker};
-
-use crate::escape;
+use dyntrace_terminal::escape;
 
 /// Pids shown of many.
 pub const PIDS: usize = 3;

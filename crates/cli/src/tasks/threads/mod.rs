@@ -12,12 +12,12 @@ use anyhow::Context as _;
 use dyntrace_tasks::program::{Options, Program};
 use dyntrace_tasks::reading::DebugInformation;
 use dyntrace_tasks::threads::Threads;
+use dyntrace_terminal::escape;
+use dyntrace_terminal::exit::{Outcome, UNKNOWN};
 use serde::Serialize;
 
 use super::look::{VERSION, print};
 use super::read::failure;
-use crate::escape;
-use crate::exit::{Outcome, UNKNOWN};
 
 pub const HELP: &str = "\
 Examples:

@@ -1,8 +1,8 @@
 //! The functions on a thread's stack, in lines.
 
 use dyntrace_tasks::threads::{Ending, Frame, Thread};
+use dyntrace_terminal::escape;
 
-use crate::escape;
 use crate::tasks::words;
 
 /// Crates of the runtime, of the standard library and of what dyntrace puts around a task: their functions say little of a program.

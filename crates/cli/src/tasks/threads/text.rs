@@ -1,9 +1,9 @@
 //! Threads in words. Names come from the program and the kernel: each is escaped here.
 
 use dyntrace_tasks::threads::{Activity, Role, SystemCall, Thread, Threads};
+use dyntrace_terminal::escape;
 
 use super::stack;
-use crate::escape;
 use crate::tasks::fold::fold;
 use crate::tasks::words;
 

@@ -11,9 +11,9 @@ mod tests;
 mod waits;
 
 use dyntrace_reader::{Event, FileOperation, Losses};
+use dyntrace_terminal::escape;
 
 use super::listing::Seconds;
-use crate::escape;
 use crate::figures::Row;
 use crate::operation::name_of;
 use crate::render::operation::{number, text};

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use dyntrace_reader::{Error, Followed, Follower, OperationFollower};
+use dyntrace_terminal::exit::Failure;
 
 use super::{Source, State};
-use crate::exit::Failure;
 use crate::export::{self, Place, Session};
 use crate::top::model::{Counted, Model};
 use crate::view::time::now;

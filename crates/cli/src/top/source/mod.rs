@@ -6,8 +6,9 @@ mod played;
 
 use std::time::Duration;
 
+use dyntrace_terminal::exit::Failure;
+
 use super::model::Model;
-use crate::exit::Failure;
 
 #[cfg(target_os = "linux")]
 pub use live::Live;

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use dyntrace_reader::{Events, FileOperations, Trace};
+use dyntrace_terminal::exit::Failure;
+use dyntrace_terminal::signals::Interrupts;
 
 use super::{Source, State};
-use crate::exit::Failure;
-use crate::signals::Interrupts;
 use crate::top::model::Model;
 use crate::view::{is_own, time};
 

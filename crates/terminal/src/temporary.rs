@@ -30,10 +30,12 @@ impl Temporary {
         Ok(Temporary(Some(scratch), cleanup))
     }
 
+    /// The folder, by its descriptor.
     pub fn folder(&self) -> &Folder {
         self.scratch().folder()
     }
 
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         self.scratch().path()
     }
@@ -60,6 +62,7 @@ mod tests {
 
     use super::*;
     use crate::filtered::refuse;
+    use crate::say;
 
     /// As on a file system without locks.
     #[test]

@@ -10,14 +10,13 @@ use std::path::Path;
 
 pub use dyntrace_folders::Output as NewFile;
 use dyntrace_folders::{Place, make_folder};
-use dyntrace_reader::Trace;
 
 const ALL: u32 = 0o666;
 const OWNER: u32 = 0o600;
 
-/// The mode of files made from the trace.
-pub fn mode(trace: &Trace) -> u32 {
-    trace.processes().iter().fold(ALL, |mode, process| mode & of_folder(&process.path)) | OWNER
+/// The mode of files made from the traces in these folders.
+pub fn mode<'p>(folders: impl IntoIterator<Item = &'p Path>) -> u32 {
+    folders.into_iter().fold(ALL, |mode, folder| mode & of_folder(folder)) | OWNER
 }
 
 /// The access that the files in a folder give to users who can reach them.
@@ -57,6 +56,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+    use crate::say;
 
     fn permissions(path: &Path) -> u32 {
         fs::metadata(path).unwrap().permissions().mode() & 0o777

@@ -16,10 +16,12 @@ use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithRawSiginfo;
 use signal_hook::low_level::emulate_default_handler;
 
-use crate::process;
+use crate::own;
 
+/// A signal that this process received.
 #[derive(Clone, Copy, Debug)]
 pub struct Signal {
+    /// Its number.
     pub number: i32,
     /// Whether the terminal sent it: then the command, in the same process group, also got it.
     pub is_from_terminal: bool,
@@ -32,6 +34,7 @@ impl Signal {
     }
 }
 
+/// A thing that the receiver is told.
 #[derive(Clone, Copy, Debug)]
 pub enum Notice {
     /// A signal for this process, or for the command.
@@ -72,7 +75,7 @@ impl Room {
             return Ok(());
         }
         // Bit 0 is signal 1.
-        let ignored = process::own_mask("SigIgn").unwrap_or(0);
+        let ignored = own::mask("SigIgn").unwrap_or(0);
         let wanted = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD];
         let wanted = wanted.into_iter().filter(|number| ignored & (1 << (number - 1)) == 0);
         let mut signals = SignalsInfo::<WithRawSiginfo>::new(wanted).context("cannot receive signals")?;

@@ -1,5 +1,6 @@
 //! Output of commands. Unlike `println!`, which a clippy lint keeps out of the command, nothing here panics.
 
+use std::fmt;
 use std::io::{self, BufWriter, Write as _};
 
 use anyhow::Context as _;
@@ -35,21 +36,25 @@ pub fn is_unread(error: &anyhow::Error) -> bool {
     error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
+/// Writes what standard output still holds.
 pub fn flush() -> anyhow::Result<()> {
     io::stdout().flush().context("cannot write to standard output")
 }
 
-/// Writes a piece of text to standard error, as `say!` writes a line.
+/// Writes a piece of text to standard error, as [`say!`](crate::say) writes a line.
 pub fn say_part(text: &str) {
     // There is no other place to report a failure.
     let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
+/// Writes a line to standard error, as [`say!`](crate::say) does.
+pub fn say_line(line: fmt::Arguments<'_>) {
+    // There is no other place to report a failure.
+    let _ = writeln!(anstream::stderr(), "{line}");
+}
+
 /// Writes a line to standard error, coloured on a terminal. Without a reader the line is lost and the command goes on.
+#[macro_export]
 macro_rules! say {
-    ($($line:tt)*) => {{
-        use std::io::Write as _;
-        // There is no other place to report a failure.
-        let _ = writeln!(anstream::stderr(), $($line)*);
-    }};
+    ($($line:tt)*) => { $crate::stdout::say_line(format_args!($($line)*)) };
 }

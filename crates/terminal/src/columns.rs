@@ -1,11 +1,5 @@
 //! Tables of text: columns as wide as their widest cells, two spaces apart.
 
-#[cfg(target_os = "linux")]
-use dyntrace::recorder::control::protocol::Record;
-
-#[cfg(target_os = "linux")]
-use crate::escape;
-
 /// Aligns the cells of `rows`, which have the same number of columns. The last column is not padded.
 pub fn aligned(rows: &[impl AsRef<[String]>], is_number: impl Fn(usize) -> bool) -> Vec<String> {
     let width = |column: usize| rows.iter().map(|row| row.as_ref()[column].chars().count()).max().unwrap_or(0);
@@ -19,16 +13,4 @@ pub fn aligned(rows: &[impl AsRef<[String]>], is_number: impl Fn(usize) -> bool)
         cells.collect::<String>() + last
     };
     rows.iter().map(|row| line(row.as_ref())).collect()
-}
-
-#[cfg(target_os = "linux")]
-/// A table of the fields of `records`, with their names as titles.
-pub fn of_records<'r, const N: usize>(
-    names: [&str; N],
-    records: impl Iterator<Item = &'r Record>,
-    is_number: impl Fn(usize) -> bool,
-) -> String {
-    let row = |record: &Record| names.map(|name| record.get(name).map(escape::name).unwrap_or_default());
-    let rows: Vec<_> = std::iter::once(names.map(str::to_uppercase)).chain(records.map(row)).collect();
-    aligned(&rows, is_number).join("\n") + "\n"
 }

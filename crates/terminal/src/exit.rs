@@ -13,8 +13,11 @@ pub const DAMAGED: u8 = 4;
 pub const UNKNOWN: u8 = 5;
 /// The program has no probes, or none that the script names; or the process cannot be controlled.
 pub const NO_PROBES: u8 = 65;
+/// There is no such trace, or it cannot be read.
 pub const NO_TRACE: u8 = 66;
+/// No tracer can be used.
 pub const NO_TRACER: u8 = 69;
+/// The tracer or the recorder failed.
 pub const TRACER_FAILED: u8 = 70;
 /// As in shells.
 pub const NOT_EXECUTABLE: u8 = 126;
@@ -37,11 +40,14 @@ pub fn by_signal(signal: i32) -> ExitCode {
 /// An error, and the exit status of the command for it.
 #[derive(Debug)]
 pub struct Failure {
+    /// The exit status.
     pub status: u8,
+    /// The error.
     pub error: anyhow::Error,
 }
 
 impl Failure {
+    /// An error with this exit status.
     pub fn new(status: u8, error: impl Into<anyhow::Error>) -> Failure {
         Failure { status, error: error.into() }
     }
@@ -53,4 +59,5 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
+/// What a subcommand returns.
 pub type Outcome = Result<ExitCode, Failure>;

@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
+use dyntrace_programs::elf::{self, Note, Object, Operand};
+use dyntrace_programs::process;
+use dyntrace_programs::provider::Providers;
 use dyntrace_terminal::exit::{self, Outcome};
 use dyntrace_terminal::{escape, say};
 use serde::Serialize;
-
-use crate::elf::{self, Note, Object, Operand};
-use crate::process;
-use crate::provider::Providers;
 
 pub enum Subject {
     File(PathBuf),

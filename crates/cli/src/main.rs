@@ -7,7 +7,6 @@
 
 #[cfg(all(test, target_os = "linux"))]
 mod book;
-mod caller;
 #[cfg(target_os = "linux")]
 mod calls;
 #[cfg(feature = "full")]
@@ -20,7 +19,6 @@ mod convert;
 mod demo;
 mod diff;
 mod doctor;
-mod elf;
 #[cfg(all(feature = "full", target_os = "linux"))]
 mod export;
 mod external;
@@ -43,9 +41,6 @@ mod otlp;
 #[cfg(all(test, target_os = "linux"))]
 #[path = "../tests/common/page.rs"]
 mod page;
-mod probe_names;
-mod process;
-mod provider;
 mod query;
 #[cfg(target_os = "linux")]
 mod record;
@@ -55,7 +50,6 @@ mod recording;
 mod records;
 #[cfg(target_os = "linux")]
 mod recover;
-mod regular;
 mod render;
 mod report;
 mod run;
@@ -85,11 +79,11 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::{CommandFactory as _, Parser, Subcommand};
+use dyntrace_programs::provider::Providers;
 use dyntrace_terminal::exit::{Failure, Outcome};
 use dyntrace_terminal::{escape, say, stdout};
 
 use list::Subject;
-use provider::Providers;
 use run::{Asked, By, Request};
 
 /// Trace Rust programs that use dyntrace: run tracing scripts, record events, list probes, check a machine

@@ -8,13 +8,12 @@ use anyhow::{Context as _, anyhow};
 use dyntrace::recorder::{Options, Session, Triggers};
 #[cfg(target_os = "linux")]
 use dyntrace_folders::Folder;
+#[cfg(target_os = "linux")]
+use dyntrace_programs::elf::Object;
 use dyntrace_reader::{Event, Trace};
 use dyntrace_terminal::exit::{self, Failure};
 use dyntrace_terminal::{escape, private};
 use indicatif::{ProgressBar, ProgressStyle};
-
-#[cfg(target_os = "linux")]
-use crate::elf::Object;
 
 /// Opens the traces as one.
 pub fn open(traces: &[PathBuf]) -> Result<Trace, Failure> {

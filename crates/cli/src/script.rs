@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use dyntrace::scripts;
+use dyntrace_programs::elf::Note;
 use dyntrace_terminal::{escape, near};
 
-use crate::elf::Note;
 use crate::tracer::Kind;
 
 /// A script.

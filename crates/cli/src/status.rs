@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace::recorder::control::{Connection, ControlError};
+use dyntrace_programs::process;
 use dyntrace_terminal::exit::{Failure, Outcome};
 use dyntrace_terminal::{escape, say, stdout};
 use indicatif::HumanBytes;
 use serde_json::{Map, Value, json};
 
-use crate::process;
 use crate::record::process::{PATIENCE, refusal};
 
 pub const HELP: &str = "\

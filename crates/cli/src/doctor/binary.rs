@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dyntrace_programs::elf::{Note, Object, Place, Segment};
+use dyntrace_programs::provider::{self, Providers};
 use object::elf;
 
 use super::finding::Finding;
-use crate::elf::{Note, Object, Place, Segment};
-use crate::provider::{self, Providers};
 
 /// With this flag, file offsets of text are addresses.
 const LAYOUT_FLAG: &str = "link with -z separate-code: call dyntrace_build::link_for_tracers() in build.rs, \

@@ -19,15 +19,15 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
+use dyntrace_programs::elf::Object;
+use dyntrace_programs::process;
+use dyntrace_programs::provider::Providers;
 #[cfg(target_os = "linux")]
 use dyntrace_tasks::preview::Preview;
 use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{self, Outcome};
 
-use crate::elf::Object;
 use crate::list::Subject;
-use crate::process;
-use crate::provider::Providers;
 #[cfg(target_os = "linux")]
 use crate::run::returns;
 use crate::tracer::{Kind, Search};

@@ -15,11 +15,11 @@ use anyhow::Context as _;
 use dyntrace::recorder::control::Connection;
 use dyntrace::recorder::control::protocol::Request;
 use dyntrace_metrics::Figures;
+use dyntrace_programs::process::when_ended;
 use dyntrace_terminal::exit::{Failure, Outcome};
 use dyntrace_terminal::signals::Interrupts;
 use dyntrace_terminal::{escape, say, stdout};
 
-use crate::process::when_ended;
 use crate::record::process::{connect, refusal};
 
 pub const HELP: &str = "\

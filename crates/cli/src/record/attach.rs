@@ -12,12 +12,11 @@ use dyntrace::__traced::SITE_MARK;
 use dyntrace::recorder::CONTROL_REQUESTED;
 use dyntrace::recorder::control::{Connection, ControlError};
 use dyntrace_folders::process_folder;
+use dyntrace_programs::elf::{self, Note, Object};
+use dyntrace_programs::process;
 use dyntrace_tasks::memory::live::Process;
 use dyntrace_tasks::permission::way;
 use dyntrace_terminal::exit::{self, Failure};
-
-use crate::elf::{self, Note, Object};
-use crate::process;
 
 /// The probes by whose words a process takes the request. They fire wherever a program uses the library: I/O threads, messages, polls of
 /// its tasks, and `p!`.

@@ -5,13 +5,14 @@ use std::path::Path;
 use anyhow::anyhow;
 use dyntrace::process::Pid;
 use dyntrace::recorder::{Filter, Glob};
+use dyntrace_programs::elf::Object;
+use dyntrace_programs::probe_names::Names;
+use dyntrace_programs::process;
 use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{self, Failure};
 
-use crate::elf::Object;
-use crate::probe_names::Names;
+use crate::losses;
 use crate::view::names;
-use crate::{losses, process};
 
 #[derive(clap::Args)]
 pub struct FilterArguments {

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use dyntrace_folders::NewFile;
+use dyntrace_programs::elf::Object;
 use dyntrace_terminal::exit::{self, Failure, Outcome};
 use dyntrace_terminal::temporary::Temporary;
 
-use crate::elf::Object;
 use crate::script::Script;
 use crate::tracer::{Kind, Tracer};
 

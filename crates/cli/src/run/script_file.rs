@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use dyntrace_folders::NewFile;
+use dyntrace_programs::elf::Note;
 use dyntrace_terminal::exit::Failure;
 use dyntrace_terminal::temporary::Temporary;
 
-use crate::elf::Note;
 use crate::render::{Rendering, Settings};
 use crate::script::Script;
 use crate::tracer::{Kind, Tracer};

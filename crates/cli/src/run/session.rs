@@ -12,13 +12,13 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
+use dyntrace_programs::elf::Note;
 use dyntrace_terminal::exit::{self, Failure, Outcome};
 use dyntrace_terminal::signals::{self, Notice};
 use dyntrace_terminal::{escape, say};
 use nix::sys::signal::Signal;
 
 use crate::command::Running;
-use crate::elf::Note;
 use crate::tracer::{Kind, Tracer};
 
 use super::Event;

@@ -5,13 +5,12 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
+use dyntrace_programs::elf::{self, Note, Object};
+use dyntrace_programs::{process, regular};
 use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{self, Failure};
 
 use crate::command;
-use crate::elf::{self, Note, Object};
-use crate::process;
-use crate::regular;
 use crate::script::Named;
 
 /// The command or process that the user wants to trace.

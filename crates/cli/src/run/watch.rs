@@ -6,8 +6,7 @@ use std::os::unix::fs::FileExt as _;
 
 use anyhow::{Context as _, Result};
 use dyntrace_folders::process_folder;
-
-use crate::elf::Note;
+use dyntrace_programs::elf::Note;
 
 use super::target::Target;
 

@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use dyntrace::recorder::control::protocol::Record;
+use dyntrace_programs::caller::Callers;
 use dyntrace_terminal::escape;
 use jiff::tz::TimeZone;
 
 use super::event;
 use super::table::Table;
-use crate::caller::Callers;
 
 /// The most lines of the table while the trace runs; the last table has all functions.
 const MOST: usize = 21;

@@ -3,12 +3,12 @@
 use std::cell::Cell;
 
 use anyhow::anyhow;
+use dyntrace_programs::probe_names::Names;
 use dyntrace_reader::{EventClass, Process, Selection, Trace};
 use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{self, Failure};
 
 use crate::losses;
-use crate::probe_names::Names;
 
 pub struct Named<'g>(Vec<Glob<'g>>);
 

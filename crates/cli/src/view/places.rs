@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::fs;
 use std::time::UNIX_EPOCH;
 
+use dyntrace_programs::caller::Callers;
 use dyntrace_reader::{Event, EventClass, Value};
 
-use crate::caller::Callers;
 use crate::render::operation::text;
 
 /// The class of events about modules.

@@ -1,8 +1,9 @@
 //! The checks of a program, each against an object that breaks one rule.
 
+use dyntrace_programs::elf::Segment;
+
 use super::*;
 use crate::doctor::finding::Status;
-use crate::elf::Segment;
 
 const TEXT: u64 = 0x1000;
 const DATA: u64 = 0x4000;

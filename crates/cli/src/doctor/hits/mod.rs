@@ -9,8 +9,9 @@ mod way;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 
+use dyntrace_programs::elf::Object;
+
 use super::finding::Finding;
-use crate::elf::Object;
 use crate::system;
 use crate::tracer::{self, Kind, Search};
 use form::{Form, Processor};

@@ -7,7 +7,7 @@ use nix::sys::prctl;
 use nix::sys::signal::{self, SigHandler, Signal};
 
 /// For step 3.
-pub use crate::process::when_ended;
+pub use dyntrace_programs::process::when_ended;
 
 /// Whether scripts name the process by its number.
 pub const BY_NUMBER: bool = true;

@@ -211,10 +211,10 @@ fn data(probe: &Probe, whole: &Begun) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::elf::Note;
     use crate::render::{self, Settings};
     use crate::run::output::Sink;
     use crate::run::raw::Raw;
+    use dyntrace_programs::elf::Note;
 
     /// The reader of the events of `efile_drv`, and the mark of its records.
     fn reader() -> (Events, Mark) {

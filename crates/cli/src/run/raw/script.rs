@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, anyhow, ensure};
 use dyntrace_build::model::Probe;
+use dyntrace_programs::elf::{Note, Operand, Place};
 
-use crate::elf::{Note, Operand, Place};
 use crate::run::marks::Mark;
 
 use super::is_text;
@@ -84,7 +84,7 @@ fn register(operand: &Operand) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::elf::parse_all;
+    use dyntrace_programs::elf::parse_all;
 
     #[test]
     fn registers_by_their_names_in_bpftrace() {

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use dyntrace_programs::process;
 use dyntrace_tasks::polls::Polls;
 use dyntrace_tasks::program::{Options, Program};
 use dyntrace_tasks::reading::DebugInformation;
@@ -23,7 +24,6 @@ use super::look::{VERSION, print};
 use super::read::failure;
 use super::words::counted;
 use crate::losses;
-use crate::process;
 use crate::run::bpftrace;
 use crate::view::time;
 use script::Subject;

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use dyntrace_folders::living_thread;
+use dyntrace_programs::process::own_number;
+use dyntrace_programs::regular::{self, Opened};
 use dyntrace_task_table::{Compact, Error, Seen, Source, Table, layout};
 use dyntrace_tasks::aside::Facts;
 use dyntrace_tasks::memory::maps::{self, Mapping};
@@ -14,8 +16,6 @@ use dyntrace_terminal::escape;
 use memmap2::Mmap;
 
 use super::seen::{realtime, since};
-use crate::process::own_number;
-use crate::regular::{self, Opened};
 use crate::view::time::now;
 
 /// Appended by the kernel to the path of a file that was removed.

@@ -31,7 +31,7 @@ struct Program {
 
 impl Program {
     fn new() -> Program {
-        let providers = crate::provider::Providers::with(&[]).unwrap();
+        let providers = dyntrace_programs::provider::Providers::with(&[]).unwrap();
         let probes = &providers.get("dyntrace").unwrap().probes;
         let kind = |kind| match kind {
             Kind::I32 => metadata::FieldKind::Signed { bits: 32 },

@@ -1,19 +1,6 @@
 //! The callers on a stack, without dyntrace's own functions between a traced function and its body.
 
-use super::{Code, Function, last};
-
-/// The path of a module of the library, and the begin of its sources' paths.
-macro_rules! module {
-    ($room:ident $(:: $part:ident)+) => {
-        (
-            concat!("dyntrace::", stringify!($room), $("::", stringify!($part),)+ "::"),
-            concat!("src/", stringify!($room) $(, "/", stringify!($part))+),
-        )
-    };
-}
-
-/// The modules whose code is between a traced function and its body, or between an export and its caller.
-const OWN: [(&str, &str); 3] = [module!(breakpoint::hit), module!(code::lookup::handle), module!(code::call::panicked)];
+use super::code::{Code, Function, is_own, is_standard, last};
 
 /// A line for each caller of the function `traced`, the innermost first. The first of the `frames` is in that function.
 pub fn lines(traced: &str, frames: &[impl AsRef<Code>]) -> Vec<String> {
@@ -90,31 +77,11 @@ impl<'c> Line<'c> {
     }
 }
 
-/// By its name, or by its source, since debug information for lines only has short names.
-fn is_own(Function { name, at }: &Function) -> bool {
-    let name = name.trim_start_matches('<');
-    OWN.iter().any(|(path, source)| name.starts_with(path) || at.as_ref().is_some_and(|at| at.contains(source)))
-}
-
-fn is_standard(function: &Function) -> bool {
-    let name = function.name.trim_start_matches('<');
-    is_in_rustc(function) || ["std::", "core::", "__rust_try"].iter().any(|standard| name.starts_with(standard))
-}
-
-fn is_in_rustc(Function { at, .. }: &Function) -> bool {
-    at.as_ref().is_some_and(|at| at.starts_with("/rustc/"))
-}
-
-/// Whether the function is dyntrace's own, or inlined into that from the standard library.
-pub fn is_in_between(function: &Function) -> bool {
-    is_own(function) || is_in_rustc(function)
-}
-
 #[cfg(test)]
 mod tests {
     use std::rc::Rc;
 
-    use super::super::tests::code;
+    use super::super::code::tests::code;
     use super::*;
 
     const ORDER: (&str, &str) = ("shop::order", "cart.rs:88");
@@ -125,14 +92,6 @@ mod tests {
         let frames: Vec<Rc<Code>> =
             frames.iter().map(|(functions, are_all)| Rc::new(code(functions, *are_all))).collect();
         assert_eq!(lines(traced, &frames), expected);
-    }
-
-    #[test]
-    fn the_library_has_these_sources() {
-        let library = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        for (_, source) in OWN {
-            assert!(library.join(source).is_dir() || library.join(format!("{source}.rs")).is_file(), "{source}");
-        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use addr2line::Loader;
 
-use super::{Function, described};
+use super::code::{Function, described};
 use crate::regular;
 
 /// The most bytes that are kept.

@@ -13,7 +13,7 @@ use addr2line::{Context, LookupContinuation as _, LookupResult, SplitDwarfLoad};
 use gimli::{Dwarf, DwarfPackage, EndianArcSlice, Error, Reader as _, RunTimeEndian, SectionId};
 use object::{Object as _, ObjectSection as _};
 
-use super::{Function, described};
+use super::code::{Function, described};
 use crate::regular;
 
 type Bytes = EndianArcSlice<RunTimeEndian>;

@@ -1,5 +1,6 @@
 //! Callers of traced functions, from addresses: by debug information and symbols of the program's files.
 
+mod code;
 #[cfg_attr(target_os = "macos", path = "caller/debug_macos.rs")]
 mod debug;
 mod stack;
@@ -10,10 +11,10 @@ use std::hash::Hash;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use addr2line::{FrameIter, demangle_auto};
+use addr2line::demangle_auto;
 use dyntrace_folders::process_folder;
-use gimli::Reader;
 
+use code::{Code, Function, last, without_closures};
 use debug::Debug;
 
 /// The most files that are kept in memory, and the most texts that are remembered: a trace may name any number.
@@ -104,20 +105,6 @@ fn readable(pid: u32, file: &str) -> PathBuf {
     if fs::read_link(&root).is_ok() { root.join(file.trim_start_matches('/')) } else { file.into() }
 }
 
-/// The functions of frames, the innermost first.
-fn described<R: Reader>(mut frames: FrameIter<'_, R>) -> Vec<Function> {
-    let mut functions = Vec::new();
-    while let Ok(Some(frame)) = frames.next() {
-        let Some(name) = frame.function.as_ref().and_then(|name| Some(name.demangle().ok()?.into_owned())) else {
-            continue;
-        };
-        let location = frame.location.as_ref();
-        let at = location.and_then(|location| Some(format!("{}:{}", location.file?, location.line?)));
-        functions.push(Function { name: without_closures(&name).to_owned(), at });
-    }
-    functions
-}
-
 /// The functions at an address, the innermost first, and whether inlined ones are among them.
 fn look_up(debug: &Debug, address: u64) -> (Vec<Function>, bool) {
     let mut functions = debug.frames(address);
@@ -133,41 +120,11 @@ fn look_up(debug: &Debug, address: u64) -> (Vec<Function>, bool) {
     (functions, are_all)
 }
 
-/// A place in machine code.
-struct Code {
-    place: String,
-    /// The functions there, each inlined into the next one.
-    functions: Vec<Function>,
-    /// Whether inlined functions are known, not only the last one.
-    are_all: bool,
-}
-
-struct Function {
-    name: String,
-    /// File and line.
-    at: Option<String>,
-}
-
-impl Code {
-    /// The text for the function there with this number.
-    fn shown(&self, number: usize) -> String {
-        let Some(function) = self.functions.get(number) else { return self.place.clone() };
-        let name = &function.name;
-        if !self.are_all {
-            return format!("{name} (or what is inlined into it: no debug information was read)");
-        }
-        let at = function.at.as_ref().map(|at| format!(" at {at}")).unwrap_or_default();
-        let into = self.functions[number + 1..].iter().rfind(|function| !stack::is_in_between(function));
-        let into = into.map(|into| format!(" (inlined into {})", into.name)).unwrap_or_default();
-        format!("{name}{at}{into}")
-    }
-}
-
 /// The caller of the function `traced`, whose code is `inside` and returns to `behind`.
 fn caller(traced: &str, inside: &Code, behind: &Code) -> String {
     if traced.starts_with("export ") {
         // The entry of an export is called through a pointer, so it is not inlined, and nothing is inlined into it.
-        return behind.shown(behind.functions.iter().position(|function| !stack::is_in_between(function)).unwrap_or(0));
+        return behind.shown(behind.functions.iter().position(|function| !code::is_in_between(function)).unwrap_or(0));
     }
     let traced = last(traced);
     let at = inside.functions.iter().position(|function| last(&function.name) == traced);
@@ -184,32 +141,10 @@ fn caller(traced: &str, inside: &Code, behind: &Code) -> String {
     }
 }
 
-/// The function that contains the closure.
-fn without_closures(mut name: &str) -> &str {
-    let is_closure = |last: &str| last.trim_start_matches('{').starts_with("closure") && last.ends_with('}');
-    while let Some((function, _)) = name.rsplit_once("::{").filter(|(_, last)| is_closure(last)) {
-        name = function;
-    }
-    name
-}
-
-/// The last segment of a path, without type parameters.
-fn last(path: &str) -> &str {
-    let path = path.split("::<").next().unwrap_or(path);
-    path.rsplit("::").next().unwrap_or(path)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::code::tests::code;
     use super::*;
-
-    pub fn code(functions: &[(&str, &str)], are_all: bool) -> Code {
-        let function = |(name, at): &(&str, &str)| Function {
-            name: (*name).to_owned(),
-            at: Some((*at).to_owned()).filter(|at| !at.is_empty()),
-        };
-        Code { place: "/bin/shop+0x7".to_owned(), functions: functions.iter().map(function).collect(), are_all }
-    }
 
     #[test]
     fn the_caller_is_where_the_compiler_has_put_it() {
@@ -246,16 +181,6 @@ mod tests {
         }
         let text = caller("shop::price", &code(&[("shop::main", "")], false), &behind);
         assert_eq!(text, "shop::main (price is inlined into it: no debug information was read)");
-    }
-
-    #[test]
-    fn closures_belong_to_their_functions() {
-        for name in ["a::b", "a::b::{{closure}}", "a::b::{{closure}}::{{closure}}", "a::b::{closure#0}::{closure#1}"] {
-            assert_eq!(without_closures(name), "a::b");
-        }
-        for name in ["<a::{impl#0} as b>::c", "<a::b::{closure#0} as c>::d"] {
-            assert_eq!(without_closures(name), name);
-        }
     }
 
     #[test]

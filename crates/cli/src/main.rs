@@ -17,24 +17,20 @@ mod command;
 #[cfg(feature = "full")]
 mod convert;
 mod demo;
-mod diff;
 mod doctor;
 #[cfg(all(feature = "full", target_os = "linux"))]
 mod export;
 mod external;
-mod figures;
 #[cfg(target_os = "linux")]
 mod filter;
 #[cfg(all(test, target_os = "linux"))]
 #[path = "../../tasks/src/filtered.rs"]
 mod filtered;
 mod list;
-mod losses;
 #[cfg(all(feature = "full", target_os = "linux"))]
 mod metrics;
 #[cfg(target_os = "linux")]
 mod monitor;
-mod operation;
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "export, which uses the rest, is for Linux"))]
 #[cfg(feature = "full")]
 mod otlp;
@@ -44,14 +40,10 @@ mod page;
 mod query;
 #[cfg(target_os = "linux")]
 mod record;
-mod recorded_tasks;
-mod recording;
 #[cfg(target_os = "linux")]
 mod records;
 #[cfg(target_os = "linux")]
 mod recover;
-mod render;
-mod report;
 mod run;
 mod script;
 #[cfg(all(test, target_os = "linux"))]
@@ -64,14 +56,12 @@ mod status;
 mod system;
 #[cfg(target_os = "linux")]
 mod tasks;
-mod token;
 #[cfg(feature = "full")]
 mod top;
 #[cfg(target_os = "linux")]
 mod trace;
 mod tracer;
 mod upload;
-mod view;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -79,6 +69,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::{CommandFactory as _, Parser, Subcommand};
+use dyntrace_analysis::{diff, report, view};
 use dyntrace_programs::provider::Providers;
 use dyntrace_terminal::exit::{Failure, Outcome};
 use dyntrace_terminal::{escape, say, stdout};

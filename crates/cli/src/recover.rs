@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use dyntrace_analysis::losses;
 use dyntrace_terminal::exit::{self, Failure, Outcome};
 use dyntrace_terminal::stdout;
 
-use crate::losses;
 use crate::record::folder;
 use crate::record::summary::Summary;
 

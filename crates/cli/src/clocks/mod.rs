@@ -14,10 +14,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow};
+use dyntrace_analysis::losses;
 use dyntrace_terminal::exit::{self, Failure, Outcome};
 use dyntrace_terminal::{escape, say, stdout};
 
-use crate::losses;
 use read::Found;
 
 pub const HELP: &str = "\

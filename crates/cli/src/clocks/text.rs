@@ -1,5 +1,7 @@
 //! The clocks for people.
 
+use dyntrace_analysis::report::format::duration;
+use dyntrace_analysis::view::time::Time;
 use dyntrace_fleet::clocks::Message;
 use dyntrace_terminal::{columns, escape};
 
@@ -7,8 +9,6 @@ use super::read::{Found, Ntp};
 use super::seconds::seconds;
 use super::solve::Solved;
 use super::state::{Host, State, hosts};
-use crate::report::format::duration;
-use crate::view::time::Time;
 
 /// The most messages of a contradiction that are shown.
 const SHOWN: usize = 4;

@@ -5,13 +5,12 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use anyhow::Context as _;
+use dyntrace_analysis::recording;
+use dyntrace_analysis::render::Printer as _;
+use dyntrace_analysis::view::Csv;
 use dyntrace_reader::{Process, Trace};
 use dyntrace_terminal::escape;
 use dyntrace_terminal::private::{self, NewFile};
-
-use crate::recording;
-use crate::render::Printer as _;
-use crate::view::Csv;
 
 /// The longest name of a file, without its ending.
 const LONGEST: usize = 200;

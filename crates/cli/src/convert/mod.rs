@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use clap::ValueEnum;
+use dyntrace_analysis::{losses, recording};
 use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{self, Failure, Outcome};
 
 use crate::otlp::Sampling;
-use crate::{losses, recording};
 
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Format {

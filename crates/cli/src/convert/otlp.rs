@@ -3,12 +3,12 @@
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
 
+use dyntrace_analysis::{losses, recording};
 use dyntrace_reader::{FileOperations, Trace};
 use dyntrace_terminal::private::{self, NewFile};
 use dyntrace_terminal::say;
 
 use crate::otlp::{Batch, Endpoint, Receiver, Sampling, Spans};
-use crate::{losses, recording};
 
 /// Writes the operations that the rules keep, and tells how many are left out.
 pub fn convert(trace: &Trace, output: &Path, sampling: &Sampling) -> io::Result<()> {

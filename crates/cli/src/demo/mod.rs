@@ -10,15 +10,14 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use anyhow::Context as _;
+use dyntrace_analysis::operation::{error_of, name_of};
+use dyntrace_analysis::report::format::duration;
+use dyntrace_analysis::view::Format;
+use dyntrace_analysis::{losses, render};
 use dyntrace_reader::{FileOperation, FileOperations, Trace};
 use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::Outcome;
 use dyntrace_terminal::temporary::Temporary;
-
-use crate::operation::{error_of, name_of};
-use crate::report::format::duration;
-use crate::view::Format;
-use crate::{losses, render};
 
 pub const HELP: &str = "\
 Examples:

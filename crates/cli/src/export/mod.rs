@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
+use dyntrace_analysis::view::time::now;
 use dyntrace_reader::{Error, FileOperation, Follower, OperationFollower};
 use dyntrace_terminal::exit::{self, Failure, Outcome};
 use dyntrace_terminal::{escape, say};
 
 use crate::otlp::{Endpoint, Sampling, Spans};
 use crate::record;
-use crate::view::time::now;
 
 pub use place::Place;
 use queue::Queue;

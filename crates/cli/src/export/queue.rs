@@ -6,9 +6,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use dyntrace_analysis::losses::warn;
 use hyper::body::Bytes;
 
-use crate::losses::warn;
 use crate::otlp::{Batch, Endpoint, Receiver, Verdict};
 
 /// The most bytes that wait. Further batches are dropped.

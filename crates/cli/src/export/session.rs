@@ -7,6 +7,7 @@ use anyhow::anyhow;
 use dyntrace::recorder::control::protocol::Request;
 use dyntrace::recorder::control::{Connection, ControlError};
 use dyntrace::recorder::{Mode, Options};
+use dyntrace_analysis::view::PAUSE;
 use dyntrace_metrics::Figures;
 use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::Failure;
@@ -14,7 +15,6 @@ use dyntrace_terminal::signals::Interrupts;
 
 use crate::metrics;
 use crate::record::process::{PATIENCE, connect, number, refusal};
-use crate::view::PAUSE;
 
 /// How it stands with a recorded process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
+use dyntrace_analysis::losses;
 use dyntrace_reader::Losses;
 use dyntrace_terminal::{escape, say};
 
 use super::queue::Sent;
-use crate::losses;
 
 pub struct Summary {
     /// Operations that became spans.

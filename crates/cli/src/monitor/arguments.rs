@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use dyntrace::monitor::Kind;
-
-use crate::view::time;
+use dyntrace_analysis::view::time;
 
 pub const HELP: &str = "\
 Examples:

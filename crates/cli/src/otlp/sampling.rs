@@ -1,9 +1,9 @@
 //! Which operations become spans.
 
+use dyntrace_analysis::view::time;
 use dyntrace_reader::{FileOperation, Selection};
 
 use super::ids::TraceId;
-use crate::view::time;
 
 /// The user's rules.
 #[derive(clap::Args)]

@@ -1,12 +1,12 @@
 //! Operations, and groups of them, as spans. Attributes have the names of OpenTelemetry's conventions where there are any, else names
 //! that begin with `dyntrace.`.
 
+use dyntrace_analysis::operation::{bytes, error_of, name_of};
 use dyntrace_reader::FileOperation;
 
 use super::group::{Group, Name, Place};
 use super::ids::{SpanId, TraceId};
 use super::message::{Attribute, ERROR, INTERNAL, Span, Status, flag, number, text};
-use crate::operation::{bytes, error_of, name_of};
 
 /// The span of an operation. One in flight ends at `end`.
 pub fn of_operation(operation: &FileOperation<'_>, end: i64, place: Place) -> Span {

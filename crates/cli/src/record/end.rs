@@ -8,13 +8,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use dyntrace::recorder::Options;
+use dyntrace_analysis::recording;
 use dyntrace_folders::{Distrust, Folder, process_folder};
 use dyntrace_metadata::UNFINISHED;
 use dyntrace_reader::{RINGS, Trace};
 use dyntrace_terminal::exit::{self, Failure};
 use dyntrace_terminal::{escape, say};
-
-use crate::recording;
 
 /// The recorded program.
 pub enum Subject {

@@ -5,14 +5,13 @@ use std::path::Path;
 use anyhow::anyhow;
 use dyntrace::process::Pid;
 use dyntrace::recorder::{Filter, Glob};
+use dyntrace_analysis::losses;
+use dyntrace_analysis::view::names;
 use dyntrace_programs::elf::Object;
 use dyntrace_programs::probe_names::Names;
 use dyntrace_programs::process;
 use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{self, Failure};
-
-use crate::losses;
-use crate::view::names;
 
 #[derive(clap::Args)]
 pub struct FilterArguments {

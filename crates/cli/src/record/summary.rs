@@ -6,14 +6,13 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
+use dyntrace_analysis::{losses, recording};
 use dyntrace_reader::{Damage, Losses, Value as Field};
 use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::Failure;
 use indicatif::HumanBytes;
 use serde::Serialize;
 use serde_json::{Value, json};
-
-use crate::{losses, recording};
 
 use super::progress;
 

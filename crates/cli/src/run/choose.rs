@@ -7,10 +7,10 @@ use anyhow::anyhow;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use dyntrace::scripts;
+use dyntrace_analysis::render::{self, Rendering};
 use dyntrace_terminal::exit::{self, Failure};
 use dyntrace_terminal::{escape, say};
 
-use crate::render::{self, Rendering};
 use crate::script::Script;
 use crate::system;
 use crate::tracer::{self, Kind, Search, Tracer};

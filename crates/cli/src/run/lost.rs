@@ -1,6 +1,7 @@
 //! The losses of a trace: the tracer's own count, and the difference between the lines that the probes printed and those that arrived.
 
-use crate::losses;
+use dyntrace_analysis::losses;
+
 use crate::tracer::Kind;
 
 use super::marks::Tally;

@@ -30,11 +30,11 @@ use std::io;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
+use dyntrace_analysis::render::{Rendering, Settings};
 use dyntrace_terminal::exit::{self, Failure, Outcome};
 use dyntrace_terminal::signals::Notice;
 use dyntrace_terminal::{escape, say};
 
-use crate::render::{Rendering, Settings};
 use crate::script::{self, Named, Script};
 use crate::tracer::Kind;
 

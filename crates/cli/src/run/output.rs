@@ -10,12 +10,11 @@ use std::sync::mpsc::Sender;
 use std::thread;
 
 use anyhow::Context as _;
+use dyntrace_analysis::render::{Rendering, Settings, Way};
+use dyntrace_analysis::view::Format;
 use dyntrace_terminal::escape::{self, Stream};
 use dyntrace_terminal::stdout::say_part;
 use dyntrace_terminal::{private, say};
-
-use crate::render::{Rendering, Settings, Way};
-use crate::view::Format;
 
 use super::marks::{Marked, Tally};
 use super::raw::{self, Events};

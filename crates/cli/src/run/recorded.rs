@@ -7,6 +7,9 @@ use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{self, Receiver};
 
 use anyhow::{Context as _, anyhow};
+use dyntrace_analysis::losses;
+use dyntrace_analysis::render::{Rendering, Settings};
+use dyntrace_analysis::view::{Live, PAUSE};
 use dyntrace_reader::{Event, Follower, Trace};
 use dyntrace_terminal::exit::{self, Failure, Outcome};
 use dyntrace_terminal::signals::{self, Notice};
@@ -15,9 +18,6 @@ use dyntrace_terminal::temporary::Temporary;
 use dyntrace_terminal::{escape, say};
 
 use crate::command::Running;
-use crate::losses;
-use crate::render::{Rendering, Settings};
-use crate::view::{Live, PAUSE};
 
 use super::output::Sink;
 use super::tag::Tag;

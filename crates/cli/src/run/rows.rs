@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use dyntrace::efile::Command;
+use dyntrace_analysis::operation::op;
 
-use crate::operation::op;
 use crate::tracer::Kind;
 
 /// Begins the line of an operation that the script has not counted.

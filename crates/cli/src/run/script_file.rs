@@ -5,12 +5,12 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use dyntrace_analysis::render::{Rendering, Settings};
 use dyntrace_folders::NewFile;
 use dyntrace_programs::elf::Note;
 use dyntrace_terminal::exit::Failure;
 use dyntrace_terminal::temporary::Temporary;
 
-use crate::render::{Rendering, Settings};
 use crate::script::Script;
 use crate::tracer::{Kind, Tracer};
 

@@ -1,15 +1,13 @@
-//! `--slow`: a poll of this time or longer is slow.
+//! `--slow` in the texts of the script.
 
 use std::borrow::Cow;
 
-use anyhow::anyhow;
-use dyntrace_terminal::exit::{self, Failure};
+use dyntrace_analysis::render::Settings;
+use dyntrace_analysis::render::slow::{TAKER, refusal};
+use dyntrace_terminal::exit::Failure;
 
-use crate::render::Settings;
 use crate::script::Script;
 
-/// The shipped script with slow polls.
-const TAKER: &str = "task_latency";
 /// The time in the script's texts, in nanoseconds.
 const DEFAULT: &str = "10000000";
 
@@ -20,15 +18,6 @@ pub fn settings(slow: Option<i64>, script: &Script) -> Result<Settings, Failure>
         Script::Shipped(shipped) if shipped.name == TAKER => Ok(Settings { slow }),
         _ => Err(refusal(script.name())),
     }
-}
-
-/// Fails for a shipped script without slow polls.
-pub fn check(slow: Option<i64>, script: &str) -> Result<(), Failure> {
-    if slow.is_none() || script == TAKER { Ok(()) } else { Err(refusal(script)) }
-}
-
-fn refusal(script: impl std::fmt::Display) -> Failure {
-    Failure::new(exit::USAGE, anyhow!("{script} takes no --slow: only {TAKER} shows slow polls"))
 }
 
 /// The shipped script `text` with this time instead of its own, which is the first number of this value in the text.

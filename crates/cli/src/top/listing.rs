@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
+use dyntrace_analysis::report::format::duration;
+
 use super::tab::{Tab, Unit};
-use crate::report::format::duration;
 
 /// The lengths of all the time and of the window.
 #[derive(Clone, Copy, Debug, Default)]

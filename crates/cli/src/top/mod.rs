@@ -16,13 +16,13 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use dyntrace_analysis::view::{PAUSE, time};
+use dyntrace_analysis::{losses, recording};
 use dyntrace_terminal::exit::{Failure, Outcome};
 use dyntrace_terminal::{escape, stdout};
 
 #[cfg(target_os = "linux")]
 use crate::record;
-use crate::view::{PAUSE, time};
-use crate::{losses, recording};
 
 use output::Shown;
 use source::{Played, Source, State};

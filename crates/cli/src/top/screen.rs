@@ -1,5 +1,6 @@
 //! Draws the view.
 
+use dyntrace_analysis::report::format::duration;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Modifier, Style, Stylize as _};
@@ -10,7 +11,6 @@ use super::listing::{self, Listing, Of, shown};
 use super::model::sliding::{SECOND, WINDOW};
 use super::tab::{Column, Tab};
 use super::view::{Over, Picture, View};
-use crate::report::format::duration;
 
 /// Draws the whole screen.
 pub fn draw(frame: &mut Frame<'_>, view: &View, picture: &Picture) {

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
+use dyntrace_analysis::view::PAUSE;
 use dyntrace_terminal::exit::Failure;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
@@ -17,7 +18,6 @@ use super::screen::{details, draw};
 use super::source::{Source, State};
 use super::tab::Tab;
 use super::view::{Over, Picture, View};
-use crate::view::PAUSE;
 
 /// The time between two pictures, if no key is pressed.
 const PICTURE: Duration = Duration::from_millis(500);

@@ -5,9 +5,8 @@ use std::time::Duration;
 use anyhow::anyhow;
 use dyntrace::trace::remote::{TraceRequest, Which};
 use dyntrace::trace::{Limits, Pattern};
+use dyntrace_analysis::view::time;
 use dyntrace_terminal::exit::{self, Failure};
-
-use crate::view::time;
 
 use super::orders::Order;
 

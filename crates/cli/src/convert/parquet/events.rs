@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ptr;
 
+use dyntrace_analysis::view::{Code, process_name};
 use dyntrace_fleet::{Cell, Kind, Table};
 use dyntrace_reader::{Event, EventClass, FieldKind, Trace, Value};
 use dyntrace_terminal::private::NewFile;
@@ -10,7 +11,6 @@ use parquet::errors::Result;
 use smallvec::SmallVec;
 
 use super::file::create;
-use crate::view::{Code, process_name};
 
 /// The columns of every event.
 const FIXED: [(&str, Kind); 7] = [

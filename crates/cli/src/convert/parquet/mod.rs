@@ -7,11 +7,10 @@ pub mod tasks;
 
 use std::path::Path;
 
+use dyntrace_analysis::recorded_tasks::{self, Told};
+use dyntrace_analysis::recording;
 use dyntrace_reader::Trace;
 use dyntrace_terminal::{private, say};
-
-use crate::recorded_tasks::{self, Told};
-use crate::recording;
 
 /// Writes the tables to the folder `output`, which it creates if necessary.
 pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {

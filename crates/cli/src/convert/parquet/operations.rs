@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
+use dyntrace_analysis::operation::{bytes, errno_name, name_of};
+use dyntrace_analysis::view::process_name;
 use dyntrace_fleet::{Cell, Kind, Table};
 use dyntrace_reader::{FileOperation, Text};
 use dyntrace_terminal::private::NewFile;
 use parquet::errors::Result;
 
 use super::file::create;
-use crate::operation::{bytes, errno_name, name_of};
-use crate::view::process_name;
 
 pub struct Operations(pub Table<NewFile>);
 

@@ -1,12 +1,12 @@
 //! One row for each task or job.
 
+use dyntrace_analysis::recorded_tasks::Task;
+use dyntrace_analysis::view::process_name;
 use dyntrace_fleet::{Cell, Kind, Table};
 use dyntrace_terminal::private::NewFile;
 use parquet::errors::Result;
 
 use super::file::create;
-use crate::recorded_tasks::Task;
-use crate::view::process_name;
 
 pub struct Tasks(pub Table<NewFile>);
 

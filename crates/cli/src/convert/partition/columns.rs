@@ -1,9 +1,8 @@
 //! The numbers of the tables of a data set, and the columns that several of them have.
 
+use dyntrace_analysis::view::process_name;
 use dyntrace_fleet::{Cell, Kind};
 use dyntrace_reader::Process;
-
-use crate::view::process_name;
 
 /// The tables by their numbers.
 pub const EVENTS: usize = 0;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::io::Write as _;
 use std::ptr;
 
+use dyntrace_analysis::view::Code;
 use dyntrace_fleet::{Cell, Entries, Error, Kind, Tables};
 use dyntrace_reader::{Event, EventClass, FieldKind, Value};
 
 use super::columns::{self, Column, EVENTS, TOKEN};
-use crate::view::Code;
 
 pub const COLUMNS: [Column; 7] = [
     ("tid", Kind::Unsigned),

@@ -1,11 +1,11 @@
 //! One row for each step of a message: sent, queued, received.
 
+use dyntrace_analysis::render::operation::text;
+use dyntrace_analysis::token::Token;
 use dyntrace_fleet::{Cell, Error, Kind, Tables};
 use dyntrace_reader::{Event, Value};
 
 use super::columns::{self, Column, MESSAGES, TOKEN};
-use crate::render::operation::text;
-use crate::token::Token;
 
 pub const COLUMNS: [Column; 10] = [
     ("tid", Kind::Unsigned),

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use dyntrace_analysis::{losses as told, recording};
 use dyntrace_fleet::{Error, Ledger};
 use dyntrace_reader::{Damage, Process, Trace};
 use dyntrace_terminal::exit::{self, Failure, Outcome};
@@ -24,7 +25,6 @@ use dyntrace_terminal::signals::Interrupts;
 use dyntrace_terminal::{escape, private, say};
 
 use crate::clocks::table as clocks;
-use crate::{losses as told, recording};
 use source::{Converted, Known, Look};
 use tables::Schemas;
 
@@ -43,7 +43,7 @@ pub struct Partition {
     #[arg(long, requires = "partition")]
     follow: bool,
     /// The time between two rounds of --follow [default: 60s]
-    #[arg(long, requires = "follow", value_name = "TIME", value_parser = crate::view::time::duration)]
+    #[arg(long, requires = "follow", value_name = "TIME", value_parser = dyntrace_analysis::view::time::duration)]
     every: Option<i64>,
 }
 

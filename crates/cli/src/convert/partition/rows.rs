@@ -1,5 +1,7 @@
 //! The rows of a source, from its events in the order of time.
 
+use dyntrace_analysis::recorded_tasks::{self, Told};
+use dyntrace_analysis::render::operation::text;
 use dyntrace_fleet::{Cell, Error, Loss, Plan, Tables};
 use dyntrace_reader::{Event, FileOperation, FileOperations, Process};
 
@@ -8,8 +10,6 @@ use super::events::Events;
 use super::waits::Waits;
 use super::{losses, messages};
 use crate::convert::parquet::{operations, tasks};
-use crate::recorded_tasks::{self, Told};
-use crate::render::operation::text;
 
 /// Losses of the conversion, with their reasons.
 const COUNTED: [(&str, &str); 4] = [

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use dyntrace_analysis::render::operation::{number, plain_text, text};
 use dyntrace_fleet::{Cell, Error, Kind, Tables};
 use dyntrace_reader::{Event, Process, Text};
 
 use super::columns::{self, Column, WAITS};
-use crate::render::operation::{number, plain_text, text};
 
 pub const COLUMNS: [Column; 9] = [
     ("proc", Kind::Text),

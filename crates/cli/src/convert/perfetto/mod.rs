@@ -13,12 +13,12 @@ mod wakes;
 use std::io::{self, BufWriter};
 use std::path::Path;
 
+use dyntrace_analysis::recorded_tasks::{Tasks, Told};
+use dyntrace_analysis::recording;
+use dyntrace_analysis::token::Token;
 use dyntrace_reader::{Event, FileOperation, FileOperations, Trace, Value};
 use dyntrace_terminal::private;
 
-use crate::recorded_tasks::{Tasks, Told};
-use crate::recording;
-use crate::token::Token;
 use message::{EventType, TrackEvent};
 use packets::Packets;
 use slices::At;

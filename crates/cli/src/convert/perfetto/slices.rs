@@ -1,12 +1,12 @@
 //! An operation as slices: queue wait, service and delivery within the whole. A poll of a task as one slice.
 
+use dyntrace_analysis::operation::{bytes, error_of, name_of};
+use dyntrace_analysis::recorded_tasks::Poll;
 use dyntrace_reader::FileOperation;
 use dyntrace_terminal::escape;
 
 use super::message::{DebugAnnotation, EventType, TrackEvent, Value};
 use super::strings::Strings;
-use crate::operation::{bytes, error_of, name_of};
-use crate::recorded_tasks::Poll;
 
 /// An event of a track and its time.
 pub type At = (i64, TrackEvent);

@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::ptr;
 
+use dyntrace_analysis::recorded_tasks::{ALIVE, Poll};
+use dyntrace_analysis::render::operation::text;
 use dyntrace_reader::{Event, Process, Text};
-
-use crate::recorded_tasks::{ALIVE, Poll};
-use crate::render::operation::text;
 
 /// The flows of wakes begin here, above those of sequential traces.
 const FIRST: u64 = 1 << 33;

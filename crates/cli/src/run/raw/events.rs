@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use dyntrace_analysis::render::{Rendering, Way};
+use dyntrace_analysis::view::{Format, OfTag};
 use dyntrace_build::model::{Kind, Probe};
 use dyntrace_reader::Source;
 use memchr::memmem;
 
-use crate::render::{Rendering, Way};
 use crate::run::marks::{Mark, Tally};
-use crate::view::{Format, OfTag};
 
 use super::{STRING, THREAD, is_text};
 
@@ -211,9 +211,9 @@ fn data(probe: &Probe, whole: &Begun) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::{self, Settings};
     use crate::run::output::Sink;
     use crate::run::raw::Raw;
+    use dyntrace_analysis::render::{self, Settings};
     use dyntrace_programs::elf::Note;
 
     /// The reader of the events of `efile_drv`, and the mark of its records.

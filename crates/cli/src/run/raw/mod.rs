@@ -16,14 +16,13 @@ mod events;
 mod script;
 
 use anyhow::Context as _;
+use dyntrace_analysis::render::{Rendering, Settings};
 use dyntrace_build::model::{Argument, Kind, Probe};
 use dyntrace_metadata as metadata;
 use dyntrace_programs::elf::Note;
 use dyntrace_programs::provider::Providers;
 use dyntrace_reader::Source;
 use dyntrace_terminal::exit::{self, Failure};
-
-use crate::render::{Rendering, Settings};
 
 pub use events::Events;
 

@@ -9,12 +9,12 @@ mod process;
 
 use anyhow::anyhow;
 use dyntrace::recorder::Glob;
+use dyntrace_analysis::view::OfTag;
 use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{self, Failure};
 
 use crate::script::Script;
 use crate::tracer::Kind;
-use crate::view::OfTag;
 
 use condition::Condition;
 

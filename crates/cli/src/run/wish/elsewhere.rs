@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use dyntrace_analysis::render::Rendering;
 use dyntrace_terminal::exit::Failure;
 
-use crate::render::Rendering;
 use crate::run::tag::Tag;
 
 /// Whether commands can record themselves here.

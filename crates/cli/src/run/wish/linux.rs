@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use dyntrace::recorder::{Glob, Options};
+use dyntrace_analysis::recording;
+use dyntrace_analysis::render::Rendering;
 use dyntrace_terminal::exit::Failure;
 
-use crate::recording;
-use crate::render::Rendering;
 use crate::run::tag::Tag;
 
 /// Whether commands can record themselves here.

@@ -12,6 +12,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use dyntrace_analysis::losses;
+use dyntrace_analysis::view::time;
 use dyntrace_programs::process;
 use dyntrace_tasks::polls::Polls;
 use dyntrace_tasks::program::{Options, Program};
@@ -23,9 +25,7 @@ use serde::Serialize;
 use super::look::{VERSION, print};
 use super::read::failure;
 use super::words::counted;
-use crate::losses;
 use crate::run::bpftrace;
-use crate::view::time;
 use script::Subject;
 use summary::Summary;
 use trace::Trace;

@@ -1,9 +1,9 @@
 //! A summary in words. Names of functions are escaped already; those of threads are escaped here.
 
+use dyntrace_analysis::report::format::duration;
 use dyntrace_terminal::{columns, escape};
 
 use super::summary::{Function, Poll, Summary, Wakes};
-use crate::report::format::duration;
 use crate::tasks::words::{counted, cut};
 
 /// Characters of a function's name in a table: JSON has all of it.

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
+use dyntrace_analysis::view::time::now;
 use dyntrace_folders::living_thread;
 use dyntrace_programs::process::own_number;
 use dyntrace_programs::regular::{self, Opened};
@@ -16,7 +17,6 @@ use dyntrace_terminal::escape;
 use memmap2::Mmap;
 
 use super::seen::{realtime, since};
-use crate::view::time::now;
 
 /// Appended by the kernel to the path of a file that was removed.
 const REMOVED: &str = " (deleted)";

@@ -1,7 +1,8 @@
 //! Figures of tasks, waits, messages and pools. Those of operations are of `report` and `diff`.
 
+use dyntrace_analysis::figures::{Row, Spread};
+
 use super::sliding::Sum;
-use crate::figures::{Row, Spread};
 
 impl Sum for Row {
     fn merge(&mut self, other: &Row) {

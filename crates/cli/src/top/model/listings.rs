@@ -1,12 +1,12 @@
 //! The tabs' rows.
 
+use dyntrace_analysis::figures::{Row as Operations, Spread};
 use dyntrace_terminal::escape;
 
 use super::Model;
 use super::figures::{Jobs, Messages, Polled, Waited};
 use super::sliding::Sum;
 use super::table::{Line, Table};
-use crate::figures::{Row as Operations, Spread};
 use crate::top::listing::{Listing, Row};
 use crate::top::tab::Tab;
 

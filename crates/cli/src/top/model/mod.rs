@@ -10,14 +10,14 @@ mod tasks;
 mod tests;
 mod waits;
 
+use dyntrace_analysis::figures::Row;
+use dyntrace_analysis::operation::name_of;
+use dyntrace_analysis::render::operation::{number, text};
+use dyntrace_analysis::view::is_own;
 use dyntrace_reader::{Event, FileOperation, Losses};
 use dyntrace_terminal::escape;
 
 use super::listing::Seconds;
-use crate::figures::Row;
-use crate::operation::name_of;
-use crate::render::operation::{number, text};
-use crate::view::is_own;
 
 use figures::Messages;
 pub use pools::Counted;

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use dyntrace_analysis::render::operation::{number, text};
 use dyntrace_reader::{Event, OperationStep};
 
 use super::figures::Jobs;
 use super::table::Table;
-use crate::render::operation::{number, text};
 
 /// The most threads, and the most closures, that are followed at once.
 const FOLLOWED: usize = 1 << 16;

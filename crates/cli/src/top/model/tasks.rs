@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use dyntrace_analysis::render::operation::{number, plain_text, text};
 use dyntrace_reader::Event;
 
 use super::figures::Polled;
 use super::sliding::begin;
 use super::table::{Key, Table};
-use crate::render::operation::{number, plain_text, text};
 
 /// The most tasks that are followed at once.
 const ALIVE: usize = 1 << 18;

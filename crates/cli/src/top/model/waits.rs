@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
+use dyntrace_analysis::render::operation::{number, plain_text, text};
 use dyntrace_reader::Event;
 
 use super::figures::Waited;
 use super::table::{Key, Table};
-use crate::render::operation::{number, plain_text, text};
 
 /// The most waits that are followed at once.
 const WAITING: usize = 1 << 18;

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use dyntrace_analysis::view::time::now;
 use dyntrace_reader::{Error, Followed, Follower, OperationFollower};
 use dyntrace_terminal::exit::Failure;
 
 use super::{Source, State};
 use crate::export::{self, Place, Session};
 use crate::top::model::{Counted, Model};
-use crate::view::time::now;
 
 /// The probes beside those of operations.
 const PROBES: [&str; 6] =

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use dyntrace_analysis::view::{is_own, time};
 use dyntrace_reader::{Events, FileOperations, Trace};
 use dyntrace_terminal::exit::Failure;
 use dyntrace_terminal::signals::Interrupts;
 
 use super::{Source, State};
 use crate::top::model::Model;
-use crate::view::{is_own, time};
 
 pub struct Played<'t> {
     trace: &'t Trace,

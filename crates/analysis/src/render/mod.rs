@@ -10,6 +10,7 @@ mod efile_latency;
 mod lines;
 mod message_latency;
 pub mod operation;
+pub mod slow;
 mod task_latency;
 mod task_waits;
 mod template;

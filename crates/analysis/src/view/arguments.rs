@@ -16,8 +16,7 @@ use super::tag::OfTag;
 use super::text::Text;
 use super::time::{self, Instant};
 use super::token::OfToken;
-use crate::render::{self, Rendering, Settings};
-use crate::run::slow;
+use crate::render::{self, Rendering, Settings, slow};
 
 pub const HELP: &str = "\
 Examples:

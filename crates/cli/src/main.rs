@@ -9,13 +9,9 @@
 mod book;
 #[cfg(target_os = "linux")]
 mod calls;
-#[cfg(feature = "full")]
-mod clocks;
 #[cfg(target_os = "linux")]
 mod code;
 mod command;
-#[cfg(feature = "full")]
-mod convert;
 mod demo;
 mod doctor;
 #[cfg(all(feature = "full", target_os = "linux"))]
@@ -31,9 +27,6 @@ mod list;
 mod metrics;
 #[cfg(target_os = "linux")]
 mod monitor;
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "export, which uses the rest, is for Linux"))]
-#[cfg(feature = "full")]
-mod otlp;
 #[cfg(all(test, target_os = "linux"))]
 #[path = "../tests/common/page.rs"]
 mod page;
@@ -46,9 +39,6 @@ mod records;
 mod recover;
 mod run;
 mod script;
-#[cfg(all(test, target_os = "linux"))]
-#[path = "../../tasks/src/silent.rs"]
-mod silent;
 #[cfg(target_os = "linux")]
 mod snapshot;
 #[cfg(target_os = "linux")]
@@ -70,6 +60,8 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use dyntrace_analysis::{diff, report, view};
+#[cfg(feature = "full")]
+use dyntrace_formats::{clocks, convert};
 use dyntrace_programs::provider::Providers;
 use dyntrace_terminal::exit::{Failure, Outcome};
 use dyntrace_terminal::{escape, say, stdout};

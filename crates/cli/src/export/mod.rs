@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
 use dyntrace_analysis::view::time::now;
+use dyntrace_formats::otlp::{Endpoint, Sampling, Spans};
 use dyntrace_reader::{Error, FileOperation, Follower, OperationFollower};
 use dyntrace_terminal::exit::{self, Failure, Outcome};
 use dyntrace_terminal::{escape, say};
 
-use crate::otlp::{Endpoint, Sampling, Spans};
 use crate::record;
 
 pub use place::Place;

@@ -7,9 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use dyntrace_analysis::losses::warn;
+use dyntrace_formats::otlp::{Batch, Endpoint, Receiver, Verdict};
 use hyper::body::Bytes;
-
-use crate::otlp::{Batch, Endpoint, Receiver, Verdict};
 
 /// The most bytes that wait. Further batches are dropped.
 const LIMIT: usize = 16 << 20;

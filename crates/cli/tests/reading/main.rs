@@ -9,7 +9,7 @@ mod follow;
 mod formats;
 #[path = "../common/interrupts.rs"]
 mod interrupts;
-#[path = "../../src/convert/perfetto/message.rs"]
+#[path = "../../../formats/src/convert/perfetto/message.rs"]
 #[allow(missing_docs, reason = "of the command itself")]
 mod message;
 mod otlp;
@@ -18,7 +18,7 @@ mod page;
 mod parquet;
 mod partition;
 mod perfetto;
-#[path = "../../src/convert/perfetto/read.rs"]
+#[path = "../../../formats/src/convert/perfetto/read.rs"]
 #[allow(missing_docs, reason = "of the command itself")]
 mod read;
 mod report;

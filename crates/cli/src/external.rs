@@ -10,10 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::anyhow;
+use dyntrace_runs::tracer;
 use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{self, Failure, Outcome};
-
-use crate::tracer;
 
 /// The package that has the programs.
 const PACKAGE: &str = "dyntrace-query";

@@ -8,10 +8,7 @@
 #[cfg(all(test, target_os = "linux"))]
 mod book;
 #[cfg(target_os = "linux")]
-mod calls;
-#[cfg(target_os = "linux")]
 mod code;
-mod command;
 mod demo;
 mod doctor;
 #[cfg(all(feature = "full", target_os = "linux"))]
@@ -37,23 +34,18 @@ mod record;
 mod records;
 #[cfg(target_os = "linux")]
 mod recover;
-mod run;
-mod script;
 #[cfg(target_os = "linux")]
 mod snapshot;
 #[cfg(target_os = "linux")]
 mod status;
-mod system;
 #[cfg(target_os = "linux")]
 mod tasks;
 #[cfg(feature = "full")]
 mod top;
 #[cfg(target_os = "linux")]
 mod trace;
-mod tracer;
 mod upload;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -63,11 +55,11 @@ use dyntrace_analysis::{diff, report, view};
 #[cfg(feature = "full")]
 use dyntrace_formats::{clocks, convert};
 use dyntrace_programs::provider::Providers;
+use dyntrace_runs::run;
 use dyntrace_terminal::exit::{Failure, Outcome};
 use dyntrace_terminal::{escape, say, stdout};
 
 use list::Subject;
-use run::{Asked, By, Request};
 
 /// Trace Rust programs that use dyntrace: run tracing scripts, record events, list probes, check a machine
 #[derive(Parser)]
@@ -86,43 +78,14 @@ enum Command {
         #[arg(short, long, value_name = "FOLDER")]
         output: Option<PathBuf>,
     },
-    #[command(after_long_help = RUN_HELP)]
+    #[command(after_long_help = run::HELP)]
     /// Run a script on a command or a process
     ///
     /// Uses the first installed tracer that can run the script: on Linux bpftrace, DTrace 2, SystemTap; elsewhere DTrace. The command
     /// runs as the same user as dyntrace and is traced from its first instruction. On Linux without a usable tracer, shipped scripts use
     /// the built-in recorder, which writes to TMPDIR, and print the same lines. The trace goes to standard output, with control
     /// characters escaped.
-    Run {
-        /// A shipped script, or the path of a .d (DTrace), .stp (SystemTap) or .bt (bpftrace) file
-        script: String,
-        /// Trace a running process; an interrupt ends the trace, not the process
-        #[arg(short, long, conflicts_with = "command", value_parser = clap::value_parser!(u32).range(1..))]
-        pid: Option<u32>,
-        /// Use this tracer
-        #[arg(long, value_enum)]
-        tracer: Option<By>,
-        /// Only events and file operations whose user tag matches: 'req-*'
-        ///
-        /// For blocking_pool, efile_by_tag, efile_drv, efile_errors, efile_latency, spawn-exit, task_latency, task_waits and user-probe. The
-        /// start and end of a job have no user tag and go with their operation, other events of a process with its spawn; events without one
-        /// are left out.
-        /// Tracers take texts and * in the glob; with ? the command records itself.
-        #[arg(long, value_name = "GLOB")]
-        tag: Option<String>,
-        /// A poll that takes this long or longer is slow, for task_latency; 10 ms without: 500us
-        #[arg(long, value_name = "TIME", value_parser = view::time::duration)]
-        slow: Option<i64>,
-        /// Pass an option to that tracer, before those of dyntrace; one word each: --tracer-option=-q
-        #[arg(long, value_name = "OPTION", requires = "tracer", allow_hyphen_values = true)]
-        tracer_option: Vec<OsString>,
-        /// Write the trace to a file
-        #[arg(short, long, value_name = "FILE")]
-        output: Option<PathBuf>,
-        /// The command to run and trace, with its arguments
-        #[arg(last = true, required_unless_present = "pid", value_name = "COMMAND")]
-        command: Vec<OsString>,
-    },
+    Run(run::Arguments),
     #[command(after_long_help = LIST_HELP)]
     /// List the probes of a program or a process
     List {
@@ -290,25 +253,6 @@ enum Command {
     },
 }
 
-const RUN_HELP: &str = "\
-Examples:
-  sudo dyntrace run efile_drv -- target/release/server --port 8080
-  sudo dyntrace run efile_drv -p 4711
-  sudo dyntrace run efile_latency --tag 'req-*' -p 4711
-  sudo dyntrace run task_latency --slow 1ms -p 4711
-  dyntrace run --tracer recorder efile_drv -- target/release/server
-  sudo dyntrace run --tracer dtrace --tracer-option=-q -o trace.txt ./mine.d -- ./server
-
-Exit status: that of the command, or 128 plus the number of the signal that ended it; 0 with -p.
-If the command succeeds, or was not run:
-    2  wrong use, or no such script
-    3  the tracer lost events, or lines of the trace are missing
-   65  the program has no probes, or none that the script names
-   69  no tracer can be used: not installed, too old, or no permission
-   70  the tracer or the recorder failed, and the trace is incomplete
-  126  the command cannot be run
-  127  the command was not found";
-
 const LIST_HELP: &str = "\
 Examples:
   dyntrace list target/release/server
@@ -352,10 +296,7 @@ fn main() -> ExitCode {
 fn perform(command: Command) -> Outcome {
     match command {
         Command::Demo { output } => demo::demo(output.as_deref()),
-        Command::Run { script, pid, tracer, tag, slow, tracer_option, output, command } => {
-            let asked = pid.map_or(Asked::Command(command), Asked::Process);
-            run::run(&Request { script, tracer, tag, slow, tracer_options: tracer_option, output, asked })
-        }
+        Command::Run(arguments) => run::run(arguments),
         Command::List { binary, pid, json, provider } => {
             let subject = pid.map_or_else(|| Subject::File(binary.unwrap_or_default()), Subject::Process);
             list::list(&subject, &Providers::with(&provider)?, json)

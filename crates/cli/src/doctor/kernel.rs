@@ -4,10 +4,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use dyntrace_runs::system;
+use dyntrace_runs::tracer::Version;
+
 use super::finding::Finding;
 use super::hits::{self, Replaces};
-use crate::system;
-use crate::tracer::Version;
 
 /// The first version that maintains semaphores.
 const SEMAPHORES: Version = Version(4, 20, 0);

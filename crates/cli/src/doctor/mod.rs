@@ -23,14 +23,14 @@ use dyntrace_programs::elf::Object;
 use dyntrace_programs::process;
 use dyntrace_programs::provider::Providers;
 #[cfg(target_os = "linux")]
+use dyntrace_runs::run::returns;
+use dyntrace_runs::tracer::{Kind, Search};
+#[cfg(target_os = "linux")]
 use dyntrace_tasks::preview::Preview;
 use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{self, Outcome};
 
 use crate::list::Subject;
-#[cfg(target_os = "linux")]
-use crate::run::returns;
-use crate::tracer::{Kind, Search};
 use finding::{Finding, Status};
 
 /// Prints the findings about this machine, and about a program or a process if one is given.

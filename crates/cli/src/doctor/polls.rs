@@ -1,11 +1,11 @@
 //! Checks whether `dyntrace polls` can count the polls of a program's tasks.
 
+use dyntrace_runs::system;
+use dyntrace_runs::tracer::{self, Kind, NAMES_OUTSIDE, Search};
 use dyntrace_tasks::preview::Preview;
 
 use super::finding::Finding;
-use crate::system;
 use crate::tasks::polls::{NO_WAKERS, script};
-use crate::tracer::{self, Kind, NAMES_OUTSIDE, Search};
 
 const TOPIC: &str = "polls";
 
@@ -66,7 +66,7 @@ mod tests {
 
     use super::*;
     use crate::doctor::finding::Status;
-    use crate::tracer::{Tracer, Version};
+    use dyntrace_runs::tracer::{Tracer, Version};
 
     fn function(in_file: u64, has_symbol: bool) -> Function {
         Function { image: 0, path: "/app".into(), address: in_file, in_file, offset: in_file - 0x1000, has_symbol }

@@ -1,11 +1,10 @@
 //! Checks of the tracers, of the scripts they can run, and of this user's rights.
 
+use dyntrace_runs::tracer::{self, Kind, Search, Tracer};
+use dyntrace_runs::{script, system};
 use dyntrace_terminal::escape;
 
 use super::finding::Finding;
-use crate::script;
-use crate::system;
-use crate::tracer::{self, Kind, Search, Tracer};
 
 /// Searches for each tracer of this system.
 pub fn find() -> Vec<(Kind, Search)> {

@@ -8,11 +8,10 @@ use std::sync::mpsc;
 
 use anyhow::{Context as _, anyhow};
 use dyntrace::recorder::Options;
+use dyntrace_runs::command::Running;
 use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{self, Failure};
 use dyntrace_terminal::signals::{self, Notice};
-
-use crate::command::Running;
 
 use super::progress::{PAUSE, Progress};
 

@@ -17,10 +17,9 @@ use std::process::{ExitCode, ExitStatus};
 use anyhow::Context as _;
 use dyntrace::recorder::Options;
 use dyntrace_folders::Folder;
+use dyntrace_runs::command::locate;
 use dyntrace_terminal::exit::{self, Failure, Outcome};
 use dyntrace_terminal::{escape, say};
-
-use crate::command::locate;
 
 use summary::Summary;
 

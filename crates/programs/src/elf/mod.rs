@@ -16,9 +16,7 @@ use object::read::{FileKind, ReadRef};
 use object::{Endianness, elf};
 
 pub use note::Note;
-#[cfg(test)]
-pub use operand::parse_all;
-pub use operand::{Operand, Place};
+pub use operand::{Operand, Place, parse_all};
 
 #[cfg(target_os = "linux")]
 use crate::regular::Opened;

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 
 use dyntrace_programs::elf::Object;
+use dyntrace_runs::system;
+use dyntrace_runs::tracer::{self, Kind, Search};
 
 use super::finding::Finding;
-use crate::system;
-use crate::tracer::{self, Kind, Search};
 use form::{Form, Processor};
 pub use running::replaces;
 pub use way::Replaces;

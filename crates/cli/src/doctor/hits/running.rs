@@ -1,8 +1,9 @@
 //! The running kernel, asked for the nop that it replaces.
 
+use dyntrace_runs::system;
+use dyntrace_runs::tracer::Version;
+
 use super::way::{Kernel, Replaces};
-use crate::system;
-use crate::tracer::Version;
 
 /// The running kernel. `None` if its release does not begin with a version.
 pub fn kernel() -> Option<Kernel> {

@@ -1,12 +1,12 @@
 //! The classification, by kernel, processor and form; and the text of the finding.
 
+use dyntrace_runs::tracer::{Kind, Version};
 use nix::libc;
 
 use super::super::finding::Status;
 use super::form::{Form, Processor};
 use super::way::{Kernel, Place, Replaces, Way, at_hit, places};
 use super::{Attached, finding};
-use crate::tracer::{Kind, Version};
 
 const NOP: &[u8] = &[0x90, 0xc3];
 const NOP_AND_NOP5: &[u8] = &[0x90, 0x0f, 0x1f, 0x44, 0, 0, 0xc3];

@@ -1,7 +1,8 @@
 //! The ways in which a kernel handles a hit of a traced site. `docs/sites.md` names the sources of these facts.
 
+use dyntrace_runs::tracer::{Kind, Version};
+
 use super::form::{Form, Processor};
-use crate::tracer::{Kind, Version};
 
 /// The first version that steps over a nop of several bytes without the processor.
 const EMULATES_LONG_NOPS: Version = Version(6, 16, 0);

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use dyntrace_folders::NewFile;
+use dyntrace_runs::run::Made;
+use dyntrace_runs::tracer::Tracer;
 use dyntrace_tasks::memory::Memory;
 use dyntrace_tasks::polls::{Function, Functions};
 use dyntrace_terminal::exit::{self, Failure};
@@ -15,8 +17,6 @@ use rustix::time::{ClockId, clock_gettime};
 use super::counts::Counts;
 use super::script;
 use super::summary::Window;
-use crate::run::Made;
-use crate::tracer::Tracer;
 
 /// Between two looks at the program's code.
 const LOOK: Duration = Duration::from_millis(5);

@@ -8,7 +8,7 @@ use dyntrace_programs::elf::{Note, Operand, Place};
 
 use crate::run::marks::Mark;
 
-use super::is_text;
+use super::description::is_text;
 
 /// How many arguments of a probe every bpftrace reads as `argN`.
 const BY_NUMBER: usize = 6;

@@ -16,6 +16,7 @@ use dyntrace_terminal::exit::{self, Failure};
 use crate::script::Script;
 use crate::tracer::Kind;
 
+use clauses::Between;
 use condition::Condition;
 
 /// A shipped script whose events have user tags.
@@ -23,17 +24,6 @@ struct Tagged {
     script: &'static str,
     /// How it finds the events of an operation that lie between entry and return and have no user tag.
     between: Between,
-}
-
-/// How a script relates the events of an operation to its entry.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Between {
-    /// It counts or shows only what it has seen the entry of.
-    ByEntry,
-    /// It shows each event by itself, so the operations in flight must be remembered.
-    Remembered,
-    /// Only the spawn of a process has the tag, so the processes that began with it must be remembered.
-    Process,
 }
 
 const TAGGED: [Tagged; 9] = [

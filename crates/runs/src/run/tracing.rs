@@ -12,9 +12,10 @@ use nix::unistd::Pid;
 
 use crate::tracer::{Kind, Tracer};
 
+use super::event::Event;
 use super::output::{self, Progress, Sink, Trace};
 use super::script_file::{ScriptFile, Text};
-use super::{Event, at_work, dtrace, leftovers};
+use super::{at_work, dtrace, leftovers};
 
 /// The process or command that a tracer follows.
 pub enum Followed<'a> {

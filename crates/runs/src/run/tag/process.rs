@@ -72,8 +72,7 @@ mod tests {
     use dyntrace::recorder::Glob;
     use dyntrace::scripts;
 
-    use super::super::Between;
-    use super::super::clauses::put_into;
+    use super::super::clauses::{Between, put_into};
     use super::*;
     use crate::script::shipped_text;
 

@@ -1,8 +1,10 @@
 //! `dyntrace run`: runs a script by an installed tracer, on a command or a process.
 
+mod arguments;
 mod at_work;
 mod choose;
 mod dtrace;
+mod event;
 mod gate;
 mod leftovers;
 mod lost;
@@ -25,67 +27,28 @@ mod tracing;
 mod watch;
 mod wish;
 
-use std::ffi::OsString;
-use std::io;
-use std::path::PathBuf;
-
 use anyhow::anyhow;
 use dyntrace_analysis::render::{Rendering, Settings};
 use dyntrace_terminal::exit::{self, Failure, Outcome};
-use dyntrace_terminal::signals::Notice;
 use dyntrace_terminal::{escape, say};
 
 use crate::script::{self, Named, Script};
 use crate::tracer::Kind;
 
+use arguments::Request;
 use choose::Choice;
-use marks::Tally;
 use output::Sink;
 use script_file::Text;
 use tag::Tag;
-use target::Target;
+use target::{Asked, Target};
 
-pub use choose::By;
+pub use arguments::{Arguments, HELP};
 #[cfg(target_os = "linux")]
 pub use made::{Made, bpftrace};
-pub use target::Asked;
-
-/// An event while a command runs.
-enum Event {
-    /// This process got a signal, or the command or the tracer has ended, stopped or continued.
-    Notice(Notice),
-    /// The script has reported its begin.
-    Begun,
-    /// The traced process has ended, and the tracer does not end with it.
-    ProcessEnded,
-    /// The trace has ended, with this many lines.
-    Counted(Tally),
-    /// One of the two outputs of the tracer has ended.
-    OutputEnded,
-    /// The trace cannot be written any more.
-    CannotWrite(io::Error),
-}
-
-/// The user's request.
-pub struct Request {
-    /// The name or the path of the script.
-    pub script: String,
-    /// The program that makes the lines, if not the first tracer that is fit.
-    pub tracer: Option<By>,
-    /// A glob of the user tags that the trace is limited to.
-    pub tag: Option<String>,
-    /// A poll of this many nanoseconds or more is slow.
-    pub slow: Option<i64>,
-    /// The user's options for the tracer.
-    pub tracer_options: Vec<OsString>,
-    /// Where the trace goes, if not to standard output.
-    pub output: Option<PathBuf>,
-    /// The command or process to trace.
-    pub asked: Asked,
-}
 
 /// Runs a script and, if asked to, the command that it traces. All checks that need no running program come first.
-pub fn run(request: &Request) -> Outcome {
+pub fn run(arguments: Arguments) -> Outcome {
+    let request = &Request::from(arguments);
     let script = Script::find(&request.script).map_err(|error| Failure::new(exit::USAGE, error))?;
     let tag = request.tag.as_ref().map(|glob| Tag::new(glob, &script)).transpose()?;
     let tag = tag.as_ref();

@@ -16,10 +16,11 @@ use dyntrace_terminal::escape::{self, Stream};
 use dyntrace_terminal::stdout::say_part;
 use dyntrace_terminal::{private, say};
 
+use super::event::Event;
+use super::lost;
 use super::marks::{Marked, Tally};
 use super::raw::{self, Events};
 use super::rows::Rows;
-use super::{Event, lost};
 
 /// State shared by the thread that waits for the tracer and the threads that read its output.
 #[derive(Clone, Default)]

@@ -2,9 +2,19 @@
 
 use crate::tracer::Kind;
 
-use super::Between;
 use super::condition::Condition;
 use super::process;
+
+/// How a script relates the events of an operation to its entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Between {
+    /// It counts or shows only what it has seen the entry of.
+    ByEntry,
+    /// It shows each event by itself, so the operations in flight must be remembered.
+    Remembered,
+    /// Only the spawn of a process has the tag, so the processes that began with it must be remembered.
+    Process,
+}
 
 const ENTRY: &str = "efile_drv__entry";
 const RETURN: &str = "efile_drv__return";

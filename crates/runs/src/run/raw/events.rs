@@ -10,7 +10,7 @@ use memchr::memmem;
 
 use crate::run::marks::{Mark, Tally};
 
-use super::{STRING, THREAD, is_text};
+use super::description::{STRING, THREAD, is_text};
 
 /// Scripts that relate events to each other, as every one does that selects by user tag, get them in the order of time: an event waits until there is one so many nanoseconds
 /// later. Each processor delivers its events in less time.

@@ -21,8 +21,8 @@ use nix::sys::signal::Signal;
 use crate::command::Running;
 use crate::tracer::{Kind, Tracer};
 
-use super::Event;
 use super::dtrace;
+use super::event::Event;
 use super::gate::{self, Held, Started};
 use super::lost::Lost;
 use super::marks::Tally;

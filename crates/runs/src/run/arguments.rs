@@ -1,0 +1,86 @@
+//! The arguments of `dyntrace run`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use dyntrace_analysis::view::time::duration;
+
+use super::choose::By;
+use super::target::Asked;
+
+pub const HELP: &str = "\
+Examples:
+  sudo dyntrace run efile_drv -- target/release/server --port 8080
+  sudo dyntrace run efile_drv -p 4711
+  sudo dyntrace run efile_latency --tag 'req-*' -p 4711
+  sudo dyntrace run task_latency --slow 1ms -p 4711
+  dyntrace run --tracer recorder efile_drv -- target/release/server
+  sudo dyntrace run --tracer dtrace --tracer-option=-q -o trace.txt ./mine.d -- ./server
+
+Exit status: that of the command, or 128 plus the number of the signal that ended it; 0 with -p.
+If the command succeeds, or was not run:
+    2  wrong use, or no such script
+    3  the tracer lost events, or lines of the trace are missing
+   65  the program has no probes, or none that the script names
+   69  no tracer can be used: not installed, too old, or no permission
+   70  the tracer or the recorder failed, and the trace is incomplete
+  126  the command cannot be run
+  127  the command was not found";
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// A shipped script, or the path of a .d (DTrace), .stp (SystemTap) or .bt (bpftrace) file
+    script: String,
+    /// Trace a running process; an interrupt ends the trace, not the process
+    #[arg(short, long, conflicts_with = "command", value_parser = clap::value_parser!(u32).range(1..))]
+    pid: Option<u32>,
+    /// Use this tracer
+    #[arg(long, value_enum)]
+    tracer: Option<By>,
+    /// Only events and file operations whose user tag matches: 'req-*'
+    ///
+    /// For blocking_pool, efile_by_tag, efile_drv, efile_errors, efile_latency, spawn-exit, task_latency, task_waits and user-probe. The
+    /// start and end of a job have no user tag and go with their operation, other events of a process with its spawn; events without one
+    /// are left out.
+    /// Tracers take texts and * in the glob; with ? the command records itself.
+    #[arg(long, value_name = "GLOB")]
+    tag: Option<String>,
+    /// A poll that takes this long or longer is slow, for task_latency; 10 ms without: 500us
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    slow: Option<i64>,
+    /// Pass an option to that tracer, before those of dyntrace; one word each: --tracer-option=-q
+    #[arg(long, value_name = "OPTION", requires = "tracer", allow_hyphen_values = true)]
+    tracer_option: Vec<OsString>,
+    /// Write the trace to a file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The command to run and trace, with its arguments
+    #[arg(last = true, required_unless_present = "pid", value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// The user's request.
+pub struct Request {
+    /// The name or the path of the script.
+    pub script: String,
+    /// The program that makes the lines, if not the first tracer that is fit.
+    pub tracer: Option<By>,
+    /// A glob of the user tags that the trace is limited to.
+    pub tag: Option<String>,
+    /// A poll of this many nanoseconds or more is slow.
+    pub slow: Option<i64>,
+    /// The user's options for the tracer.
+    pub tracer_options: Vec<OsString>,
+    /// Where the trace goes, if not to standard output.
+    pub output: Option<PathBuf>,
+    /// The command or process to trace.
+    pub asked: Asked,
+}
+
+impl From<Arguments> for Request {
+    fn from(arguments: Arguments) -> Request {
+        let Arguments { script, pid, tracer, tag, slow, tracer_option: tracer_options, output, command } = arguments;
+        let asked = pid.map_or(Asked::Command(command), Asked::Process);
+        Request { script, tracer, tag, slow, tracer_options, output, asked }
+    }
+}

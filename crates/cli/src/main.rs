@@ -38,8 +38,6 @@ mod recover;
 mod snapshot;
 #[cfg(target_os = "linux")]
 mod status;
-#[cfg(target_os = "linux")]
-mod tasks;
 #[cfg(feature = "full")]
 mod top;
 #[cfg(target_os = "linux")]
@@ -54,6 +52,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use dyntrace_analysis::{diff, report, view};
 #[cfg(feature = "full")]
 use dyntrace_formats::{clocks, convert};
+#[cfg(target_os = "linux")]
+use dyntrace_inspect as inspect;
 use dyntrace_programs::provider::Providers;
 use dyntrace_runs::run;
 use dyntrace_terminal::exit::{Failure, Outcome};
@@ -210,35 +210,35 @@ enum Command {
     /// it entered, a later call enters the new version.
     Code(code::Arguments),
     #[cfg(target_os = "linux")]
-    #[command(after_long_help = tasks::PS_HELP)]
+    #[command(after_long_help = inspect::PS_HELP)]
     /// List the tasks of a tokio program, running, in a core file, or in the table that it has left: what each waits for
     ///
     /// The program needs no change, and no dyntrace: tasks are read from its memory, while it runs. Futures and lines come from its debug
     /// information (debug = 2, in the program or in a file of its own); without, tasks and their states are listed.
-    Ps(tasks::Ps),
+    Ps(inspect::Ps),
     #[cfg(target_os = "linux")]
-    #[command(after_long_help = tasks::TREE_HELP)]
+    #[command(after_long_help = inspect::TREE_HELP)]
     /// Draw the futures that the tasks of a tokio program await
     ///
     /// Each future has the line of its await, and the locks among its variables. Trees of tasks that are alike are drawn once.
-    Tree(tasks::Tree),
+    Tree(inspect::Tree),
     #[cfg(target_os = "linux")]
-    #[command(after_long_help = tasks::WHY_HELP)]
+    #[command(after_long_help = inspect::WHY_HELP)]
     /// Tell why tasks of a tokio program wait: which task holds the lock, and deadlocks
-    Why(tasks::Why),
+    Why(inspect::Why),
     #[cfg(target_os = "linux")]
-    #[command(after_long_help = tasks::threads::HELP)]
+    #[command(after_long_help = inspect::threads::HELP)]
     /// List the threads of a running tokio program: the task, the functions and the system call that each is in
     ///
     /// Threads that differ in ids and times only share a block. Functions are named by symbols, and have lines where debug information
     /// tells them.
-    Threads(tasks::threads::Arguments),
+    Threads(inspect::threads::Arguments),
     #[cfg(target_os = "linux")]
-    #[command(after_long_help = tasks::polls::HELP)]
+    #[command(after_long_help = inspect::polls::HELP)]
     /// Count the polls of a running tokio program: how long they take, how long woken tasks wait, and which function wakes which
     ///
     /// The program needs no change. bpftrace puts probes on the functions that poll and wake tasks, and counts in the kernel.
-    Polls(tasks::polls::Arguments),
+    Polls(inspect::polls::Arguments),
     /// Print completions for a shell
     #[command(hide = true)]
     Completions {
@@ -337,15 +337,15 @@ fn perform(command: Command) -> Outcome {
         #[cfg(target_os = "linux")]
         Command::Code(arguments) => code::code(&arguments),
         #[cfg(target_os = "linux")]
-        Command::Ps(arguments) => tasks::ps(&arguments),
+        Command::Ps(arguments) => inspect::ps(&arguments),
         #[cfg(target_os = "linux")]
-        Command::Tree(arguments) => tasks::tree(&arguments),
+        Command::Tree(arguments) => inspect::tree(&arguments),
         #[cfg(target_os = "linux")]
-        Command::Why(arguments) => tasks::why(&arguments),
+        Command::Why(arguments) => inspect::why(&arguments),
         #[cfg(target_os = "linux")]
-        Command::Threads(arguments) => tasks::threads::threads(&arguments),
+        Command::Threads(arguments) => inspect::threads::threads(&arguments),
         #[cfg(target_os = "linux")]
-        Command::Polls(arguments) => tasks::polls::polls(&arguments),
+        Command::Polls(arguments) => inspect::polls::polls(&arguments),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "dyntrace", &mut text);

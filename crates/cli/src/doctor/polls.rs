@@ -1,11 +1,11 @@
 //! Checks whether `dyntrace polls` can count the polls of a program's tasks.
 
+use dyntrace_inspect::polls::{NO_WAKERS, script};
 use dyntrace_runs::system;
 use dyntrace_runs::tracer::{self, Kind, NAMES_OUTSIDE, Search};
 use dyntrace_tasks::preview::Preview;
 
 use super::finding::Finding;
-use crate::tasks::polls::{NO_WAKERS, script};
 
 const TOPIC: &str = "polls";
 

@@ -2,13 +2,13 @@
 
 use dyntrace::monitor::Kind;
 use dyntrace::recorder::control::protocol::Record;
+use dyntrace_inspect::threads::stack::lines as functions;
 use dyntrace_terminal::escape;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use super::events;
 use super::stack::Stack;
-use crate::tasks::threads::stack::lines as functions;
 use crate::trace::event::time_of_day;
 
 /// The fields in JSON: the name, the name in the protocol, and whether it is a number.

@@ -3,12 +3,11 @@
 use std::collections::HashSet;
 
 use dyntrace::monitor::Kind;
+use dyntrace_inspect::table;
 use dyntrace_tasks::census::CensusTask;
 use dyntrace_tasks::listing::Name;
 use dyntrace_tasks::program::{Options, Program};
 use dyntrace_terminal::escape;
-
-use crate::tasks::table;
 
 /// The tasks of a process, as far as a monitor sees them.
 pub struct Unseen {

@@ -162,7 +162,7 @@ fn explain(pid: Option<u32>, view: &mut View, picture: &Picture) -> Option<Recei
 /// The text of `dyntrace why` about the tasks of a function.
 #[cfg(target_os = "linux")]
 fn waits(pid: u32, function: &str) -> String {
-    let told = crate::tasks::why_of(pid, function).unwrap_or_else(|failure| format!("{:#}\n", failure.error));
+    let told = dyntrace_inspect::why_of(pid, function).unwrap_or_else(|failure| format!("{:#}\n", failure.error));
     anstream::adapter::strip_str(&told).to_string()
 }
 

@@ -1,0 +1,176 @@
+//! The arguments of `dyntrace ps`, `dyntrace tree` and `dyntrace why`.
+
+use std::path::PathBuf;
+
+use super::choose::{self, Chosen};
+
+pub const PS_HELP: &str = "\
+Examples:
+  dyntrace ps -p 4711
+  dyntrace ps -p 4711 --all --debug target/release/server.debug
+  dyntrace ps -p 4711 --watch 1
+  dyntrace ps --core core.4711 --exe target/release/server
+  dyntrace ps -p 4711 --table
+  dyntrace ps --dead /run/user/1000/dyntrace/4711.tasks
+
+AT is the outermost line of source that awaits; a running task has left it: \"after\" precedes it.
+WAITS FOR is the innermost future: of a lock its address, free permits, and those the task lacks.
+SPAWNED AT is the line that spawned it. Programs built with tokio_unstable record it. Of others,
+lines that spawn a future of this type are shown, each with a ?. Tasks that are alike share a line,
+unless --all is given. Of a program that keeps a table of its tasks (DYNTRACE=tasks) the table is read,
+too: PID, SINCE, TAG, POLLS, BUSY, LONGEST POLL, WOKEN BY and all that ends with * are from there. SINCE is for how
+long the task has had its state; polls and their times are those of all tasks in the line together, the
+longest poll that of one. WOKEN BY is what made the last wake before the last poll: a process, a task of the
+runtime by its ID, or outside of tasks the thread by its number, such as the runtime's for a timer or a socket.
+A task without ID is in the table only. Below, the number of tasks found is compared with the runtime's own count.
+A core file does not have the time, so timers in it are unknown leaves; of descriptors it has only
+the numbers.
+
+Exit status:
+   0  the tasks were read
+   1  the program cannot be read
+   2  wrong use
+   5  tasks, or what they wait for, are not known: a line says how many, and why
+  65  there is no such process, or the program is no tokio program
+With --stop a signal ends the command after its look, with 128 plus the signal's number; a stop by the terminal is ignored.";
+
+pub const TREE_HELP: &str = "\
+Examples:
+  dyntrace tree -p 4711
+  dyntrace tree -p 4711 17
+  dyntrace tree -p 4711 'server::*'
+
+Exit status:
+   0  the tasks were read
+   1  the program cannot be read, or has no such task
+   2  wrong use
+   5  tasks, or what they wait for, are not known: a line says how many, and why
+  65  there is no such process, or the program is no tokio program
+With --stop a signal ends the command after its look, with 128 plus the signal's number; a stop by the terminal is ignored.";
+
+pub const WHY_HELP: &str = "\
+Examples:
+  dyntrace why -p 4711
+  dyntrace why -p 4711 17
+  dyntrace why -p 4711 'request 7'
+  dyntrace why -p 4711 --cycles --json
+  dyntrace why --dead /run/user/1000/dyntrace/4711.tasks
+
+Holders of locks are found among the variables of suspended tasks, also in boxes, vectors and
+futures. One that is held outside of tasks is not seen. A guard that was dropped by drop() may
+still be seen: if that is possible, \"perhaps\" is printed. It is also printed if a task that runs,
+or that could not be read, may be the holder, or if the lock itself notes another holder. A
+deadlock is printed if two looks found it. So is a futurelock: a lock that tasks wait for, and that a future has which its task
+does not poll, because it awaits something else.
+
+Tasks of a program that keeps a table of them (DYNTRACE=tasks) have a line with what it knows. Waits
+that memory does not tell are told by the table, those for one resource together. A task that waits
+there for the end of a process (task::JoinHandle), or for room in its mailbox, has that process below
+it, and so on. Tasks that wait so for each other are a deadlock, unless one waits for something else,
+too: the table has the last wait of each.
+Of a program that links dyntrace, a task has its user tag, and a file operation its path and the
+thread of the pool that runs it, with the system call that it is in.
+
+With --json, all tasks are in the object, and five more fields: answer (yes, no or unknown: whether tasks
+are stuck), deadlocks, futurelocks and table_deadlocks, arrays, and blockers, an object whose keys are the addresses of blocked tasks; with TASK only of those that
+it names. Wherever a task is named it has id and address: tasks of two versions of tokio may have
+the same id, but never the same address. A task's blockers: jq '.blockers[\"94012345678976\"]'.
+
+Exit status:
+   0  a deadlock or a futurelock was found; or all tasks were seen, and there is none
+   1  the program cannot be read, or has no such task
+   2  wrong use
+   5  none was found, and part of the program was not seen: a line says how many tasks, and why
+  65  there is no such process, or the program is no tokio program
+With --stop a signal ends the command after its look, with 128 plus the signal's number; a stop by the terminal is ignored.";
+
+#[derive(clap::Args)]
+pub struct Common {
+    /// The process; or a core file, by --core
+    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..), required_unless_present = "core", conflicts_with = "core")]
+    pub pid: Option<u32>,
+    /// A core file, instead of a process
+    #[arg(long, value_name = "FILE", requires = "exe", conflicts_with_all = ["stop", "watch"])]
+    pub core: Option<PathBuf>,
+    /// The program of the core file; it may have been moved, but not built again
+    #[arg(long, value_name = "PROG", requires = "core")]
+    pub exe: Option<PathBuf>,
+    /// Read only the table of tasks that the program keeps (DYNTRACE=tasks), and not its memory
+    ///
+    /// That takes less time and less of the reader's memory. The program's memory tells more: the futures that tasks await, tasks that are
+    /// not in the table, and the holders of locks.
+    #[arg(long, conflicts_with_all = ["core", "debug", "stop"])]
+    pub table: bool,
+    /// Print JSON
+    ///
+    /// An object: version (1), tasks, coverage (of how many tasks the waits are known; unknown: the others, in words), runtimes, notes. A task has id, shares_id (whether another one has the same id, as two versions of
+    /// tokio count apart), address (no two tasks of a look have the same), owner and scheduler (its runtime; owner is 0 for jobs of the blocking pool), state (flags), future,
+    /// spawned and linked, and its chain. A chain that was read has a root: future, place (file and line), progress, waits_for, holds
+    /// (locks; unpolled is the future that has the lock, if the task does not poll it), awaits (futures like this one) and more (how many
+    /// are left out). waits_for has a kind: semaphore, notify, channel, timer (due_in: nanoseconds), join, descriptor, object, file (an
+    /// operation of dyntrace::fs), job, forever or unknown_leaf. If the program keeps a table of its tasks, there is a field table (file, and
+    /// how many tasks are where), and a task has one: pid, parent, tag, function, place, state, since_ns, polls, busy_ns, longest_ns,
+    /// woken_by, waits_for and others. A task that is in the table only has no other field. docs/formats.md has them all. With --watch, each look is an
+    /// object on one line.
+    #[arg(long)]
+    pub json: bool,
+    /// The file with the program's debug information, or with its split units (.dwp), if it is not where debuggers look
+    #[arg(long, value_name = "FILE")]
+    pub debug: Option<PathBuf>,
+    /// Stop the program for each look, some milliseconds; without it, tasks that change meanwhile are read again. A shell that has the
+    /// program in the foreground puts it into the background
+    #[arg(long)]
+    pub stop: bool,
+    /// Look again and again, and print the changes: + new tasks, - gone ones, ~ changed waits
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub watch: Option<std::time::Duration>,
+}
+
+/// At least a hundredth, so that watching does not load the machine.
+fn seconds(text: &str) -> Result<std::time::Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
+    let wrong = || "it is not between 0.01 and 1000000".to_owned();
+    if (0.01..=1e6).contains(&seconds) { Ok(std::time::Duration::from_secs_f64(seconds)) } else { Err(wrong()) }
+}
+
+#[derive(clap::Args)]
+#[command(mut_arg("pid", |pid| pid.required_unless_present_any(["core", "dead"]).display_order(0)))]
+pub struct Ps {
+    #[command(flatten)]
+    pub common: Common,
+    /// A line for each task, also for tasks that are alike
+    #[arg(short, long)]
+    pub all: bool,
+    /// The table of tasks that a program with DYNTRACE=tasks keeps, and leaves when it ends or is killed
+    ///
+    /// It is PID.tasks in $XDG_RUNTIME_DIR/dyntrace, or in /tmp/dyntrace-UID. The program does nothing for the reading.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pid", "core", "debug", "stop", "watch", "table"])]
+    pub dead: Option<PathBuf>,
+}
+
+#[derive(clap::Args)]
+pub struct Tree {
+    #[command(flatten)]
+    pub common: Common,
+    /// A task by its id, or tasks by their futures or tags: a part of a name, or a pattern with *
+    #[arg(value_name = "TASK|PATTERN", value_parser = choose::parse)]
+    pub chosen: Option<Chosen>,
+}
+
+#[derive(clap::Args)]
+#[command(mut_arg("pid", |pid| pid.required_unless_present_any(["core", "dead"]).display_order(0)))]
+pub struct Why {
+    #[command(flatten)]
+    pub common: Common,
+    /// Only this task, by its id; or tasks by their futures or tags: a part of a name, or a pattern with *
+    #[arg(value_name = "TASK|PATTERN", value_parser = choose::parse)]
+    pub chosen: Option<Chosen>,
+    /// Only deadlocks and futurelocks
+    #[arg(long, conflicts_with = "chosen")]
+    pub cycles: bool,
+    /// The table of tasks that a program with DYNTRACE=tasks keeps, and leaves when it ends or is killed
+    ///
+    /// Durations are up to the last event of a task in it.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pid", "core", "debug", "stop", "table", "watch"])]
+    pub dead: Option<PathBuf>,
+}

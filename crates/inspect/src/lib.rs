@@ -1,0 +1,71 @@
+//! What the commands of [dyntrace](https://docs.rs/dyntrace) tell of the tasks and threads of a tokio program, read from outside: of a
+//! running one, or of the tasks in its core file, or in the table that it has left. They are `dyntrace ps`, `tree`, `why`, `threads` and
+//! `polls`.
+#![cfg(target_os = "linux")]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+#![allow(missing_docs, reason = "a part of the command, where names tell what items are")]
+
+mod answer;
+mod arguments;
+mod blocked;
+mod changes;
+mod choose;
+mod dead;
+mod different;
+mod fold;
+mod groups;
+mod look;
+mod object;
+#[cfg(test)]
+#[path = "../../cli/tests/common/page.rs"]
+mod page;
+pub mod polls;
+mod ps;
+mod read;
+#[cfg(test)]
+mod sample;
+mod streamed;
+mod stuck;
+pub mod table;
+pub mod threads;
+mod tree;
+mod why;
+mod words;
+
+use dyntrace_terminal::exit::{Failure, Outcome};
+
+use look::View;
+use read::Look;
+
+pub use arguments::{PS_HELP, Ps, TREE_HELP, Tree, WHY_HELP, Why};
+
+pub fn ps(arguments: &Ps) -> Outcome {
+    if let Some(table) = &arguments.dead {
+        return dead::ps(table, arguments.common.json, arguments.all);
+    }
+    let common = &arguments.common;
+    if !arguments.all && !common.json && common.watch.is_none() {
+        return look::once(common, streamed::text);
+    }
+    let text = |look: &Look| ps::text(look, arguments.all);
+    look::show(common, &View { chosen: None, text: &text })
+}
+
+pub fn tree(arguments: &Tree) -> Outcome {
+    let text = |look: &Look| tree::text(look) + &answer::line(&look.told()) + &ps::notes(look);
+    look::show(&arguments.common, &View { chosen: arguments.chosen.as_ref(), text: &text })
+}
+
+pub fn why(arguments: &Why) -> Outcome {
+    look::explain(&arguments.common, arguments.dead.as_deref(), arguments.chosen.as_ref(), arguments.cycles)
+}
+
+/// [`why_of`] tells the waits of at most so many tasks.
+const TOLD: usize = 20;
+
+/// The text of `why` about a process's tasks of a function, named as probes name it.
+pub fn why_of(pid: u32, function: &str) -> Result<String, Failure> {
+    // Debug information has other words for the closures and async blocks in a function.
+    let name = function.split("::{{closure}}").next().unwrap_or(function);
+    look::waits_of(pid, name, TOLD)
+}

@@ -1,0 +1,128 @@
+//! A table's facts about tasks that are alike, gathered one task after another.
+
+use dyntrace_task_table::Seen;
+
+use super::cells::between;
+use super::kept::Times;
+use super::seen::{self, PIDS, missing, pid, texts, took};
+use crate::different::Others;
+
+/// The tasks of a group, without the tasks themselves.
+#[derive(Debug)]
+pub struct Together {
+    pub first: Seen,
+    pub count: usize,
+    /// The first ones.
+    pids: Vec<u64>,
+    /// For how long they have had their state: the shortest and the longest time, in nanoseconds.
+    since: Option<(u64, u64)>,
+    /// For how long they have waited.
+    waited: Option<(u64, u64)>,
+    pub polls: u64,
+    busy: u64,
+    longest: u64,
+    tags: Others,
+    wakers: Others,
+    resources: Others,
+}
+
+impl Together {
+    pub fn of(seen: &Seen, times: Times) -> Together {
+        let mut together = Together {
+            first: seen.clone(),
+            count: 0,
+            pids: Vec::new(),
+            since: None,
+            waited: None,
+            polls: 0,
+            busy: 0,
+            longest: 0,
+            tags: Others::default(),
+            wakers: Others::default(),
+            resources: Others::default(),
+        };
+        together.add(seen, times);
+        together
+    }
+
+    pub fn add(&mut self, seen: &Seen, times: Times) {
+        let (task, first) = (&seen.task, &self.first);
+        if self.pids.len() < PIDS {
+            self.pids.push(task.pid);
+        }
+        self.count += 1;
+        let age = |cycle| times.age(cycle).map(|age| (age, age));
+        self.since = around(self.since, age(seen::since(seen)));
+        self.waited = around(self.waited, task.wait.and_then(|wait| age(wait.since)));
+        self.polls = self.polls.saturating_add(task.polls);
+        self.busy = self.busy.saturating_add(task.busy);
+        self.longest = self.longest.max(task.longest as u64);
+        if seen.tag != first.tag {
+            self.tags.add(&seen.tag);
+        }
+        if task.woken_by != first.task.woken_by {
+            self.wakers.add(&task.woken_by);
+        }
+        let resource = seen::awaited(seen);
+        if resource != seen::awaited(first) {
+            self.resources.add(&resource);
+        }
+    }
+
+    /// Adds tasks that come after these.
+    pub fn append(&mut self, others: Together) {
+        self.pids.extend(others.pids);
+        self.pids.truncate(PIDS);
+        self.count += others.count;
+        self.since = around(self.since, others.since);
+        self.waited = around(self.waited, others.waited);
+        self.polls = self.polls.saturating_add(others.polls);
+        self.busy = self.busy.saturating_add(others.busy);
+        self.longest = self.longest.max(others.longest);
+        let (first, its_first) = (&self.first, &others.first);
+        self.tags.append(others.tags, &first.tag, &its_first.tag);
+        self.wakers.append(others.wakers, &first.task.woken_by, &its_first.task.woken_by);
+        self.resources.append(others.resources, &seen::awaited(first), &seen::awaited(its_first));
+    }
+
+    /// The first pids.
+    pub fn pids(&self) -> String {
+        let shown: Vec<String> = self.pids.iter().map(|number| pid(*number)).collect();
+        shown.join(", ") + if self.count > PIDS { ", ..." } else { "" }
+    }
+
+    pub fn since(&self) -> String {
+        between(self.since).unwrap_or_else(missing)
+    }
+
+    pub fn busy(&self, times: Times) -> String {
+        took(self.busy, times.clock)
+    }
+
+    pub fn longest(&self, times: Times) -> String {
+        took(self.longest, times.clock)
+    }
+
+    pub fn tags(&self) -> String {
+        self.tags.told(seen::tags(&[&self.first]))
+    }
+
+    pub fn wakers(&self) -> String {
+        self.wakers.told(seen::wakers(&[&self.first]))
+    }
+
+    /// The wait, in one operation at one place. `None` if they do not wait.
+    pub fn wait(&self) -> Option<String> {
+        let (operation, _) = texts(self.first.wait.as_ref()?.site.as_ref());
+        let since = between(self.waited).map_or_else(String::new, |since| format!(" for {since}"));
+        Some(format!("{operation} {}{since}", self.resources.told(seen::resources(&[&self.first]))))
+    }
+}
+
+/// The range around two.
+fn around(range: Option<(u64, u64)>, other: Option<(u64, u64)>) -> Option<(u64, u64)> {
+    match (range, other) {
+        (Some((first, last)), Some((begin, end))) => Some((first.min(begin), last.max(end))),
+        (one, other) => one.or(other),
+    }
+}

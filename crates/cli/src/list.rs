@@ -13,6 +13,34 @@ use dyntrace_terminal::exit::{self, Outcome};
 use dyntrace_terminal::{escape, say};
 use serde::Serialize;
 
+pub const HELP: &str = "\
+Examples:
+  dyntrace list target/release/server
+  dyntrace list -p 4711 --json
+  dyntrace list --provider shop.d target/release/shop
+
+Exit status:
+   0  probes were listed
+   1  the file or process cannot be read
+   2  wrong use
+  65  there are no probes";
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The program, or a shared object
+    #[arg(required_unless_present = "pid")]
+    binary: Option<PathBuf>,
+    /// A running process: its program and the shared objects that it has loaded
+    #[arg(short, long, conflicts_with = "binary")]
+    pid: Option<u32>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// The definition of a provider, for the names and types of arguments; can be repeated
+    #[arg(long, value_name = "FILE.d")]
+    provider: Vec<PathBuf>,
+}
+
 pub enum Subject {
     File(PathBuf),
     /// The program and the shared objects of a process.
@@ -56,20 +84,23 @@ struct Site {
     operands: Vec<String>,
 }
 
-pub fn list(subject: &Subject, providers: &Providers, json: bool) -> Outcome {
-    let listed = match subject {
+pub fn list(arguments: &Arguments) -> Outcome {
+    let Arguments { binary, pid, json, provider } = arguments;
+    let subject = pid.map_or_else(|| Subject::File(binary.clone().unwrap_or_default()), Subject::Process);
+    let providers = &Providers::with(provider)?;
+    let listed = match &subject {
         Subject::File(path) => vec![of_object(path, &Object::read(path).map_err(anyhow::Error::new)?, None, providers)],
         Subject::Process(pid) => of_process(*pid, providers)?,
     };
     let mut out = anstream::stdout().lock();
-    let written = if json {
+    let written = if *json {
         writeln!(out, "{}", escape::json(serde_json::to_string_pretty(&listed).context("cannot make JSON")?))
     } else {
         listed.iter().try_for_each(|object| print(&mut out, object))
     };
     written.map_err(anyhow::Error::new)?;
     if listed.iter().all(|object| object.probes.is_empty()) {
-        say!("dyntrace: no probes in {}", subject_name(subject));
+        say!("dyntrace: no probes in {}", subject_name(&subject));
         return Ok(exit::NO_PROBES.into());
     }
     Ok(ExitCode::SUCCESS)

@@ -54,12 +54,9 @@ use dyntrace_analysis::{diff, report, view};
 use dyntrace_formats::{clocks, convert};
 #[cfg(target_os = "linux")]
 use dyntrace_inspect as inspect;
-use dyntrace_programs::provider::Providers;
 use dyntrace_runs::run;
 use dyntrace_terminal::exit::{Failure, Outcome};
 use dyntrace_terminal::{escape, say, stdout};
-
-use list::Subject;
 
 /// Trace Rust programs that use dyntrace: run tracing scripts, record events, list probes, check a machine
 #[derive(Parser)]
@@ -73,11 +70,7 @@ struct Arguments {
 enum Command {
     #[command(after_long_help = demo::HELP)]
     /// Record a small program and show its events: no tracer, no root
-    Demo {
-        /// Keep the trace in this folder
-        #[arg(short, long, value_name = "FOLDER")]
-        output: Option<PathBuf>,
-    },
+    Demo(demo::Arguments),
     #[command(after_long_help = run::HELP)]
     /// Run a script on a command or a process
     ///
@@ -86,37 +79,12 @@ enum Command {
     /// the built-in recorder, which writes to TMPDIR, and print the same lines. The trace goes to standard output, with control
     /// characters escaped.
     Run(run::Arguments),
-    #[command(after_long_help = LIST_HELP)]
+    #[command(after_long_help = list::HELP)]
     /// List the probes of a program or a process
-    List {
-        /// The program, or a shared object
-        #[arg(required_unless_present = "pid")]
-        binary: Option<PathBuf>,
-        /// A running process: its program and the shared objects that it has loaded
-        #[arg(short, long, conflicts_with = "binary")]
-        pid: Option<u32>,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-        /// The definition of a provider, for the names and types of arguments; can be repeated
-        #[arg(long, value_name = "FILE.d")]
-        provider: Vec<PathBuf>,
-    },
-    #[command(after_long_help = DOCTOR_HELP)]
+    List(list::Arguments),
+    #[command(after_long_help = doctor::HELP)]
     /// Check whether this machine can trace programs, and whether a program can be traced
-    Doctor {
-        /// A program to check, too
-        binary: Option<PathBuf>,
-        /// A running process to check, too
-        #[arg(short, long, conflicts_with = "binary")]
-        pid: Option<u32>,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-        /// The definition of a provider, to compare its probes with; can be repeated
-        #[arg(long, value_name = "FILE.d")]
-        provider: Vec<PathBuf>,
-    },
+    Doctor(doctor::Arguments),
     #[cfg(target_os = "linux")]
     #[command(after_long_help = record::HELP)]
     /// Record a program by its built-in recorder: no tracer, no privileges
@@ -253,30 +221,6 @@ enum Command {
     },
 }
 
-const LIST_HELP: &str = "\
-Examples:
-  dyntrace list target/release/server
-  dyntrace list -p 4711 --json
-  dyntrace list --provider shop.d target/release/shop
-
-Exit status:
-   0  probes were listed
-   1  the file or process cannot be read
-   2  wrong use
-  65  there are no probes";
-
-const DOCTOR_HELP: &str = "\
-Examples:
-  sudo dyntrace doctor
-  dyntrace doctor target/release/server --json
-  dyntrace doctor -p 4711
-
-Exit status:
-   0  programs can be traced here, if only by the recorder; there may be warnings
-   1  nothing can trace programs here, a check of the program failed, or it cannot be read
-   2  wrong use
-   5  no check failed, and one of the program could not be made";
-
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = perform(arguments.command).and_then(|status| Ok(stdout::flush().map(|()| status)?));
@@ -295,16 +239,10 @@ fn main() -> ExitCode {
 
 fn perform(command: Command) -> Outcome {
     match command {
-        Command::Demo { output } => demo::demo(output.as_deref()),
+        Command::Demo(arguments) => demo::demo(&arguments),
         Command::Run(arguments) => run::run(arguments),
-        Command::List { binary, pid, json, provider } => {
-            let subject = pid.map_or_else(|| Subject::File(binary.unwrap_or_default()), Subject::Process);
-            list::list(&subject, &Providers::with(&provider)?, json)
-        }
-        Command::Doctor { binary, pid, json, provider } => {
-            let subject = pid.map(Subject::Process).or(binary.map(Subject::File));
-            doctor::doctor(subject.as_ref(), &Providers::with(&provider)?, json)
-        }
+        Command::List(arguments) => list::list(&arguments),
+        Command::Doctor(arguments) => doctor::doctor(&arguments),
         #[cfg(target_os = "linux")]
         Command::Record(arguments) => record::record(&arguments),
         #[cfg(target_os = "linux")]

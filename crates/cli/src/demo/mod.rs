@@ -7,7 +7,7 @@ mod record;
 mod work;
 
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use dyntrace_analysis::operation::{error_of, name_of};
@@ -30,8 +30,16 @@ Exit status:
    3  events were lost
    4  the trace is damaged";
 
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Keep the trace in this folder
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+}
+
 /// Records some file operations, and prints their lines and durations.
-pub fn demo(output: Option<&Path>) -> Outcome {
+pub fn demo(arguments: &Arguments) -> Outcome {
+    let output = arguments.output.as_deref();
     let temporary = Temporary::new()?;
     let folder = match output {
         Some(folder) => std::path::absolute(folder).context("cannot make the path of the trace absolute")?,

@@ -16,6 +16,7 @@ mod tasks;
 mod tracers;
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
@@ -33,11 +34,41 @@ use dyntrace_terminal::exit::{self, Outcome};
 use crate::list::Subject;
 use finding::{Finding, Status};
 
+pub const HELP: &str = "\
+Examples:
+  sudo dyntrace doctor
+  dyntrace doctor target/release/server --json
+  dyntrace doctor -p 4711
+
+Exit status:
+   0  programs can be traced here, if only by the recorder; there may be warnings
+   1  nothing can trace programs here, a check of the program failed, or it cannot be read
+   2  wrong use
+   5  no check failed, and one of the program could not be made";
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// A program to check, too
+    binary: Option<PathBuf>,
+    /// A running process to check, too
+    #[arg(short, long, conflicts_with = "binary")]
+    pid: Option<u32>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// The definition of a provider, to compare its probes with; can be repeated
+    #[arg(long, value_name = "FILE.d")]
+    provider: Vec<PathBuf>,
+}
+
 /// Prints the findings about this machine, and about a program or a process if one is given.
-pub fn doctor(subject: Option<&Subject>, providers: &Providers, json: bool) -> Outcome {
+pub fn doctor(arguments: &Arguments) -> Outcome {
+    let Arguments { binary, pid, json, provider } = arguments;
+    let subject = pid.map(Subject::Process).or_else(|| binary.clone().map(Subject::File));
+    let providers = &Providers::with(provider)?;
     let found = tracers::find();
     let mut findings = of_machine(&found);
-    match subject {
+    match &subject {
         None => {}
         Some(Subject::File(binary)) => {
             let program = Program {
@@ -61,7 +92,7 @@ pub fn doctor(subject: Option<&Subject>, providers: &Providers, json: bool) -> O
         }
     }
     let mut out = anstream::stdout().lock();
-    let written = if json {
+    let written = if *json {
         writeln!(out, "{}", escape::json(serde_json::to_string_pretty(&findings).context("cannot make JSON")?))
     } else {
         findings.iter().try_for_each(|finding| print(&mut out, finding))

@@ -62,7 +62,7 @@ def commands():
     say("ci/quick, from a clone", used(QUICK), 300, " s")
     changed("src/fs/rename.rs")
     say("ci/quick, after a change of one file of the library", used(QUICK), 60, " s")
-    for command, file, limit in (FS, "src/fs/rename.rs", 20), (VIEW, "crates/cli/src/view/mod.rs", 10):
+    for command, file, limit in (FS, "src/fs/rename.rs", 20), (VIEW, "crates/analysis/src/view/mod.rs", 10):
         used(command)
         changed(file)
         say(f"{' '.join(command)}, after a change of a line", used(command), limit, " s")

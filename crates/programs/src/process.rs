@@ -187,8 +187,9 @@ pub fn own_number(pid: u32) -> io::Result<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use dyntrace_terminal::say;
+
+    use super::*;
 
     #[test]
     fn code_of_files_is_found_among_the_mappings() {

@@ -118,11 +118,11 @@ fn opened(descriptor: c_long) -> io::Result<OwnedFd> {
 
 #[cfg(test)]
 mod tests {
+    use dyntrace_terminal::say;
     use nix::libc::EINVAL;
 
     use super::*;
     use crate::filtered::refuse;
-    use dyntrace_terminal::say;
 
     #[test]
     fn each_error_has_a_way_out_of_its_own() {

@@ -53,6 +53,7 @@ impl Spread {
     }
 
     /// How many durations were counted.
+    #[expect(clippy::len_without_is_empty, reason = "readers print it")]
     pub fn len(&self) -> u64 {
         match &self.durations {
             Durations::Few(few) => few.len() as u64,

@@ -1,5 +1,5 @@
 //! The lines of the shipped scripts, made from recorded events. A test here compares them with the text for bpftrace,
-//! `tests/tracers` with bpftrace's output.
+//! `crates/cli/tests/tracers` with bpftrace's output.
 
 mod aio_pool;
 pub mod append;

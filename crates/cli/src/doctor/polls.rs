@@ -62,11 +62,11 @@ fn finding(preview: &Preview, tracer: &Search, is_outside: bool, forbids: Option
 
 #[cfg(test)]
 mod tests {
+    use dyntrace_runs::tracer::{Tracer, Version};
     use dyntrace_tasks::polls::{Function, Functions};
 
     use super::*;
     use crate::doctor::finding::Status;
-    use dyntrace_runs::tracer::{Tracer, Version};
 
     fn function(in_file: u64, has_symbol: bool) -> Function {
         Function { image: 0, path: "/app".into(), address: in_file, in_file, offset: in_file - 0x1000, has_symbol }

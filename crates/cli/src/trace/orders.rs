@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace::trace::PatternId;
 use dyntrace::trace::remote::{self, Which};
+use dyntrace_terminal::exit::{Failure, Outcome};
 use dyntrace_terminal::{escape, stdout};
 use serde_json::json;
 
 use crate::records;
-use dyntrace_terminal::exit::{Failure, Outcome};
 
 use super::arguments::{Actions, Arguments};
 use super::reply::{functions, refusal};

@@ -70,7 +70,7 @@ fn every_script_in_one_boot() {
     let Some(_turn) = turn("stap", false) else { return };
     let folder = tempfile::tempdir().expect("a directory for the guest's answers");
     let child = folder.path().join("child.stp");
-    let limit = fs::read_to_string(workspace().join("crates/cli/src/run/one_process/limit.stp")).expect("the limit");
+    let limit = fs::read_to_string(workspace().join("crates/runs/src/run/one_process/limit.stp")).expect("the limit");
     fs::write(&child, CHILD.replace("LIMIT", &limit)).expect("writing the script");
     let full = folder.path().join("full.stp");
     let latency = fs::read_to_string(workspace().join("stap-scripts/efile_latency.stp")).expect("a script");

@@ -210,11 +210,12 @@ fn data(probe: &Probe, whole: &Begun) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use dyntrace_analysis::render::{self, Settings};
+    use dyntrace_programs::elf::Note;
+
     use super::*;
     use crate::run::output::Sink;
     use crate::run::raw::Raw;
-    use dyntrace_analysis::render::{self, Settings};
-    use dyntrace_programs::elf::Note;
 
     /// The reader of the events of `efile_drv`, and the mark of its records.
     fn reader() -> (Events, Mark) {

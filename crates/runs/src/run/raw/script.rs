@@ -83,8 +83,9 @@ fn register(operand: &Operand) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use dyntrace_programs::elf::parse_all;
+
+    use super::*;
 
     #[test]
     fn registers_by_their_names_in_bpftrace() {

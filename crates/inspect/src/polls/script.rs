@@ -5,7 +5,7 @@
 //! | `@task` | thread | type, id and stack pointer of the task that the thread polls; its type is 0 if it polls none |
 //! | `@poll` | thread, stack pointer | begin of a poll that runs; type, id and stack pointer of the task around it |
 //! | `@woken` | header and id | when the task was woken: a later task may have the header's memory |
-//! | `@times`, `@longest`, `@time` | type | count and sum of polls, the longest, and their [steps](super::times) |
+//! | `@times`, `@longest`, `@time` | type | count and sum of polls, the longest, and their steps (`times`) |
 //! | `@waits`, `@longest_wait`, `@wait` | type | the same of the times from wakes to polls |
 //! | `@wakes` | type of the waker, woken type | count |
 //! | `@all_polls`, `@all_waits`, `@all_wakes` | | counts, also of those for whose types `@times`, `@waits` or `@wakes` has no room |

@@ -1,9 +1,5 @@
 //! The `dyntrace` command: its arguments.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
-#![cfg_attr(
-    not(feature = "full"),
-    allow(dead_code, unused_imports, reason = "subcommands that are left out use the rest")
-)]
 
 #[cfg(all(test, target_os = "linux"))]
 mod book;

@@ -23,7 +23,9 @@ use dyntrace_terminal::{escape, say};
 
 use summary::Summary;
 
-pub use arguments::{Arguments, HELP, size};
+#[cfg(feature = "full")]
+pub use arguments::size;
+pub use arguments::{Arguments, HELP};
 use command::run;
 use end::{Subject, end};
 

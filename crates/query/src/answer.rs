@@ -13,7 +13,7 @@ use futures::StreamExt as _;
 
 use crate::data_set::DataSet;
 use crate::engine;
-use crate::exit::Failure;
+use crate::exit::{Failure, of_engine};
 use crate::print::{self, Format};
 use crate::tables::Tables;
 
@@ -46,14 +46,15 @@ impl Session {
         let engine = engine::engine(&set, memory, &read)?;
         let tables = Arc::new(Tables::new(set, engine.state()));
         let catalog = engine.catalog("datafusion").context("the engine has no catalog")?;
-        catalog.register_schema("public", Arc::clone(&tables) as _)?;
+        catalog.register_schema("public", Arc::clone(&tables) as _).map_err(of_engine)?;
         Ok(Session { engine, tables, read })
     }
 
     /// Begins to answer a query.
     pub async fn ask(&self, query: &str) -> Result<SendableRecordBatchStream, Failure> {
         let only_ask = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-        Ok(self.engine.sql_with_options(query, only_ask).await?.execute_stream().await?)
+        let rows = self.engine.sql_with_options(query, only_ask).await.map_err(of_engine)?;
+        rows.execute_stream().await.map_err(of_engine)
     }
 
     /// Returns the hosts of which a table has files, if a query has named the table.
@@ -73,7 +74,7 @@ pub async fn answer(session: &Session, query: &str, format: Format) -> Result<Us
     let mut batches = session.ask(query).await?;
     let mut output = print::output(format, &batches.schema(), io::BufWriter::new(io::stdout().lock()))?;
     while let Some(batch) = batches.next().await {
-        output.add(&batch?)?;
+        output.add(&batch.map_err(of_engine)?)?;
     }
     output.finish()?;
     Ok(session.usage())

@@ -11,7 +11,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 
 use crate::counted::Counted;
 use crate::data_set::DataSet;
-use crate::exit::Failure;
+use crate::exit::{Failure, of_engine};
 use crate::regexp_extract::regexp_extract;
 
 /// The bytes of a file's end that are read at once from behind a network. The end of an hour's file has some 80 KB.
@@ -29,11 +29,11 @@ pub fn engine(set: &DataSet, memory: Option<u64>, read: &Arc<AtomicU64>) -> Resu
     if let Some(memory) = memory {
         runtime = runtime.with_memory_limit(usize::try_from(memory).unwrap_or(usize::MAX), 1.0);
     }
-    let runtime = runtime.build_arc()?;
+    let runtime = runtime.build_arc().map_err(of_engine)?;
     let store = set.store();
     let engine = SessionContext::new_with_config_rt(config(store.is_remote), runtime);
     let files = Counted::new(Arc::clone(&store.objects), Arc::clone(read));
-    let root = ObjectStoreUrl::parse(ROOT)?;
+    let root = ObjectStoreUrl::parse(ROOT).map_err(of_engine)?;
     engine.register_object_store(root.as_ref(), Arc::new(files));
     engine.register_udf(regexp_extract());
     Ok(engine)

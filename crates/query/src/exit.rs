@@ -2,45 +2,17 @@
 
 use datafusion::arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
+pub use dyntrace_terminal::exit::{DAMAGED, Failure, LOSSY, NO_TRACE, USAGE};
 
-/// Wrong use: unknown options, wrong SQL. (clap's number.)
-pub const USAGE: u8 = 2;
-/// A page was written, and events of its data set were lost.
-pub const LOSSY: u8 = 3;
-/// A page was written, and recordings of its data set are damaged.
-pub const DAMAGED: u8 = 4;
-/// There is no such data set, or it cannot be read.
-pub const NO_TRACE: u8 = 66;
-
-/// An error, and the exit status for it.
-#[derive(Debug)]
-pub struct Failure {
-    pub status: u8,
-    pub error: anyhow::Error,
-}
-
-impl Failure {
-    pub fn new(status: u8, error: impl Into<anyhow::Error>) -> Failure {
-        Failure { status, error: error.into() }
-    }
-}
-
-impl From<anyhow::Error> for Failure {
-    fn from(error: anyhow::Error) -> Failure {
-        Failure { status: 1, error }
-    }
-}
-
-impl From<DataFusionError> for Failure {
-    fn from(error: DataFusionError) -> Failure {
-        let way = match error.find_root() {
-            DataFusionError::ResourcesExhausted(_) => {
-                "; allow more by --memory, or ask about fewer hosts, dates or columns"
-            }
-            _ => "",
-        };
-        Failure { status: status(&error), error: anyhow::anyhow!("{}{way}", error.strip_backtrace()) }
-    }
+/// Returns the failure for an error of the engine.
+pub fn of_engine(error: DataFusionError) -> Failure {
+    let way = match error.find_root() {
+        DataFusionError::ResourcesExhausted(_) => {
+            "; allow more by --memory, or ask about fewer hosts, dates or columns"
+        }
+        _ => "",
+    };
+    Failure::new(status(&error), anyhow::anyhow!("{}{way}", error.strip_backtrace()))
 }
 
 /// Returns the status for an error of the engine: whether the files are to blame, or the query.

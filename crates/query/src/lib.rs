@@ -11,7 +11,6 @@ mod columns;
 mod counted;
 mod data_set;
 mod engine;
-mod escape;
 mod exit;
 mod memory;
 mod print;

@@ -8,13 +8,14 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Parser;
+use dyntrace_terminal::{escape, say};
 
 use crate::answer::Session;
 use crate::data_set::DataSet;
 use crate::exit::{self, Failure};
 use crate::print::Format;
 use crate::store::Place;
-use crate::{answer, escape, memory, report, told};
+use crate::{answer, memory, report, told};
 
 const HELP: &str = "\
 Examples:
@@ -110,7 +111,7 @@ fn perform(arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
     };
     if arguments.stats {
-        told::say(&usage.to_string());
+        say!("{usage}");
     }
     Ok(status)
 }

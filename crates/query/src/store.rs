@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
+use dyntrace_terminal::escape;
 use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
@@ -16,7 +17,6 @@ use object_store::prefix::PrefixStore;
 use object_store::{Error, ObjectStore, RetryConfig};
 use url::Url;
 
-use crate::escape;
 use crate::exit::{self, Failure};
 
 /// Variables that say where credentials come from. Without them the machine's own service is asked, which only clouds have.

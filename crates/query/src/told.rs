@@ -1,10 +1,10 @@
 //! Tells people on standard error how a program ends.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::process::ExitCode;
 
-use crate::escape;
-use crate::exit::Failure;
+use dyntrace_terminal::exit::Failure;
+use dyntrace_terminal::{escape, say};
 
 /// Returns the exit status of a program. Tells its failure.
 pub fn status(result: Result<ExitCode, Failure>) -> ExitCode {
@@ -27,11 +27,5 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// Writes an error, or a warning, as the command `dyntrace` does.
 pub fn warn(text: &str) {
-    say(&format!("dyntrace: {}", escape::lines(text)));
-}
-
-/// Writes a line.
-pub fn say(line: &str) {
-    // There is no other place to report a failure.
-    let _ = writeln!(io::stderr(), "{line}");
+    say!("dyntrace: {}", escape::lines(text));
 }

@@ -5,9 +5,9 @@ use std::iter;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
+use dyntrace_terminal::escape;
 
 use super::output::{Output, failure, texts};
-use crate::escape;
 use crate::exit::Failure;
 
 pub struct Table<W: Write> {
@@ -20,7 +20,7 @@ pub struct Table<W: Write> {
 impl<W: Write> Table<W> {
     pub fn new(columns: &SchemaRef, writer: W) -> Table<W> {
         let is_number = columns.fields().iter().map(|field| field.data_type().is_numeric()).collect();
-        let names = columns.fields().iter().map(|field| escape::lines(field.name())).collect();
+        let names = columns.fields().iter().map(|field| lines(field.name())).collect();
         Table { is_number, rows: vec![names], writer }
     }
 
@@ -49,12 +49,26 @@ impl<W: Write> Output for Table<W> {
     fn add(&mut self, rows: &RecordBatch) -> Result<(), Failure> {
         let columns = rows.columns().iter().map(|column| texts(column, "null"));
         let columns = columns.collect::<Result<Vec<_>, _>>().map_err(failure)?;
-        self.rows
-            .extend((0..rows.num_rows()).map(|row| columns.iter().map(|column| escape::lines(&column[row])).collect()));
+        self.rows.extend((0..rows.num_rows()).map(|row| columns.iter().map(|column| lines(&column[row])).collect()));
         Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), Failure> {
         self.print().map_err(|error| failure(error.into()))
+    }
+}
+
+/// Returns the text with its lines. A tab is escaped, too, as it would move the columns.
+fn lines(text: &str) -> String {
+    text.split('\n').map(escape::name).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lines;
+
+    #[test]
+    fn a_text_cannot_drive_the_terminal() {
+        assert_eq!(lines("\x1b]0;owned\x07\r\nb\t\u{202e}c"), "\\x1b]0;owned\\x07\\x0d\nb\\x09\\u{202e}c");
     }
 }

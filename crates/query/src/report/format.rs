@@ -1,9 +1,9 @@
 //! Values for people. The ends of the columns' names tell the units.
 
 use datafusion::arrow::temporal_conversions::timestamp_ns_to_datetime;
+use dyntrace_terminal::escape;
 
 use super::rows::Cell;
-use crate::escape;
 
 /// The most characters of a text: a tag or a path can have any length, and the page must stay small.
 const LENGTH: usize = 160;
@@ -11,7 +11,7 @@ const LENGTH: usize = 160;
 /// Returns the heading of a column: its name without the unit, which the values have.
 pub fn heading(column: &str) -> String {
     let name = ["_ms", "_ns"].iter().find_map(|unit| column.strip_suffix(unit)).unwrap_or(column);
-    escape::line(&name.replace('_', " "))
+    escape::name(&name.replace('_', " "))
 }
 
 /// Returns the text of a value in the column of this name. Null is a dash.
@@ -31,7 +31,7 @@ pub fn cell(column: &str, cell: &Cell) -> String {
 pub fn text(text: &str) -> String {
     let mut shown: String = text.chars().take(LENGTH).collect();
     let left = text.chars().count() - shown.chars().count();
-    shown = escape::line(&shown);
+    shown = escape::name(&shown);
     if left > 0 {
         shown.push_str(&format!("… ({left} more characters)"));
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use dyntrace_terminal::escape;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::format::{self, count, duration, moment};
@@ -10,7 +11,6 @@ use super::questions::Question;
 use super::rows::Rows;
 use super::table::table;
 use super::totals::Totals;
-use crate::escape;
 use crate::exit::Failure;
 
 /// Asks what is missing for which reason.
@@ -68,7 +68,7 @@ impl Section {
 
 /// Returns the whole page.
 pub fn page(folder: &Path, totals: &Totals, losses: &Losses, reasons: &Rows, sections: &[Section]) -> String {
-    let name = escape::line(&folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy());
+    let name = escape::name(folder.file_name().unwrap_or(folder.as_os_str()).as_encoded_bytes());
     html! {
         (DOCTYPE)
         html lang="en" {

@@ -4,8 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-
-use crate::escape;
+use dyntrace_terminal::escape;
 
 /// Where the page goes.
 pub struct Place {

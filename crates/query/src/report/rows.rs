@@ -7,7 +7,7 @@ use datafusion::arrow::datatypes::{DataType, Decimal128Type, Float64Type, Int64T
 use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt as _;
 
-use crate::exit::Failure;
+use crate::exit::{Failure, of_engine};
 use crate::print;
 
 /// The most rows that stay in memory. The others are counted.
@@ -35,7 +35,7 @@ impl Rows {
         let columns = batches.schema().fields().iter().map(|field| field.name().clone()).collect();
         let mut all = Rows { columns, ..Rows::default() };
         while let Some(batch) = batches.next().await {
-            all.add(&batch?)?;
+            all.add(&batch.map_err(of_engine)?)?;
         }
         Ok(all)
     }

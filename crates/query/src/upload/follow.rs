@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use dyntrace_terminal::say;
 use futures::future::{Either, select};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{sleep, timeout};
@@ -57,7 +58,7 @@ pub async fn follow(uploader: &mut Uploader, every: Duration) -> anyhow::Result<
         told = troubles;
         let now = uploader.summary.uploaded;
         if now != before {
-            told::say(&format!("uploaded: {} files, {} bytes", now.files - before.files, now.bytes - before.bytes));
+            say!("uploaded: {} files, {} bytes", now.files - before.files, now.bytes - before.bytes);
         }
         if stop.load(Ordering::Relaxed) {
             return Ok(());

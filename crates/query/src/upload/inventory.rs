@@ -13,8 +13,7 @@ use std::time::SystemTime;
 use anyhow::Context as _;
 use bytes::Bytes;
 use dyntrace_folders::Reading;
-
-use crate::escape;
+use dyntrace_terminal::escape;
 
 /// The folder of plans and lists: a folder for each source.
 const SOURCES: &str = "_sources";

@@ -31,10 +31,11 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use clap::Parser;
 use dyntrace_folders::{Reading, make_folder};
+use dyntrace_terminal::escape;
 
 use crate::exit::{self, Failure};
 use crate::store::{Place, Store};
-use crate::{columns, escape, told};
+use crate::{columns, told};
 use summary::Summary;
 use turn::Uploader;
 

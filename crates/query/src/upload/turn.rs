@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use anyhow::Context as _;
+use dyntrace_terminal::escape;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use object_store::path::Path;
 use object_store::{Error, ObjectStore as _, ObjectStoreExt as _};
@@ -14,7 +15,6 @@ use serde::Deserialize;
 use super::Summary;
 use super::carrier::{Carrier, Copied, Kind, Trouble};
 use super::inventory::{Inventory, Item, Version};
-use crate::escape;
 use crate::store::Store;
 
 /// The most files that are copied at once. Each has at most one part in memory.

@@ -1,5 +1,5 @@
 //! What the commands of [dyntrace](https://docs.rs/dyntrace) share towards their users: text that cannot control a terminal, exit
-//! statuses, signals, and files that no other user can read or replace.
+//! statuses, signals, the frame of pages, and files that no other user can read or replace.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod columns;
@@ -10,6 +10,7 @@ pub mod exit;
 mod filtered;
 pub mod near;
 pub mod own;
+pub mod page;
 pub mod private;
 pub mod signals;
 pub mod stdout;

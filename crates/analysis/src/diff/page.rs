@@ -1,6 +1,7 @@
 //! The comparison as an HTML page, in the style of the report's.
 
 use dyntrace_terminal::escape;
+use dyntrace_terminal::page::fact;
 use indicatif::{HumanBytes, HumanCount};
 use maud::{Markup, html};
 
@@ -11,7 +12,7 @@ use super::figure::{Percentile, Time};
 use super::side::Side;
 use super::text::{figure, interval, name, of_groups, ratio, time};
 use crate::figures::Row;
-use crate::report::format::{duration, fact};
+use crate::report::format::duration;
 use crate::report::page::{lost, shell};
 
 /// The percentiles in the tables.

@@ -1,26 +1,10 @@
-//! Durations and figures for people.
+//! Durations for people.
 
-use maud::{Markup, html};
+use dyntrace_terminal::page;
 
 /// A duration with three digits and its unit: `1.23 ms`.
 pub fn duration(nanoseconds: i64) -> String {
-    const UNITS: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
-    let value = nanoseconds as f64;
-    // A value that would round up to the next unit uses that unit.
-    let (size, unit) = UNITS.into_iter().find(|(size, _)| value.abs() >= size * 0.9995).unwrap_or(UNITS[3]);
-    let value = value / size;
-    let digits = match value.abs() {
-        _ if unit == "ns" => 0,
-        ..9.995 => 2,
-        ..99.95 => 1,
-        _ => 0,
-    };
-    format!("{value:.digits$} {unit}")
-}
-
-/// A figure with its name.
-pub fn fact(name: &str, value: impl std::fmt::Display) -> Markup {
-    html! { li { b { (value) } " " (name) } }
+    page::duration(nanoseconds as f64)
 }
 
 #[cfg(test)]

@@ -2,13 +2,14 @@
 
 use dyntrace_reader::{FileOperation, Losses, Process};
 use dyntrace_terminal::escape;
+use dyntrace_terminal::page::{fact, page as whole};
 use indicatif::{HumanBytes, HumanCount};
 use jiff::Timestamp;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use super::chart;
 use super::flows::{Flow, Flows};
-use super::format::{duration, fact};
+use super::format::duration;
 use super::requests::Requests;
 use super::summary::Summary;
 use crate::figures::{Row, Spread};
@@ -25,9 +26,6 @@ const IN_FLIGHT: usize = 40;
 
 /// The most lines of a list.
 const LISTED: usize = 100;
-
-/// Nothing is loaded or run, even if a name in the trace got into the page as markup.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
 /// The whole page; `None` is a trace without events.
 pub fn page(processes: &[Process], summary: Option<Summary<'_>>, losses: &Losses) -> String {
@@ -47,20 +45,7 @@ pub fn page(processes: &[Process], summary: Option<Summary<'_>>, losses: &Losses
 
 /// A page with this body, in the style that all pages have.
 pub fn shell(title: &str, body: Markup) -> String {
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "dyntrace: " (title) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body { (body) }
-        }
-    }
-    .into_string()
+    whole(title, STYLE, &body)
 }
 
 fn figures(processes: &[Process], mut summary: Summary<'_>, losses: &Losses) -> Markup {

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use dyntrace_reader::Event;
 use dyntrace_terminal::escape;
+use dyntrace_terminal::page::fact;
 use indicatif::HumanCount;
 use maud::{Markup, html};
 
-use super::format::{duration, fact};
+use super::format::duration;
 use crate::figures::Spread;
 use crate::recorded_tasks::{Poll, Task, Tasks, Told};
 use crate::render::Settings;

@@ -1,5 +1,6 @@
 //! Tests the reader with notes made by hand, and with files that are not ELF.
 
+use dyntrace_terminal::say;
 use proptest::prelude::*;
 
 use super::*;

@@ -2,6 +2,8 @@
 
 use datafusion::arrow::temporal_conversions::timestamp_ns_to_datetime;
 use dyntrace_terminal::escape;
+use dyntrace_terminal::page::digits;
+pub use dyntrace_terminal::page::long_duration as duration;
 
 use super::rows::Cell;
 
@@ -11,7 +13,7 @@ const LENGTH: usize = 160;
 /// Returns the heading of a column: its name without the unit, which the values have.
 pub fn heading(column: &str) -> String {
     let name = ["_ms", "_ns"].iter().find_map(|unit| column.strip_suffix(unit)).unwrap_or(column);
-    escape::name(&name.replace('_', " "))
+    escape::name(name.replace('_', " "))
 }
 
 /// Returns the text of a value in the column of this name. Null is a dash.
@@ -49,28 +51,6 @@ pub fn count(value: i128) -> String {
         grouped.push(digit);
     }
     grouped
-}
-
-/// Returns a duration with three digits and its unit: `1.23 ms`.
-pub fn duration(nanoseconds: f64) -> String {
-    const UNITS: [(f64, &str); 6] = [(86400e9, "d"), (3600e9, "h"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
-    // A value that would round up to the next unit uses that unit.
-    let (size, unit) = UNITS.into_iter().find(|(size, _)| nanoseconds.abs() >= size * 0.9995).unwrap_or(UNITS[5]);
-    match unit {
-        "ns" => format!("{nanoseconds:.0} ns"),
-        _ => format!("{} {unit}", digits(nanoseconds / size)),
-    }
-}
-
-/// Returns a number with three digits, or all before the point.
-fn digits(value: f64) -> String {
-    let places = match value.abs() {
-        0.0 => 0,
-        ..9.995 => 2,
-        ..99.95 => 1,
-        _ => 0,
-    };
-    format!("{value:.places$}")
 }
 
 /// Returns a time, which is in nanoseconds since 1970, as UTC.

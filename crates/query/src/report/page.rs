@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use dyntrace_terminal::escape;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use dyntrace_terminal::page::{self, fact};
+use maud::{Markup, html};
 
 use super::format::{self, count, duration, moment};
 use super::losses::Losses;
@@ -17,9 +18,6 @@ use crate::exit::Failure;
 pub const REASONS: &str = include_str!("reasons.sql");
 
 const STYLE: &str = include_str!("page.css");
-
-/// Nothing is loaded or run, even if a name in the data got into the page as markup.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
 /// The answer to a question.
 pub enum Answer {
@@ -69,36 +67,24 @@ impl Section {
 /// Returns the whole page.
 pub fn page(folder: &Path, totals: &Totals, losses: &Losses, reasons: &Rows, sections: &[Section]) -> String {
     let name = escape::name(folder.file_name().unwrap_or(folder.as_os_str()).as_encoded_bytes());
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { "dyntrace: " (name) @if losses.heading().is_some() { ", incomplete" } }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                header {
-                    h1 { (name) }
-                    (facts(totals))
-                    (lost(losses, reasons))
-                    (unanswered(sections))
-                    nav aria-label="Questions" {
-                        ul { @for section in sections { li { a href={ "#" (section.question.id) } { (section.question.title) } } } }
-                    }
-                }
-                main { @for section in sections { (whole(section, losses)) } }
-                footer { p { "Made by dyntrace-query " (env!("CARGO_PKG_VERSION")) " of " (escape::path(folder)) ". Times are UTC." } }
+    let title = if losses.heading().is_some() { format!("{name}, incomplete") } else { name.clone() };
+    let body = html! {
+        header {
+            h1 { (name) }
+            (facts(totals))
+            (lost(losses, reasons))
+            (unanswered(sections))
+            nav aria-label="Questions" {
+                ul { @for section in sections { li { a href={ "#" (section.question.id) } { (section.question.title) } } } }
             }
         }
-    }
-    .into_string()
+        main { @for section in sections { (whole(section, losses)) } }
+        footer { p { "Made by dyntrace-query " (env!("CARGO_PKG_VERSION")) " of " (escape::path(folder)) ". Times are UTC." } }
+    };
+    page::page(&title, STYLE, &body)
 }
 
 fn facts(totals: &Totals) -> Markup {
-    let fact = |name: &str, value: String| html! { li { b { (value) } " " (name) } };
     let rows_of = |table| totals.rows_of(table).unwrap_or(0);
     let (empty, unreadable) = (totals.with(Some(0)), totals.with(None));
     html! {

@@ -136,7 +136,7 @@ impl Walk<'_> {
     fn walk(&mut self, here: &Reading, below: &Path, extension: &str, found: &mut Vec<Item>) -> anyhow::Result<()> {
         let name = Path::new(below.file_name().unwrap_or_default());
         let folder = self.folder;
-        let fail = || format!("cannot read {}", escape::path(&folder.join(below)));
+        let fail = || format!("cannot read {}", escape::path(folder.join(below)));
         if below.components().count() > DEEPEST {
             self.leave_out(below, "no data set has so many folders in each other");
         } else if here.has_folder(name).with_context(fail)? {
@@ -182,7 +182,7 @@ impl Walk<'_> {
     }
 
     fn leave_out(&mut self, below: &Path, reason: &str) {
-        let told = format!("left out {}: {reason}", escape::path(&self.folder.join(below)));
+        let told = format!("left out {}: {reason}", escape::path(self.folder.join(below)));
         // Sources are looked through twice.
         if !self.left_out.contains(&told) {
             self.left_out.push(told);

@@ -129,7 +129,9 @@ fn of_process(pid: u32, providers: &Providers) -> Result<Vec<Listed>> {
                 return Err(error).with_context(|| format!("cannot list {program}, the program of process {pid}"));
             }
         };
-        if !object.notes.is_empty() || !object.broken.is_empty() {
+        if object.notes.is_empty() && object.broken.is_empty() {
+            tell_loss(&file.path, &object);
+        } else {
             listed.push(of_object(&file.path, &object, file.moved_by(&object), providers));
         }
     }
@@ -137,6 +139,7 @@ fn of_process(pid: u32, providers: &Providers) -> Result<Vec<Listed>> {
 }
 
 fn of_object(path: &Path, object: &Object, moved_by: Option<u64>, providers: &Providers) -> Listed {
+    tell_loss(path, object);
     let mut probes: BTreeMap<(&str, &str), Probe> = BTreeMap::new();
     for note in &object.notes {
         let probe = probes.entry((&note.provider, &note.name)).or_insert_with(|| Probe {
@@ -154,6 +157,12 @@ fn of_object(path: &Path, object: &Object, moved_by: Option<u64>, providers: &Pr
         moved_by,
         probes: probes.into_values().collect(),
         broken: object.broken.clone(),
+    }
+}
+
+fn tell_loss(path: &Path, object: &Object) {
+    if let Some(loss) = object.loss_of_notes() {
+        say!("dyntrace: {}: {loss}", escape::path(path));
     }
 }
 

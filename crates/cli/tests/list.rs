@@ -40,6 +40,26 @@ fn a_probe_with_the_names_and_types_of_its_arguments() {
     assert_eq!(output.status.code(), Some(0));
 }
 
+/// As wild before 0.7 links a program with probes.
+#[test]
+fn a_linker_that_leaves_out_notes_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let (comment, file) = (folder.path().join("comment"), folder.path().join("program"));
+    fs::write(&comment, b"GCC: (Debian) 12\0Linker: Wild version 0.6.0\0").unwrap();
+    let update = format!(".comment={}", comment.display());
+    let mut objcopy = Command::new("objcopy");
+    objcopy
+        .args(["--remove-section", ".note.stapsdt", "--update-section", &update])
+        .args([Path::new(&program()), &file]);
+    assert!(objcopy.status().unwrap().success());
+    let file = file.to_str().unwrap();
+    let listed = dyntrace(&["list", file]);
+    assert_eq!(listed.status.code(), Some(65));
+    assert!(error(&listed).contains("it was linked by wild"), "{}", error(&listed));
+    let checked = dyntrace(&["doctor", file]);
+    assert!(String::from_utf8(checked.stdout).unwrap().contains("it was linked by wild"));
+}
+
 #[test]
 fn the_same_in_json_and_in_a_process() {
     let probe = |arguments: &[&str]| -> (Value, Value) {

@@ -18,8 +18,9 @@ const OWN_PAGE: &str = "fire the probe by a function that dyntrace_build generat
 /// `has_tasks`: the program has tasks, which are read without probes.
 pub fn check(object: &Object, providers: &Providers, has_tasks: bool) -> Vec<Finding> {
     if object.notes.is_empty() && object.broken.is_empty() {
-        let remedy = "make it call a probe of dyntrace's, build it without --cfg dyntrace_without_probes, and do not strip the section \
-                      .note.stapsdt";
+        let remedy = object.loss_of_notes().unwrap_or(
+            "make it call a probe of dyntrace's, build it without --cfg dyntrace_without_probes, and do not strip the section .note.stapsdt",
+        );
         let finding = if has_tasks { Finding::warn } else { Finding::fail };
         return vec![finding("probes", "the file has none", remedy)];
     }

@@ -62,6 +62,9 @@ pub enum Damage {
 /// The bytes of code at a site that an object keeps: the longest of dyntrace's own sites fits.
 const SITE: u64 = 16;
 
+/// The beginning of wild's text in the section `.comment`, to which each tool adds its own.
+const WILD: &[u8] = b"Linker: Wild version";
+
 /// A part of the file that the loader puts into memory. Addresses are those before the whole object is moved.
 #[derive(Clone, Debug)]
 pub struct Segment {
@@ -95,6 +98,8 @@ pub struct Object {
     pub machine: elf::Machine,
     /// The errors in notes that cannot be read.
     pub broken: Vec<String>,
+    /// Whether the linker was wild, which left out notes before version 0.7.
+    pub is_linked_by_wild: bool,
     /// The address of the program's first instruction; 0 for a shared object.
     pub entry: u64,
     /// The address of `.stapsdt.base`, if the file has that section.
@@ -109,6 +114,12 @@ pub struct Object {
 }
 
 impl Object {
+    /// What became of the probes, if the file has none and that is known.
+    pub fn loss_of_notes(&self) -> Option<&'static str> {
+        let is_lost = self.is_linked_by_wild && self.notes.is_empty() && self.broken.is_empty();
+        is_lost.then_some("it was linked by wild, which leaves probes out before version 0.7: link it by another linker, or by a newer wild")
+    }
+
     pub fn read(path: &Path) -> Result<Object, Error> {
         Object::of_file(path, regular::open(path).map_err(|source| Error::of(path, source))?)
     }
@@ -195,6 +206,11 @@ where
             Ok(b"dyntrace_traced") => {
                 let start: u64 = section.sh_addr(endian).into();
                 object.sites = start..start.saturating_add(section.sh_size(endian).into());
+            }
+            Ok(b".comment") => {
+                left = left.checked_sub(section.sh_size(endian).into()).ok_or(Damage::Overlap)?;
+                let comment = section.data(endian, data).unwrap_or_default();
+                object.is_linked_by_wild = comment.split(|byte| *byte == 0).any(|text| text.starts_with(WILD));
             }
             Ok(b".note.stapsdt") => {
                 left = left.checked_sub(section.sh_size(endian).into()).ok_or(Damage::Overlap)?;

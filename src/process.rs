@@ -8,7 +8,7 @@
 
 mod blocking;
 mod child;
-mod door;
+mod for_guests;
 mod function;
 mod id;
 mod join_set;
@@ -16,9 +16,9 @@ mod life;
 mod name;
 #[cfg_attr(not(all(tokio_unstable, feature = "runtime", not(loom))), path = "process/no_others.rs")]
 mod others;
+mod pid_filter;
 mod scheduling;
 mod set;
-mod sieve;
 mod thread;
 mod waker;
 mod waking;
@@ -41,7 +41,7 @@ use blocking::Turn;
 pub(crate) use blocking::waiting as waiting_closures;
 pub(crate) use child::local;
 pub use child::{Child, child};
-pub(crate) use door::{Door, HOST};
+pub(crate) use for_guests::{ForGuests, HOST};
 pub use id::{OperationId, ParsePidError, Pid};
 pub use join_set::JoinSetExt;
 pub(crate) use join_set::{spawn_blocking_in, spawn_in};
@@ -50,8 +50,8 @@ pub use name::{ThreadName, thread_name};
 #[cfg(all(tokio_unstable, feature = "runtime", not(loom)))]
 pub(crate) use others::Others;
 use others::SpawnsOwn;
+pub(crate) use pid_filter::PidFilter;
 pub use set::Processes;
-pub(crate) use sieve::Sieve;
 pub use thread::{next_operation, thread_number};
 use waker::Told;
 
@@ -154,7 +154,7 @@ pub(crate) static PROCESS: Slot<Option<Process>> = Slot::new();
 
 /// The slot of the host, for guests.
 #[cfg(feature = "code")]
-pub(crate) static SLOT_DOOR: scope::Door<Option<Process>> = scope::Door::new();
+pub(crate) static SLOT_FOR_GUESTS: scope::ForGuests<Option<Process>> = scope::ForGuests::new();
 
 own_slot! {
     impl Own for Option<Process>, in PROCESS {
@@ -179,7 +179,7 @@ own_slot! {
 /// Notes that the current thread runs this process, or itself.
 #[inline(always)]
 fn runs(process: Option<Pid>) {
-    sieve::runs(THREAD.get(), process);
+    pid_filter::runs(THREAD.get(), process);
 }
 
 /// Returns a word of the current process: 0 until it is set.
@@ -214,7 +214,7 @@ fn inherited_sequence() -> Sequence {
 /// Returns the pid of the current process.
 #[inline]
 pub fn current() -> Pid {
-    sieve::alone().unwrap_or_else(asked_for)
+    pid_filter::alone().unwrap_or_else(asked_for)
 }
 
 fn asked_for() -> Pid {
@@ -264,7 +264,7 @@ fn of_thread() -> Pid {
 
 /// The functions of this room for guests.
 #[cfg(feature = "code")]
-pub(crate) static DOOR: Door = Door {
+pub(crate) static FOR_GUESTS: ForGuests = ForGuests {
     next: Pid::next,
     of_thread: outside,
     runs,

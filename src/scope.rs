@@ -18,7 +18,7 @@ use std::task::{Context, Poll};
 
 use tokio::task;
 
-pub(crate) use seat::{Door, End, Seat, Slot, own_slot};
+pub(crate) use seat::{End, ForGuests, Seat, Slot, own_slot};
 
 /// A value, and the place that it belongs to.
 pub(crate) struct Scope<T> {

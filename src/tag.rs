@@ -63,11 +63,11 @@ use std::sync::atomic::AtomicBool;
 
 use dyntrace_probes::host::ProgramWide;
 
-use crate::scope::{self, Door, Refusal, Scoped, Slot, own_slot};
+use crate::scope::{self, ForGuests, Refusal, Scoped, Slot, own_slot};
 use crate::task_table;
 
 #[cfg(feature = "code")]
-pub(crate) use entered::{ANY_ENTERED, DOOR as ENTERED_DOOR, ENTERED, EnteredTags};
+pub(crate) use entered::{ANY_ENTERED, ENTERED, EnteredTags, FOR_GUESTS as ENTERED_FOR_GUESTS};
 pub use entered::{EnteredTag, enter_tag};
 #[cfg(feature = "code")]
 pub(crate) use state::ANY;
@@ -88,7 +88,7 @@ own_slot! {
 
 /// For guests.
 #[cfg(feature = "code")]
-pub(crate) static DOOR: Door<TagState> = Door::new();
+pub(crate) static FOR_GUESTS: ForGuests<TagState> = ForGuests::new();
 
 /// Whether this program ever had a spreading tag; until then operations skip the look-up.
 pub(crate) static ANY_SPREADS: ProgramWide<AtomicBool> = ProgramWide::new(AtomicBool::new(false));

@@ -43,7 +43,7 @@ pub(crate) use counting::Counting;
 #[cfg(all(tokio_unstable, feature = "runtime"))]
 pub(crate) use kept::Outer;
 pub(crate) use kept::{
-    Seat, enclosing_wait_begins, is_kept, tag_changed, wait_begins, wait_ends, wait_lasts, wait_of_operation_ends,
+    TaskSlot, enclosing_wait_begins, is_kept, tag_changed, wait_begins, wait_ends, wait_lasts, wait_of_operation_ends,
     wakes,
 };
 #[cfg(all(recorded, target_os = "linux"))]

@@ -27,7 +27,7 @@
 //!
 //! A function that finds its word set runs [`hit`]. That pins its thread ([`thread_progress`](dyntrace_probes::thread_progress)), reads the word
 //! *again* (the breakpoint of the word that it saw may be freed), and reads `ACTIVE`. If the generation only counts calls, or matches
-//! other processes only ([`Sieve`](crate::process::Sieve)), the hit ends here, without a function call. Else it takes a reference to the
+//! other processes only ([`PidFilter`](crate::process::PidFilter)), the hit ends here, without a function call. Else it takes a reference to the
 //! generation and unpins. It inspects arguments and runs the body unpinned, since both are code of users, which may take any time. If no
 //! entry wants the end of the call, the hit is over when the body runs, and has no frame on the stack. Else the end of the call uses the
 //! same reference: exactly the sessions that saw the call see its end. If only the call fires probes, and this

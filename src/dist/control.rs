@@ -72,16 +72,16 @@ impl Inner {
         {
             return answer_ping(from, &message, || self.local.pid(crate::process::current()));
         }
-        let door = self.number(&to).and_then(|number| self.processes.door(number));
+        let inbox = self.number(&to).and_then(|number| self.processes.inbox(number));
         // A message to no process is lost, as in Erlang.
-        if let Some(door) = door {
-            door.put(Received::Message(message), memory, &from.budget).await;
+        if let Some(inbox) = inbox {
+            inbox.put(Received::Message(message), memory, &from.budget).await;
         }
     }
 
     async fn put(&self, from: &Connection, to: &Pid, received: Received, memory: usize) {
-        if let Some(door) = self.local.number(to).and_then(|number| self.processes.door(number)) {
-            door.put(received, memory, &from.budget).await;
+        if let Some(inbox) = self.local.number(to).and_then(|number| self.processes.inbox(number)) {
+            inbox.put(received, memory, &from.budget).await;
         }
     }
 
@@ -95,8 +95,8 @@ impl Inner {
 
     /// Waits while the inbox is above its limit. The end of a bond enters the inbox without waiting, so a new bond must wait.
     async fn room_for_a_bond(&self, process: &PidOrAtom) {
-        if let Some(door) = self.number(process).and_then(|number| self.processes.door(number)) {
-            door.room.wait(1).await;
+        if let Some(inbox) = self.number(process).and_then(|number| self.processes.inbox(number)) {
+            inbox.room.wait(1).await;
         }
     }
 

@@ -14,7 +14,7 @@ use super::destination::Destination;
 use super::error::Error;
 use super::inner::Inner;
 use super::node::Node;
-use super::processes::{Bonds, Door, Link, Queued, State, Watcher, bond_bytes};
+use super::processes::{Bonds, InboxSender, Link, Queued, State, Watcher, bond_bytes};
 use super::received::{Message, Received};
 use super::term::{IntoTerm, term};
 use crate::process;
@@ -60,8 +60,8 @@ impl Inbox {
         let room = Account::new(node.life.inner.options.mailbox_limit);
         let process = process::give().unwrap_or_else(process::Pid::next);
         let state = Arc::new(State::new(process));
-        let door = Door { pid: process, queue: sender, state: state.clone(), room: room.clone() };
-        node.life.inner.processes.open(door, name)?;
+        let inbox = InboxSender { pid: process, queue: sender, state: state.clone(), room: room.clone() };
+        node.life.inner.processes.open(inbox, name)?;
         Ok(Inbox { node, process, queue, state, room, reason: term!(normal) })
     }
 

@@ -29,7 +29,7 @@ struct Table {
 }
 
 struct Process {
-    door: Arc<Door>,
+    inbox: Arc<InboxSender>,
     bonds: Bonds,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn bond_bytes(names: &[&str]) -> usize {
 }
 
 /// The entrance to a process: puts messages into its inbox.
-pub(super) struct Door {
+pub(super) struct InboxSender {
     pub pid: process::Pid,
     pub queue: mpsc::UnboundedSender<Queued>,
     pub state: Arc<State>,
@@ -105,7 +105,7 @@ pub(super) struct Queued {
     pub _charges: [Charge; 2],
 }
 
-impl Door {
+impl InboxSender {
     /// Puts a message of `bytes` bytes into the mailbox, once the mailbox and the peer's account have room.
     pub(super) async fn put(&self, received: Received, bytes: usize, budget: &Budget) {
         let Some(of_peer) = budget.messages.wait(bytes).await else { return };
@@ -129,8 +129,8 @@ impl Door {
 }
 
 impl Processes {
-    pub(super) fn open(&self, door: Door, name: Option<&str>) -> Result<(), Error> {
-        let number = door.pid.number();
+    pub(super) fn open(&self, inbox: InboxSender, name: Option<&str>) -> Result<(), Error> {
+        let number = inbox.pid.number();
         let mut table = lock(&self.table);
         if let Some(name) = name {
             if name == NET_KERNEL || table.names.contains_key(name) {
@@ -138,7 +138,7 @@ impl Processes {
             }
             table.names.insert(name.to_owned(), number);
         }
-        table.processes.insert(number, Process { door: Arc::new(door), bonds: Bonds::default() });
+        table.processes.insert(number, Process { inbox: Arc::new(inbox), bonds: Bonds::default() });
         Ok(())
     }
 
@@ -153,8 +153,8 @@ impl Processes {
         lock(&self.table).names.get(name).copied()
     }
 
-    pub(super) fn door(&self, number: u64) -> Option<Arc<Door>> {
-        lock(&self.table).processes.get(&number).map(|process| process.door.clone())
+    pub(super) fn inbox(&self, number: u64) -> Option<Arc<InboxSender>> {
+        lock(&self.table).processes.get(&number).map(|process| process.inbox.clone())
     }
 
     /// Changes the bonds of the process with this number, if there is one.
@@ -171,22 +171,22 @@ impl Processes {
         let mut ends = Vec::new();
         {
             let mut table = lock(&self.table);
-            for Process { door, bonds } in table.processes.values_mut() {
+            for Process { inbox, bonds } in table.processes.values_mut() {
                 bonds.watchers.retain(|(watcher, _), _| watcher.node.name != node);
                 for (from, link) in bonds.links.extract_if(|pid, _| pid.node.name == node) {
                     if link.ended.is_none() {
-                        ends.push((door.clone(), Received::exit(from, no_connection())));
+                        ends.push((inbox.clone(), Received::exit(from, no_connection())));
                     }
                 }
                 for (monitor, (_, watched)) in bonds.watched.extract_if(|_, (of, _)| of == node) {
-                    ends.push((door.clone(), Received::down(monitor, watched, no_connection())));
+                    ends.push((inbox.clone(), Received::down(monitor, watched, no_connection())));
                 }
                 bonds.shrink();
             }
         }
         // Not under the lock: a receiver's waker is foreign code.
-        for (door, end) in ends {
-            door.put_end(end, budget);
+        for (inbox, end) in ends {
+            inbox.put_end(end, budget);
         }
     }
 }

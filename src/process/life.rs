@@ -17,7 +17,7 @@ use crate::panic_text::panic_text;
 use crate::probes::process as probes;
 use crate::scope;
 use crate::tag::Tag;
-use crate::task_table::{Counting, Seat, Spawned};
+use crate::task_table::{Counting, Spawned, TaskSlot};
 
 /// A process from its spawn to its exit. Fires `process-exit` when it is dropped, so it is dropped after the future.
 pub(super) struct Life {
@@ -28,7 +28,7 @@ pub(super) struct Life {
     /// Whether a runtime keeps the future until it has ended, whether or not anything can wake it.
     is_owned: bool,
     /// Its slot in the table of tasks.
-    seat: Seat,
+    seat: TaskSlot,
 }
 
 /// A kind of process.
@@ -59,8 +59,8 @@ impl Life {
         let function = path::<T>();
         let seat = match probes::spawn::is_enabled() {
             true => tell_spawn(pid, function, kind, Location::caller(), user_tag()),
-            false if kind == Kind::Blocking => Seat::NONE_OF_CLOSURE,
-            false => Seat::NONE,
+            false if kind == Kind::Blocking => TaskSlot::NONE_OF_CLOSURE,
+            false => TaskSlot::NONE,
         };
         Life { pid, function, end: End::Cancelled, is_owned: kind == Kind::Task, seat }
     }
@@ -261,14 +261,14 @@ fn tell_spawn(
     kind: Kind,
     at: &'static Location<'static>,
     user_tag: Option<Tag>,
-) -> Seat {
+) -> TaskSlot {
     let parent = current();
     if !is_only_kept!(probes::spawn) {
         let place = Place::new(at);
         probes::spawn(|| (pid, Text::plain(function), parent, place.text(), user_tag.as_ref()));
     }
     let counting = if kind == Kind::Task { Counting::current() } else { None };
-    let seat = Seat::take(&Spawned {
+    let seat = TaskSlot::take(&Spawned {
         pid: pid.number(),
         is_blocking: kind == Kind::Blocking,
         is_counted: counting.is_some(),

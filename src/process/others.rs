@@ -18,11 +18,11 @@ use dyntrace_probes::text::Place;
 use tokio::task::Id;
 
 use super::life::is_watched;
+use super::pid_filter::has_others;
 use super::scheduling::{fire_scheduled, fire_unscheduled};
-use super::sieve::has_others;
 use super::{Pid, current};
 use crate::probes::process as probes;
-use crate::task_table::{Outer, Seat, Spawned};
+use crate::task_table::{Outer, Spawned, TaskSlot};
 
 pub(super) use entries::pid_of_running;
 use entries::{Entry, hold_across_forks, of_polled, take_all, with};
@@ -73,7 +73,7 @@ impl Others {
         let pid = Pid::next();
         let seat = match probes::spawn::is_enabled() {
             true => tell_spawn(task, pid, at),
-            false => Seat::NONE,
+            false => TaskSlot::NONE,
         };
         let entry = Entry { runtime: self.runtime, pid, seat };
         // A runtime that has ended ends a new task before it tells of the spawn.
@@ -139,13 +139,13 @@ impl Drop for SpawnsOwn {
 }
 
 #[cold]
-fn tell_spawn(task: Id, pid: Pid, at: &'static Location<'static>) -> Seat {
+fn tell_spawn(task: Id, pid: Pid, at: &'static Location<'static>) -> TaskSlot {
     let parent = current();
     if !is_only_kept!(probes::spawn) {
         let place = Place::new(at);
         probes::spawn(|| (pid, FUNCTION, parent, place.text(), None::<&str>));
     }
-    Seat::take(&Spawned {
+    TaskSlot::take(&Spawned {
         pid: pid.number(),
         is_blocking: false,
         is_counted: true,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::Pid;
-use super::sieve::Sieve;
+use super::pid_filter::PidFilter;
 
 /// A set of processes of this program: given ones, all existing ones, or all future ones.
 ///
@@ -22,7 +22,7 @@ pub struct Processes {
     ranges: Vec<Range<u64>>,
 }
 
-/// Beyond this a sieve contains all processes.
+/// Beyond this a pid_filter contains all processes.
 const MANY: u64 = 64;
 
 impl Processes {
@@ -87,10 +87,10 @@ impl Processes {
         *self == Processes::all()
     }
 
-    /// A sieve that contains the set.
-    pub(crate) fn sieve(&self) -> Sieve {
+    /// A pid_filter that contains the set.
+    pub(crate) fn pid_filter(&self) -> PidFilter {
         let count = self.ranges.iter().fold(0_u64, |sum, range| sum.saturating_add(range.end - range.start));
-        if count > MANY { Sieve::ALL } else { self.ranges.iter().cloned().flatten().map(Pid).collect() }
+        if count > MANY { PidFilter::ALL } else { self.ranges.iter().cloned().flatten().map(Pid).collect() }
     }
 }
 
@@ -168,9 +168,9 @@ mod tests {
 
     #[test]
     fn few_processes_have_a_sieve() {
-        assert_eq!(pids([3]).sieve(), Sieve::from(Pid(3)));
-        assert_eq!(Processes::default().sieve(), Sieve::from_iter(None::<Pid>));
-        assert_eq!(pids(0..100).sieve(), Sieve::ALL);
-        assert_eq!(Processes::all().sieve(), Sieve::ALL);
+        assert_eq!(pids([3]).pid_filter(), PidFilter::from(Pid(3)));
+        assert_eq!(Processes::default().pid_filter(), PidFilter::from_iter(None::<Pid>));
+        assert_eq!(pids(0..100).pid_filter(), PidFilter::ALL);
+        assert_eq!(Processes::all().pid_filter(), PidFilter::ALL);
     }
 }

@@ -7,14 +7,14 @@ use std::cell::Cell;
 use std::sync::atomic::AtomicI32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use dyntrace_probes::thread_progress::{Kept, Zeros};
+use dyntrace_probes::thread_progress::{PerRecord, Zeros};
 
 use super::OperationId;
-use super::door::HOST;
+use super::for_guests::HOST;
 
 /// The highest number given. All of this is relaxed: one thread writes a thread's values, and the next one has seen its end.
 static GIVEN: AtomicI32 = AtomicI32::new(0);
-static THREADS: Kept<Thread> = Kept::new();
+static THREADS: PerRecord<Thread> = PerRecord::new();
 /// Of all threads that found no memory for their own.
 static OTHERS: Thread = Thread { number: AtomicI32::new(0), operations: AtomicI32::new(0) };
 

@@ -6,7 +6,7 @@ use dyntrace_probes::text::Text;
 use tokio::runtime::Handle;
 use tokio::task::{Id, try_id};
 
-use super::door::HOST;
+use super::for_guests::HOST;
 use super::id::Pid;
 use super::name::thread_name;
 use super::others::pid_of_running;

@@ -20,7 +20,7 @@ use std::ptr;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64};
 
-use dyntrace_probes::forks::{self, Anew};
+use dyntrace_probes::forks::{self, ZeroedByFork};
 use dyntrace_probes::rings::cause;
 use dyntrace_probes::rings::slot::{self, SESSIONS, SLOTS};
 use dyntrace_probes::rings::stream_file::{self, StreamFile};
@@ -33,8 +33,11 @@ use super::{probes, sessions};
 use crate::task_table;
 
 /// The control socket of this process. A forked child has none.
-pub(super) static CONTROL: Anew<Control> =
-    Anew::new(Control { is_opening: AtomicBool::new(false), listener: AtomicI32::new(0), inode: AtomicU64::new(0) });
+pub(super) static CONTROL: ZeroedByFork<Control> = ZeroedByFork::new(Control {
+    is_opening: AtomicBool::new(false),
+    listener: AtomicI32::new(0),
+    inode: AtomicU64::new(0),
+});
 
 /// The last control socket that this process has opened. Its file may be gone.
 pub(super) struct Control {

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dyntrace_probes::forks::Anew;
+use dyntrace_probes::forks::ZeroedByFork;
 use dyntrace_probes::host;
 use dyntrace_probes::rings::once;
 use dyntrace_probes::rings::slot::SESSIONS;
@@ -25,7 +25,7 @@ pub(super) struct Sessions {
 }
 
 /// A forked child begins with no sessions: there, a thread that is gone may hold the lock.
-static ALL: Anew<AtomicPtr<Mutex<Sessions>>> = Anew::new(AtomicPtr::new(ptr::null_mut()));
+static ALL: ZeroedByFork<AtomicPtr<Mutex<Sessions>>> = ZeroedByFork::new(AtomicPtr::new(ptr::null_mut()));
 
 /// Locks the sessions of this process. Never called by a firing thread.
 pub(super) fn sessions() -> MutexGuard<'static, Sessions> {

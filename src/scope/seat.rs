@@ -45,10 +45,10 @@ impl<T> Seat<T> {
 }
 
 /// The slots of all threads for one kind of value. With several copies of this crate, those of the program's copy.
-pub(crate) struct Slot<T: 'static>(OfHost<Door<T>>);
+pub(crate) struct Slot<T: 'static>(OfHost<ForGuests<T>>);
 
 /// The functions of the host's slot for guests.
-pub(crate) struct Door<T: 'static> {
+pub(crate) struct ForGuests<T: 'static> {
     place: fn() -> *const RefCell<Seat<T>>,
     drop_at_end: fn(),
     /// The running task of the program's tokio. A guest's own tokio runs none.
@@ -58,9 +58,9 @@ pub(crate) struct Door<T: 'static> {
 // A guest may have been compiled with another version of tokio.
 const _: () = assert!(size_of::<Option<task::Id>>() == size_of::<u64>());
 
-impl<T: Own> Door<T> {
-    pub(crate) const fn new() -> Door<T> {
-        Door { place: T::place, drop_at_end: T::drop_at_end, task: task::try_id }
+impl<T: Own> ForGuests<T> {
+    pub(crate) const fn new() -> ForGuests<T> {
+        ForGuests { place: T::place, drop_at_end: T::drop_at_end, task: task::try_id }
     }
 }
 
@@ -70,8 +70,8 @@ impl<T: Own> Slot<T> {
     }
 
     /// Makes this copy of the crate a guest.
-    pub(crate) fn enter(&self, door: &'static Door<T>) {
-        self.0.install(door);
+    pub(crate) fn enter(&self, for_guests: &'static ForGuests<T>) {
+        self.0.install(for_guests);
     }
 
     /// The slot of the current thread.

@@ -24,7 +24,7 @@ pub struct Holder {
 
 /// The holder of a lock, which only the holder changes.
 #[derive(Debug)]
-pub(super) struct Seat {
+pub(super) struct HolderCell {
     /// The number of the pid. 0: the lock is free, or changes hands.
     pid: AtomicU64,
     place: AtomicPtr<Location<'static>>,
@@ -32,9 +32,9 @@ pub(super) struct Seat {
     since: AtomicU64,
 }
 
-impl Seat {
-    pub(super) const fn new() -> Seat {
-        Seat { pid: AtomicU64::new(0), place: AtomicPtr::new(ptr::null_mut()), since: AtomicU64::new(0) }
+impl HolderCell {
+    pub(super) const fn new() -> HolderCell {
+        HolderCell { pid: AtomicU64::new(0), place: AtomicPtr::new(ptr::null_mut()), since: AtomicU64::new(0) }
     }
 
     /// Notes that the current process has taken the lock.

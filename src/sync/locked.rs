@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tokio::sync::{Semaphore, TryLockError};
 
-use super::holder::Seat;
+use super::holder::HolderCell;
 use crate::waiting::{Operation, Resource};
 
 /// How many permits a lock has. Exclusive access takes all of them, shared access takes one.
@@ -63,7 +63,7 @@ pub(super) struct Lock<P> {
     semaphore: Semaphore,
     permits: P,
     resource: Resource,
-    holder: Seat,
+    holder: HolderCell,
 }
 
 /// A value and its lock. Only this file and its folder take the lock's permits.
@@ -80,7 +80,7 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for Locked<Readers, T> {}
 
 impl<T> Locked<One, T> {
     pub(super) const fn one(resource: Resource, value: T) -> Self {
-        let lock = Lock { semaphore: Semaphore::const_new(1), permits: One, resource, holder: Seat::new() };
+        let lock = Lock { semaphore: Semaphore::const_new(1), permits: One, resource, holder: HolderCell::new() };
         Locked { lock, value: UnsafeCell::new(value) }
     }
 }
@@ -88,14 +88,14 @@ impl<T> Locked<One, T> {
 impl<T> Locked<Readers, T> {
     pub(super) const fn readers(permits: Readers, resource: Resource, value: T) -> Self {
         let semaphore = Semaphore::const_new(permits.0 as usize);
-        let lock = Lock { semaphore, permits, resource, holder: Seat::new() };
+        let lock = Lock { semaphore, permits, resource, holder: HolderCell::new() };
         Locked { lock, value: UnsafeCell::new(value) }
     }
 }
 
 impl<P, T: ?Sized> Locked<P, T> {
     /// The holder of exclusive access.
-    pub(super) fn holder(&self) -> &Seat {
+    pub(super) fn holder(&self) -> &HolderCell {
         &self.lock.holder
     }
 

@@ -18,7 +18,7 @@ use super::{TAGS, Tag};
 use crate::scope::{self, Place, Slot, own_slot};
 
 #[cfg(feature = "code")]
-use crate::scope::Door;
+use crate::scope::ForGuests;
 
 /// The entered tags and spans of a thread.
 pub(crate) struct EnteredTags {
@@ -51,7 +51,7 @@ own_slot! {
 
 /// For guests.
 #[cfg(feature = "code")]
-pub(crate) static DOOR: Door<EnteredTags> = Door::new();
+pub(crate) static FOR_GUESTS: ForGuests<EnteredTags> = ForGuests::new();
 
 /// Whether this program ever entered a tag; until then operations skip the look-up.
 pub(crate) static ANY_ENTERED: ProgramWide<AtomicBool> = ProgramWide::new(AtomicBool::new(false));

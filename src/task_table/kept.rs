@@ -16,7 +16,7 @@ use std::thread;
 use std::time::Duration;
 
 use dyntrace_probes::clock;
-use dyntrace_probes::forks::Anew;
+use dyntrace_probes::forks::ZeroedByFork;
 use dyntrace_task_table::layout::{self, SLOT_WORDS, Slot, State, Task, Text, Waker, slot};
 use dyntrace_task_table::lock;
 
@@ -29,7 +29,7 @@ use super::{Begun, Operation, Resource, Spawned};
 type Changed<'s> = lock::Changed<'s, { SLOT_WORDS - 1 }>;
 
 /// The table; null until there is one. Never freed.
-static TABLE: Anew<AtomicPtr<Table>> = Anew::new(AtomicPtr::new(ptr::null_mut()));
+static TABLE: ZeroedByFork<AtomicPtr<Table>> = ZeroedByFork::new(AtomicPtr::new(ptr::null_mut()));
 
 #[inline(always)]
 pub(super) fn table() -> Option<&'static Table> {
@@ -77,7 +77,7 @@ pub(crate) unsafe fn forget() {
 
 /// The slot of a task, by its number from 1; 0 for none. With marks in the highest bits.
 #[cfg_attr(all(tokio_unstable, feature = "runtime"), derive(Clone, Copy))]
-pub(crate) struct Seat(u32);
+pub(crate) struct TaskSlot(u32);
 
 /// Until the first poll. No slot has such a number, so polls after the first one pay nothing for what the first one does.
 const UNPOLLED: u32 = 1 << 31;
@@ -88,18 +88,18 @@ const CLOSURE: u32 = 1 << 29;
 
 const _: () = assert!(layout::LIMIT < CLOSURE as usize);
 
-impl Seat {
-    pub(crate) const NONE: Seat = Seat(0);
+impl TaskSlot {
+    pub(crate) const NONE: TaskSlot = TaskSlot(0);
     /// No slot, for a closure for blocking work.
-    pub(crate) const NONE_OF_CLOSURE: Seat = Seat(CLOSURE);
+    pub(crate) const NONE_OF_CLOSURE: TaskSlot = TaskSlot(CLOSURE);
 
     /// Takes a slot for a task that begins. Returns no slot without a table; also if the table is full, which it counts.
     #[cold]
-    pub(crate) fn take(spawned: &Spawned<'_>) -> Seat {
+    pub(crate) fn take(spawned: &Spawned<'_>) -> TaskSlot {
         let Some(number) = table().and_then(|table| table.take(spawned)) else {
-            return if spawned.is_blocking { Seat::NONE_OF_CLOSURE } else { Seat::NONE };
+            return if spawned.is_blocking { TaskSlot::NONE_OF_CLOSURE } else { TaskSlot::NONE };
         };
-        let mut seat = Seat(number);
+        let mut seat = TaskSlot(number);
         if spawned.is_blocking {
             seat.0 |= CLOSURE;
         }
@@ -136,7 +136,7 @@ impl Seat {
         Some(Running { table, slot, poll, began, before })
     }
 
-    /// [`run`](Seat::run) for callers whose end of a poll is elsewhere. Another thread may still have to tell the end of the poll before:
+    /// [`run`](TaskSlot::run) for callers whose end of a poll is elsewhere. Another thread may still have to tell the end of the poll before:
     /// this ends it, and that thread does nothing.
     #[cfg(all(tokio_unstable, feature = "runtime"))]
     pub(crate) fn poll_begins(self, pid: u64, now: u64) -> Outer {
@@ -156,7 +156,7 @@ impl Seat {
         Outer { begun, before: Some((poll, before)) }
     }
 
-    /// [`leave`](Seat::leave) for a task whose last poll another thread may still have to end. That thread finds the slot without the pid,
+    /// [`leave`](TaskSlot::leave) for a task whose last poll another thread may still have to end. That thread finds the slot without the pid,
     /// and does nothing.
     #[cfg(all(tokio_unstable, feature = "runtime"))]
     pub(crate) fn leave_after_polls(self, pid: u64) {
@@ -188,7 +188,7 @@ impl Seat {
 }
 
 #[cold]
-fn leave(seat: &Seat, pid: u64, free: impl FnOnce(&Slot) -> bool) {
+fn leave(seat: &TaskSlot, pid: u64, free: impl FnOnce(&Slot) -> bool) {
     if let Some(table) = table() {
         table.leave(seat.number(), pid, seat.0 & COUNTED != 0, free);
     }

@@ -4,16 +4,16 @@ use super::{Begun, Operation, Spawned};
 
 /// No slot.
 #[derive(Clone, Copy)]
-pub(crate) struct Seat;
+pub(crate) struct TaskSlot;
 
-impl Seat {
-    pub(crate) const NONE: Seat = Seat;
+impl TaskSlot {
+    pub(crate) const NONE: TaskSlot = TaskSlot;
     /// No slot.
-    pub(crate) const NONE_OF_CLOSURE: Seat = Seat;
+    pub(crate) const NONE_OF_CLOSURE: TaskSlot = TaskSlot;
 
     /// Returns no slot.
-    pub(crate) fn take(_spawned: &Spawned<'_>) -> Seat {
-        Seat
+    pub(crate) fn take(_spawned: &Spawned<'_>) -> TaskSlot {
+        TaskSlot
     }
 
     /// Does nothing.

@@ -10,15 +10,15 @@ use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use dyntrace_probes::forks::Anew;
+use dyntrace_probes::forks::ZeroedByFork;
 use dyntrace_probes::thread_progress::os::thread_id;
-use dyntrace_probes::thread_progress::{Kept, Zeros};
+use dyntrace_probes::thread_progress::{PerRecord, Zeros};
 use dyntrace_task_table::lock::{Locked, halves};
 
 use super::table::Table;
 
 /// All cells. A forked child has none.
-static CELLS: Anew<Kept<Poll>> = Anew::new(Kept::new());
+static CELLS: ZeroedByFork<PerRecord<Poll>> = ZeroedByFork::new(PerRecord::new());
 
 thread_local! {
     /// The thread's cell, and the table for which it was taken: a forked child has another thread id and another table.

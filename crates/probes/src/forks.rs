@@ -1,18 +1,18 @@
 //! Counts forks, so that a child can tell its parent's values from its own: it does not have the threads that those need.
 
-#[cfg(rings)]
-mod anew;
 mod locks;
 pub mod os;
+#[cfg(rings)]
+mod zeroed;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::thread_progress::os::after_fork_in_child;
 
-#[cfg(rings)]
-pub use anew::Anew;
 pub use locks::hold_across_forks;
+#[cfg(rings)]
+pub use zeroed::ZeroedByFork;
 
 static FORKS: AtomicU64 = AtomicU64::new(0);
 

@@ -153,8 +153,8 @@ fn is_worth_a_look(data: &BpData) -> bool {
     if data.is_for_probes {
         return !is_busy() && occurrence::is_any_heard();
     }
-    if let Quick::Of(sieve) = data.quick
-        && !sieve.may_have_current()
+    if let Quick::Of(pid_filter) = data.quick
+        && !pid_filter.may_have_current()
     {
         return false;
     }

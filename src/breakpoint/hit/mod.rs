@@ -61,7 +61,7 @@ fn glance(site: &'static Site) -> Option<Glance> {
     let glance = with_active(&pin, site, |data| match data.quick {
         Quick::Counted(slot) => slot.count_again().then_some(Glance::Nothing),
         Quick::Timed(slot) => slot.begin_again(nested::MOST).then_some(Glance::Timed(slot)),
-        Quick::Of(sieve) => (!sieve.may_have_current()).then_some(Glance::Nothing),
+        Quick::Of(pid_filter) => (!pid_filter.may_have_current()).then_some(Glance::Nothing),
     });
     glance.ok()?.unwrap_or(Some(Glance::Nothing))
 }

@@ -20,7 +20,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use dyntrace_probes::forks::hold_across_forks;
 use dyntrace_probes::primitives::one_writer::{add, own, step};
-use dyntrace_probes::thread_progress::{Kept, Zeros, map_at};
+use dyntrace_probes::thread_progress::{PerRecord, Zeros, map_at};
 
 use super::host::HOST;
 use super::own_memory::Bytes;
@@ -80,7 +80,7 @@ struct Slots {
 static SLOTS: Mutex<Slots> = Mutex::new(Slots { free: VecDeque::new(), given: 0 });
 
 /// The table of each thread; null before its first counted call.
-static TABLES: Kept<AtomicPtr<Table>> = Kept::new();
+static TABLES: PerRecord<AtomicPtr<Table>> = PerRecord::new();
 
 /// For threads that find no memory for their own.
 static OF_ALL: Table = [const {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::entry::BpEntry;
 use super::flags::Flags;
 use crate::breakpoint::measure::counters::CounterSlot;
-use crate::process::Sieve;
+use crate::process::PidFilter;
 
 /// One generation of breakpoints.
 pub(crate) struct BpData {
@@ -30,7 +30,7 @@ pub(crate) enum Quick {
     /// Every call is counted and timed, nothing else.
     Timed(CounterSlot),
     /// Calls of these processes need the entries; other calls need nothing.
-    Of(Sieve),
+    Of(PidFilter),
 }
 
 impl Quick {
@@ -60,8 +60,8 @@ impl BpData {
             [entry] => Quick::of(entry),
             _ => None,
         };
-        let sieve = || entries.iter().map(BpEntry::sieve).collect();
-        let quick = alone.unwrap_or_else(|| Quick::Of(sieve()));
+        let pid_filter = || entries.iter().map(BpEntry::pid_filter).collect();
+        let quick = alone.unwrap_or_else(|| Quick::Of(pid_filter()));
         let is_brief = entries.iter().all(BpEntry::is_brief);
         let is_for_probes = entries.iter().all(BpEntry::is_for_probes);
         let fires_alone = is_for_probes && matches!(&entries[..], [entry] if !entry.flags.contains(Flags::CALLER));

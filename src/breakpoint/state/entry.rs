@@ -7,7 +7,7 @@ use super::process_flags::ProcessFilter;
 use super::session_core::SessionCore;
 use super::set_pattern::SetPattern;
 use crate::breakpoint::measure::counters::Counter;
-use crate::process::{Pid, Sieve};
+use crate::process::{Pid, PidFilter};
 
 /// The actions of one pattern of one session at one function.
 #[derive(Clone)]
@@ -43,8 +43,8 @@ impl BpEntry {
         self.takes_all && self.counter.is_none() && !self.flags.contains(Flags::FLAG) && self.session.is_to_probes()
     }
 
-    pub(crate) fn sieve(&self) -> Sieve {
-        if self.takes_every_process { Sieve::ALL } else { self.filter.sieve() }
+    pub(crate) fn pid_filter(&self) -> PidFilter {
+        if self.takes_every_process { PidFilter::ALL } else { self.filter.pid_filter() }
     }
 
     pub(crate) fn restrict(&mut self) {

@@ -11,7 +11,7 @@ use dyntrace_probes::forks::hold_across_forks;
 
 use crate::breakpoint::error::Error;
 use crate::breakpoint::pattern::Actions;
-use crate::process::{self, Pid, Processes, Sieve, WORDS};
+use crate::process::{self, Pid, PidFilter, Processes, WORDS};
 
 /// The flags of one session.
 pub(crate) struct ProcessFlags {
@@ -105,10 +105,10 @@ impl ProcessFilter {
         self.named.as_ref().is_none_or(|named| named.are_all()) && self.flags.is_none()
     }
 
-    pub(crate) fn sieve(&self) -> Sieve {
+    pub(crate) fn pid_filter(&self) -> PidFilter {
         match &self.named {
-            Some(named) if self.flags.is_none() => named.sieve(),
-            _ => Sieve::ALL,
+            Some(named) if self.flags.is_none() => named.pid_filter(),
+            _ => PidFilter::ALL,
         }
     }
 

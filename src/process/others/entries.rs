@@ -9,16 +9,16 @@ use dyntrace_probes::forks;
 use tokio::task::{Id, try_id};
 
 use crate::process::Pid;
-use crate::process::sieve::has_polled_others;
+use crate::process::pid_filter::has_polled_others;
 use crate::reentry::unless_inside;
-use crate::task_table::Seat;
+use crate::task_table::TaskSlot;
 
 /// A task, until its end.
 pub(super) struct Entry {
     /// The number of its runtime.
     pub runtime: u64,
     pub pid: Pid,
-    pub seat: Seat,
+    pub seat: TaskSlot,
 }
 
 /// The part of an entry that a thread remembers. A task keeps it until its end, and no other task has its id.
@@ -26,7 +26,7 @@ pub(super) struct Entry {
 struct Known {
     task: Option<Id>,
     /// `None` for a task that tells its life itself. An entry is there before the first poll.
-    entry: Option<(Pid, Seat)>,
+    entry: Option<(Pid, TaskSlot)>,
 }
 
 /// A power of two.
@@ -59,7 +59,7 @@ impl Known {
 }
 
 /// The pid and the seat of a task that this thread polls, if it has an entry. Not for signal handlers.
-pub(super) fn of_polled(task: Id) -> Option<(Pid, Seat)> {
+pub(super) fn of_polled(task: Id) -> Option<(Pid, TaskSlot)> {
     POLLED.with(|polled| {
         let polled = &polled[(spread(task) >> (u64::BITS - KNOWN.ilog2())) as usize];
         let last = polled.get();

@@ -10,9 +10,9 @@ const TOPIC: &str = "control";
 pub fn check(pid: u32) -> Finding {
     match Connection::open(pid) {
         Ok(_) => Finding::ok(TOPIC, format!("process {pid} has a control socket")),
-        Err(ControlError::NoControl(_)) => match attach::Door::find(pid) {
-            Ok(door) => {
-                let when = format!("when dyntrace record -p or trace -p asks it to, {}", door.when());
+        Err(ControlError::NoControl(_)) => match attach::RequestWords::find(pid) {
+            Ok(words) => {
+                let when = format!("when dyntrace record -p or trace -p asks it to, {}", words.when());
                 Finding::ok(TOPIC, format!("process {pid} opens a control socket {when}"))
             }
             Err(failure) => refused(&failure.error),

@@ -32,10 +32,10 @@ const SITES_AT_ONCE: usize = 4096;
 
 /// Asks process `pid` for its control socket, and connects to that.
 pub fn attach(pid: u32) -> Result<Connection, Failure> {
-    let door = Door::find(pid)?;
+    let words = RequestWords::find(pid)?;
     let began = Instant::now();
     while began.elapsed() < PATIENCE {
-        door.request().with_context(|| format!("cannot write the memory of process {pid}"))?;
+        words.request().with_context(|| format!("cannot write the memory of process {pid}"))?;
         thread::sleep(PAUSE);
         match Connection::open(pid) {
             Err(ControlError::NoControl(_)) => {}
@@ -45,14 +45,14 @@ pub fn attach(pid: u32) -> Result<Connection, Failure> {
     let error = anyhow!(
         "process {pid} has no control socket, and {} within {} s, at which it opens one: try again when it does, or start it with \
          DYNTRACE=control in its environment",
-        door.missed(),
+        words.missed(),
         PATIENCE.as_secs()
     );
     Err(Failure::new(exit::NO_PROBES, error))
 }
 
 /// The places in a process where it can be asked.
-pub struct Door {
+pub struct RequestWords {
     memory: File,
     /// The number of the process in its own pid namespace.
     own_number: u32,
@@ -72,9 +72,9 @@ struct Places {
     unread: Option<elf::Error>,
 }
 
-impl Door {
+impl RequestWords {
     /// Finds the places. Fails if the process has none, or this user may not write there.
-    pub fn find(pid: u32) -> Result<Door, Failure> {
+    pub fn find(pid: u32) -> Result<RequestWords, Failure> {
         // First: if the process executes another program meanwhile, this remains the memory of the one before.
         let memory = OpenOptions::new().read(true).write(true).open(process_folder(pid).join("mem"));
         let places = Places::find(pid)?;
@@ -93,7 +93,7 @@ impl Door {
         let memory = memory.map_err(|error| explain(pid, error))?;
         places.need_no_server(pid)?;
         let own_number = process::own_number(pid).with_context(|| format!("cannot read /proc/{pid}/status"))?;
-        Ok(Door { memory, own_number, places })
+        Ok(RequestWords { memory, own_number, places })
     }
 
     /// When the process takes a request.

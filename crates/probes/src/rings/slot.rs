@@ -32,7 +32,7 @@ use super::ring::Ring;
 use super::ring_file::RingFile;
 use super::stream_file::StreamFile;
 use super::wake;
-use crate::forks::Anew;
+use crate::forks::ZeroedByFork;
 use crate::thread_progress::Zeros;
 use crate::thread_progress::{self, Pin};
 
@@ -67,7 +67,7 @@ pub enum Verdict {
 }
 
 /// Zeroed in a forked child from its first instruction on, so that it never writes into its parent's files.
-pub static SLOTS: Anew<[Slot; SESSIONS]> = Anew::new([const { Slot::new() }; SESSIONS]);
+pub static SLOTS: ZeroedByFork<[Slot; SESSIONS]> = ZeroedByFork::new([const { Slot::new() }; SESSIONS]);
 
 // SAFETY: atomics only.
 unsafe impl Zeros for Slot {}

@@ -101,9 +101,8 @@
 
 mod block;
 mod completed;
-mod door;
+mod for_guests;
 mod grace_period;
-mod kept;
 mod maintenance;
 #[cfg(all(loom, test))]
 mod models;
@@ -111,6 +110,7 @@ mod nap;
 pub mod os;
 mod pending;
 pub mod per_process;
+mod per_record;
 mod pin;
 mod pinned;
 mod prepare;
@@ -124,14 +124,14 @@ mod use_table;
 mod wait;
 
 pub use completed::Completed;
-pub use door::DOOR;
-pub use door::{Door, enter};
+pub use for_guests::FOR_GUESTS;
+pub use for_guests::{ForGuests, enter};
 pub use grace_period::{Late, NOTABLE};
-pub use kept::{Kept, Zeros, map_at};
 pub use maintenance::{complete, give};
 pub use nap::nap;
 pub use os::has_ended;
 pub use pending::late;
+pub use per_record::{PerRecord, Zeros, map_at};
 pub use pin::{Pin, is_pinned, pin, pin_again};
 pub use pinned::Pinned;
 pub use prepare::prepare;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, compiler_fence};
 use super::block::Blocks;
 use super::record::{Record, Word};
 use super::registry::Registry;
-use super::{door, os};
+use super::{for_guests, os};
 use crate::primitives::atomic::{AtomicPtr, Ordering, fence};
 use crate::primitives::{global, per_thread};
 
@@ -84,7 +84,7 @@ pub(super) fn own_record() -> Option<&'static Record> {
 #[cold]
 #[inline(never)]
 pub(super) fn claim() -> Option<&'static Record> {
-    if let Some(record) = door::of_host() {
+    if let Some(record) = for_guests::of_host() {
         OWN.with(|own| own.set(record));
         return record;
     }

@@ -27,18 +27,18 @@ unsafe impl<T> Zeros for AtomicPtr<T> {}
 unsafe impl<T: Zeros, const N: usize> Zeros for [T; N] {}
 
 /// The values of one kind, in pages that double: the first has [`FIRST`].
-pub struct Kept<T>([AtomicPtr<T>; PAGES]);
+pub struct PerRecord<T>([AtomicPtr<T>; PAGES]);
 
 const FIRST: usize = 64;
 /// Enough for all records that a process can have.
 const PAGES: usize = 26;
 
 // SAFETY: null pointers, and atomics.
-unsafe impl<T: Zeros> Zeros for Kept<T> {}
+unsafe impl<T: Zeros> Zeros for PerRecord<T> {}
 
-impl<T: Zeros> Kept<T> {
-    pub const fn new() -> Kept<T> {
-        Kept([const { AtomicPtr::new(ptr::null_mut()) }; PAGES])
+impl<T: Zeros> PerRecord<T> {
+    pub const fn new() -> PerRecord<T> {
+        PerRecord([const { AtomicPtr::new(ptr::null_mut()) }; PAGES])
     }
 
     /// The value of the current thread: zeros, or as the record's last thread has left it. It is the thread's until the thread has ended.
@@ -113,7 +113,7 @@ mod tests {
 
     use super::*;
 
-    static VALUES: Kept<AtomicPtr<u8>> = Kept::new();
+    static VALUES: PerRecord<AtomicPtr<u8>> = PerRecord::new();
 
     #[test]
     fn threads_that_live_together_have_values_of_their_own() {

@@ -9,7 +9,7 @@ use super::{OperationId, Pid};
 use crate::sequence::Sequence;
 
 /// The functions of the host.
-pub(crate) struct Door {
+pub(crate) struct ForGuests {
     pub(super) next: fn() -> Pid,
     pub(super) of_thread: fn() -> Pid,
     pub(super) runs: fn(Option<Pid>),
@@ -20,4 +20,4 @@ pub(crate) struct Door {
     pub(super) waking: fn() -> Waking,
 }
 
-pub(crate) static HOST: OfHost<Door> = OfHost::new();
+pub(crate) static HOST: OfHost<ForGuests> = OfHost::new();

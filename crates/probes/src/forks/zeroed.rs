@@ -2,7 +2,7 @@
 //!
 //! The kernel wipes them while it makes the child (`MADV_WIPEONFORK`, on FreeBSD `INHERIT_ZERO`). So they are zero for the first code that
 //! the child runs: signal handlers, earlier handlers of `pthread_atfork`, and children of a bare system call, which run no such
-//! handlers. If the kernel cannot wipe them, or has pages that are larger than theirs, [`Anew::forget`] does, in a handler.
+//! handlers. If the kernel cannot wipe them, or has pages that are larger than theirs, [`ZeroedByFork::forget`] does, in a handler.
 
 use std::cell::UnsafeCell;
 use std::ops::Deref;
@@ -12,18 +12,18 @@ use crate::thread_progress::Zeros;
 
 /// A static on pages of its own, so that nothing else is wiped, where pages have 4 KiB.
 #[repr(C, align(4096))]
-pub struct Anew<T>(UnsafeCell<T>);
+pub struct ZeroedByFork<T>(UnsafeCell<T>);
 
 // SAFETY: `T` is shared by its atomics. `forget` writes to it otherwise, and is called while there is one thread.
-unsafe impl<T: Zeros> Sync for Anew<T> {}
+unsafe impl<T: Zeros> Sync for ZeroedByFork<T> {}
 
 // SAFETY: an atomic.
 unsafe impl Zeros for AtomicBool {}
 
-impl<T: Zeros> Anew<T> {
+impl<T: Zeros> ZeroedByFork<T> {
     /// `zeros` must have no bit set.
-    pub const fn new(zeros: T) -> Anew<T> {
-        Anew(UnsafeCell::new(zeros))
+    pub const fn new(zeros: T) -> ZeroedByFork<T> {
+        ZeroedByFork(UnsafeCell::new(zeros))
     }
 
     /// Has the kernel wipe it in each child from now on. Returns `false` if the kernel cannot.
@@ -48,7 +48,7 @@ impl<T: Zeros> Anew<T> {
     }
 }
 
-impl<T: Zeros> Deref for Anew<T> {
+impl<T: Zeros> Deref for ZeroedByFork<T> {
     type Target = T;
 
     #[inline(always)]
@@ -65,7 +65,8 @@ mod tests {
 
     use super::*;
 
-    static ONE: Anew<[AtomicPtr<u8>; 600]> = Anew::new([const { AtomicPtr::new(std::ptr::null_mut()) }; 600]);
+    static ONE: ZeroedByFork<[AtomicPtr<u8>; 600]> =
+        ZeroedByFork::new([const { AtomicPtr::new(std::ptr::null_mut()) }; 600]);
 
     #[test]
     fn a_child_of_the_bare_system_call_has_zeros() {

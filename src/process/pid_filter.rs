@@ -10,19 +10,19 @@ use super::Pid;
 
 /// A set of processes that may contain others too: one bit for each number modulo 64.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Sieve(u64);
+pub(crate) struct PidFilter(u64);
 
 thread_local! {
     /// The processes that this thread may be running.
-    static RUNNING: Cell<Sieve> = const { Cell::new(Sieve::ALL) };
+    static RUNNING: Cell<PidFilter> = const { Cell::new(PidFilter::ALL) };
     /// Whether this thread has polled a task that has a pid and does not use the slot.
     static HAS_OTHERS: Cell<bool> = const { Cell::new(false) };
     /// The pid of the thread, while its slot is empty.
     static ALONE: Cell<Option<Pid>> = const { Cell::new(None) };
 }
 
-impl Sieve {
-    pub(crate) const ALL: Sieve = Sieve(u64::MAX);
+impl PidFilter {
+    pub(crate) const ALL: PidFilter = PidFilter(u64::MAX);
 
     /// Whether the current process may be in the set. Calls no function.
     #[inline(always)]
@@ -31,15 +31,15 @@ impl Sieve {
     }
 }
 
-impl From<Pid> for Sieve {
-    fn from(pid: Pid) -> Sieve {
-        Sieve(1 << (pid.0 % u64::from(u64::BITS)))
+impl From<Pid> for PidFilter {
+    fn from(pid: Pid) -> PidFilter {
+        PidFilter(1 << (pid.0 % u64::from(u64::BITS)))
     }
 }
 
-impl<T: Into<Sieve>> FromIterator<T> for Sieve {
-    fn from_iter<I: IntoIterator<Item = T>>(parts: I) -> Sieve {
-        Sieve(parts.into_iter().fold(0, |all, part| all | part.into().0))
+impl<T: Into<PidFilter>> FromIterator<T> for PidFilter {
+    fn from_iter<I: IntoIterator<Item = T>>(parts: I) -> PidFilter {
+        PidFilter(parts.into_iter().fold(0, |all, part| all | part.into().0))
     }
 }
 
@@ -49,7 +49,7 @@ pub(super) fn runs(thread: Option<Pid>, process: Option<Pid>) {
     if TELLS_OF_OTHERS && HAS_OTHERS.get() {
         return;
     }
-    RUNNING.set(thread.map_or(Sieve::ALL, |thread| [thread].into_iter().chain(process).collect()));
+    RUNNING.set(thread.map_or(PidFilter::ALL, |thread| [thread].into_iter().chain(process).collect()));
     ALONE.set(thread.filter(|_| process.is_none()));
 }
 
@@ -61,7 +61,7 @@ const TELLS_OF_OTHERS: bool = cfg!(all(tokio_unstable, feature = "runtime"));
 #[inline]
 pub(super) fn has_others() {
     if !HAS_OTHERS.replace(true) {
-        RUNNING.set(Sieve::ALL);
+        RUNNING.set(PidFilter::ALL);
         ALONE.set(None);
     }
 }
@@ -84,7 +84,7 @@ mod tests {
     use crate::process;
 
     fn may_be(pid: Pid) -> bool {
-        Sieve::from(pid).may_have_current()
+        PidFilter::from(pid).may_have_current()
     }
 
     #[tokio::test]
@@ -92,7 +92,7 @@ mod tests {
         let thread = process::current();
         assert_eq!(alone(), Some(thread));
         assert!(may_be(thread) && !may_be(Pid::numbered(thread.0 + 1)));
-        assert!(Sieve::ALL.may_have_current() && !Sieve::from_iter(None::<Pid>).may_have_current());
+        assert!(PidFilter::ALL.may_have_current() && !PidFilter::from_iter(None::<Pid>).may_have_current());
         let polls = async {
             assert!(may_be(process::current()) && alone().is_none());
             // A task that a process polls, and that is none itself, is the thread's.

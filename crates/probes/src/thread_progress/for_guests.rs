@@ -7,19 +7,19 @@ use super::record::Record;
 use crate::host::OfHost;
 
 /// The host's functions.
-pub struct Door {
+pub struct ForGuests {
     own: fn() -> Option<&'static Record>,
     is_expedited: fn() -> bool,
 }
 
-static HOST: OfHost<Door> = OfHost::new();
+static HOST: OfHost<ForGuests> = OfHost::new();
 
-pub static DOOR: Door = Door { own: own_record, is_expedited: || EXPEDITED.load(Ordering::Relaxed) };
+pub static FOR_GUESTS: ForGuests = ForGuests { own: own_record, is_expedited: || EXPEDITED.load(Ordering::Relaxed) };
 
 /// Makes this copy a guest. If the host does not use barriers in other threads yet, the guest's pins keep their own for good.
-pub fn enter(door: &'static Door) {
-    EXPEDITED.store((door.is_expedited)(), Ordering::Relaxed);
-    HOST.install(door);
+pub fn enter(for_guests: &'static ForGuests) {
+    EXPEDITED.store((for_guests.is_expedited)(), Ordering::Relaxed);
+    HOST.install(for_guests);
 }
 
 /// Returns the current thread's record, if this is a guest.

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dyntrace_folders::Folder;
 use dyntrace_metadata::checksum;
 use dyntrace_metadata::packet::{HEADER, PAGE, SUB_BUFFER, offset};
-use rustix::fs::{fdatasync, fstat, ftruncate};
+use rustix::fs::{fstat, fsync, ftruncate};
 use rustix::io::Errno;
 
 use super::header::{Header, prepared_page};
@@ -290,7 +290,7 @@ pub fn check_write_back(folder: &Folder) -> io::Result<()> {
     let stream = StreamFile::create(folder, NAME, [0; 16], 0, SMALLEST, PAGE as u64)?;
     stream.set_discarded(0, CHANGED);
     let is_written = || {
-        fdatasync(&stream.descriptor.get()?)?;
+        fsync(&stream.descriptor.get()?)?;
         let (file, mut field) = (folder.open_file(NAME)?, [0; 8]);
         file.read_exact_at(&mut field, offset::DISCARDED as u64)?;
         io::Result::Ok(file.metadata()?.len() == PAGE as u64 && u64::from_ne_bytes(field) == CHANGED)

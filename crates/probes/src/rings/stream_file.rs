@@ -296,6 +296,8 @@ pub fn check_write_back(folder: &Folder) -> io::Result<()> {
         io::Result::Ok(file.metadata()?.len() == PAGE as u64 && u64::from_ne_bytes(field) == CHANGED)
     };
     let is_written = is_written();
+    // A server renames a file that is open instead of removing it, until its last descriptor is closed.
+    drop(stream);
     folder.remove_file(NAME)?;
     match is_written? {
         true => Ok(()),

@@ -17,7 +17,6 @@ use std::io::{self, Write as _};
 use std::mem;
 
 use dyntrace_probes::host;
-use dyntrace_probes::rings;
 use dyntrace_probes::thread_progress::os::without_file_size_signal;
 
 use super::control;
@@ -43,7 +42,7 @@ static AT_START: extern "C" fn() = at_start;
 
 extern "C" fn at_start() {
     #[cfg(all(recorded, target_os = "linux"))]
-    rings::request::answer(&control::ANSWERS);
+    dyntrace_probes::rings::request::answer(&control::ANSWERS);
     #[cfg(all(recorded, target_os = "linux"))]
     super::maintenance::each_round(control::open_if_this_process);
     if !host::is_module()

@@ -144,5 +144,5 @@ const fn version(digits: &str) -> i128 {
 const MAJOR: i128 = version(env!("CARGO_PKG_VERSION_MAJOR"));
 const MINOR: i128 = version(env!("CARGO_PKG_VERSION_MINOR"));
 
-#[cfg(test)]
+#[cfg(all(test, not(any(loom, miri))))]
 mod tests;

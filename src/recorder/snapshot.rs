@@ -118,5 +118,5 @@ fn start_over(file: &mut File, copied: &mut Copied) -> io::Result<()> {
     file.rewind()
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(any(loom, miri))))]
 mod tests;

@@ -16,7 +16,7 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | none | probes for tracers: no other package, no thread, no allocation |
+//! | none | probes for tracers: no dependencies, no thread, no allocation |
 //! | `rings` | the recorder's part of a firing; the crate `dyntrace` brings it, and records this provider's probes with its own |
 //! | `nop5`, `dof` | other sites on x86_64 Linux |
 //! | `threads`, `modules` | parts for the crate `dyntrace` |
@@ -24,6 +24,10 @@
 //! To leave probes out, build the program with `RUSTFLAGS="--cfg dyntrace_without_probes"`: arguments are still type-checked then, and
 //! nothing else happens.
 #![cfg_attr(not(unix), allow(unused))]
+#![allow(
+    rustdoc::private_intra_doc_links,
+    reason = "the rooms of `dyntrace` are hidden, and explain themselves by their files"
+)]
 #![allow(clippy::new_without_default, reason = "they are statics of `dyntrace`")]
 
 #[cfg(not(unix))]

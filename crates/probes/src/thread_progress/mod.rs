@@ -5,7 +5,7 @@
 //!
 //! # States
 //!
-//! Each thread has a [record](record::Record), and is *pinned* ([`pin`]) or not. A thread is pinned as long as one of its pins lives.
+//! Each thread has a [record](record::Record), and is *pinned* ([`pin()`]) or not. A thread is pinned as long as one of its pins lives.
 //! Pins nest, and a signal handler's pins nest in those of the code it interrupts. Only its own thread writes a record's word: *nest*
 //! (how many pins live) and *completions* (how often the outermost one ended):
 //!
@@ -86,7 +86,7 @@
 //!    map a new block.
 //! 9. If a signal handler of this thread has claimed one meanwhile, keep that record and free the other one.
 //!
-//! In a forked child all records but the surviving thread's are free, and that one carries the thread's new id: see [`prepare`]. Values
+//! In a forked child all records but the surviving thread's are free, and that one carries the thread's new id: see [`prepare()`]. Values
 //! under locks are [made again](per_process): pending waits and the maintenance thread. Waits and naps begin again when they are polled
 //! there.
 //!

@@ -107,37 +107,39 @@ impl Drop for SequenceEnd {
 /// Changes the token and counters of the current process. `change` must not run user code.
 #[inline]
 pub(crate) fn sequence<R>(change: impl FnOnce(&mut Sequence) -> R) -> Result<R, Refusal> {
-    scope::change(&PROCESS, |process| {
-        // One call of `change` for both, so that it is inlined once.
-        let mut of_thread = None;
-        let sequence = match process {
-            Some(process) => Some(&mut process.sequence),
-            None => {
-                let place = HOST.get().map_or_else(sequence_of_thread, |host| (host.sequence_of_thread)());
-                // SAFETY: the current thread's value, which has no destructor and lasts as long as the thread.
-                of_thread = unsafe { &*place }.try_borrow_mut().ok();
-                of_thread.as_deref_mut()
-            }
-        };
-        let answer = sequence.map(change).ok_or(Refusal::Unreachable);
-        if of_thread.is_some_and(|sequence| sequence.owns_memory()) {
-            HOST.get().map_or_else(drop_sequence_at_end, |host| (host.drop_sequence_at_end)());
-        }
-        answer
-    })?
+    scope::change(&PROCESS, |process| change_in(process, change))?
 }
 
-/// Whether the current process may have a token. Unlike [`sequence`] it does not ask tokio for the task, whose value of the thread registers
-/// a destructor at first.
+/// Likewise, if the process has a token, of whichever era. Asks tokio for the task only then: tokio's value of the thread registers a
+/// destructor at first.
 #[inline]
-pub(crate) fn may_have_token() -> bool {
-    let mut of_task = false;
-    scope::look(&PROCESS, |process| of_task = process.is_some());
-    of_task || {
-        let place = HOST.get().map_or_else(sequence_of_thread, |host| (host.sequence_of_thread)());
-        // SAFETY: as in `sequence`.
-        unsafe { &*place }.try_borrow().is_ok_and(|sequence| sequence.has_token())
-    }
+pub(crate) fn sequence_with_token<R>(change: impl FnOnce(&mut Sequence) -> R) -> Option<R> {
+    let has_token = |process: &Option<Process>| match process {
+        Some(process) => process.sequence.has_token(),
+        None => outside_tasks().try_borrow().is_ok_and(|sequence| sequence.has_token()),
+    };
+    scope::change_if(&PROCESS, has_token, |process| change_in(process, change))?.ok()
+}
+
+#[inline(always)]
+fn change_in<R>(process: &mut Option<Process>, change: impl FnOnce(&mut Sequence) -> R) -> Result<R, Refusal> {
+    let Some(process) = process else {
+        let mut sequence = outside_tasks().try_borrow_mut().map_err(|_| Refusal::Unreachable)?;
+        let answer = change(&mut sequence);
+        let owns_memory = sequence.owns_memory();
+        drop(sequence);
+        if owns_memory {
+            HOST.get().map_or_else(drop_sequence_at_end, |host| (host.drop_sequence_at_end)());
+        }
+        return Ok(answer);
+    };
+    Ok(change(&mut process.sequence))
+}
+
+fn outside_tasks() -> &'static RefCell<Sequence> {
+    let place = HOST.get().map_or_else(sequence_of_thread, |host| (host.sequence_of_thread)());
+    // SAFETY: the current thread's value, which has no destructor and lasts as long as the thread. No caller keeps it.
+    unsafe { &*place }
 }
 
 /// The token and counters of the current thread.
@@ -162,7 +164,8 @@ own_slot! {
 
         #[inline(always)]
         fn is_nothing(&self) -> bool {
-            self.is_none()
+            // No thread has a process of its own.
+            true
         }
 
         #[inline(always)]

@@ -98,21 +98,35 @@ pub(crate) fn look<T: Own>(slot: &'static Slot<T>, look: impl FnOnce(&T)) {
 /// Changes the value in the slot, whether or not it belongs to the running task. `None` if it cannot be reached. `change` must not drop
 /// anything: a destructor may read the slot.
 pub(crate) fn change_any<T: Own, R>(slot: &'static Slot<T>, change: impl FnOnce(&mut T) -> R) -> Option<R> {
-    slot.with(|seat| {
-        let mut seat = seat.try_borrow_mut().ok()?;
-        let answer = change(&mut seat.scope_mut().value);
-        slot.changed(&seat);
-        Some(answer)
-    })
+    change_where(slot, |_| true, change).ok()
 }
 
 /// Changes the current value. `change` must not drop anything: a destructor may read the slot.
 #[inline]
 pub(crate) fn change<T: Own, R>(slot: &'static Slot<T>, change: impl FnOnce(&mut T) -> R) -> Result<R, Refusal> {
+    change_where(slot, |scope| scope.is_of_the_running_task(slot), change)
+}
+
+/// Likewise, if `is_worth` says so of the value in the slot. Asks for the task only then.
+#[inline]
+pub(crate) fn change_if<T: Own, R>(
+    slot: &'static Slot<T>,
+    is_worth: impl FnOnce(&T) -> bool,
+    change: impl FnOnce(&mut T) -> R,
+) -> Option<R> {
+    change_where(slot, |scope| is_worth(&scope.value) && scope.is_of_the_running_task(slot), change).ok()
+}
+
+#[inline(always)]
+fn change_where<T: Own, R>(
+    slot: &'static Slot<T>,
+    is_changed: impl FnOnce(&Scope<T>) -> bool,
+    change: impl FnOnce(&mut T) -> R,
+) -> Result<R, Refusal> {
     slot.with(|seat| {
         let mut seat = seat.try_borrow_mut().map_err(|_| Refusal::Unreachable)?;
         let scope = seat.scope_mut();
-        if !scope.is_of_the_running_task(slot) {
+        if !is_changed(scope) {
             return Err(Refusal::Foreign);
         }
         let answer = change(&mut scope.value);

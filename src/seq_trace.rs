@@ -92,6 +92,12 @@ pub(crate) fn change<R>(era: u32, change: impl FnOnce(&mut Sequence) -> R) -> Re
     process::sequence(|sequence| change(sequence.of_era(era)))
 }
 
+/// Likewise, if the process has a token.
+#[inline]
+pub(crate) fn change_token<R>(era: u32, change: impl FnOnce(&mut Sequence) -> R) -> Option<R> {
+    process::sequence_with_token(|sequence| change(sequence.of_era(era)))
+}
+
 /// Gives the current process a token with this label and these flags, and returns the previous one. The serial stays if there was
 /// one.
 ///
@@ -159,10 +165,11 @@ pub fn on_send() -> Option<Token> {
 ///
 /// Call it in the process that handles the message, when it takes the message.
 pub fn on_receive(token: Option<Token>) {
-    let era = if token.is_some() { era::begun() } else { era() };
-    if era != 0 && (token.is_some() || process::may_have_token()) {
-        // A task that is not a process has no token to change.
-        let _ = change(era, move |sequence| sequence.receive(token));
+    // A task that is not a process has no token to change.
+    if token.is_some() {
+        let _ = change(era::begun(), move |sequence| sequence.receive(token));
+    } else {
+        take_token();
     }
 }
 
@@ -209,7 +216,6 @@ pub fn reset_trace() {
 fn changed_where_tokens_are<R>(changes: impl FnOnce(&mut Sequence) -> Option<R>) -> Option<R> {
     match era() {
         0 => None,
-        era if process::may_have_token() => change(era, changes).ok().flatten(),
-        _ => None,
+        era => change_token(era, changes).flatten(),
     }
 }

@@ -139,7 +139,18 @@ fn a_reset_ends_tokens_and_counts_of_every_thread() {
         assert_eq!(seq_trace::on_send().unwrap().serial.current, 1);
     });
     is_ready.recv().unwrap();
+    let (sender, mut receiver) = dyntrace::mailbox::channel(2);
+    let send = |label: i32| {
+        seq_trace::set_token(label, Flags::SEND).unwrap();
+        sender.try_send(label).unwrap();
+    };
+    send(3);
     seq_trace::reset_trace();
+    send(4);
+    // Its token is of the era before: it counts as none, and takes away the receiver's.
+    assert_eq!((receiver.try_recv(), label()), (Ok(3), None));
+    assert_eq!((receiver.try_recv(), label()), (Ok(4), Some(4.into())));
+    seq_trace::take_token();
     go_on.send(()).unwrap();
     other.join().unwrap();
 }

@@ -3,9 +3,8 @@
 //! Most messages carry neither, and most labels are 32-bit numbers: both fit into the envelope without an allocation. The envelope
 //! is made of whole words. An `enum` would be copied field by field, which costs half as much as the channel itself.
 
-use crate::process;
 use crate::seq_trace;
-use crate::sequence::{Label, Packed, era};
+use crate::sequence::{Label, Packed, Sequence, era};
 use crate::tag::{self, Tag};
 
 pub(super) struct Envelope<T> {
@@ -73,9 +72,8 @@ impl Carried {
         let mut carried = Carried::NOTHING;
         let mut label = None;
         let era = era();
-        if era != 0 && process::may_have_token() {
-            // A task that is not a process has no token.
-            let _ = seq_trace::change(era, |sequence| {
+        if era != 0 {
+            let _ = seq_trace::change_token(era, |sequence| {
                 if let Some(beside) = sequence.send(&mut carried.token) {
                     label = cloned(beside);
                 }
@@ -101,10 +99,12 @@ impl Carried {
     #[inline(never)]
     fn give(mut self) {
         let era = era();
-        if era != 0 && (self.token.is_of(era) || process::may_have_token()) {
-            // A task that is not a process has no token to change.
+        // A token of another era counts as none. A task that is not a process has no token to change.
+        if self.token.is_of(era) {
             let label = self.more.as_ref().and_then(|more| more.label.as_ref());
             let _ = seq_trace::change(era, |sequence| sequence.receive_packed(&self.token, label));
+        } else if era != 0 {
+            let _ = seq_trace::change_token(era, Sequence::lose);
         }
         if tag::any_spreads() {
             tag::on_receive(self.more.as_mut().and_then(|more| more.tag.take()));

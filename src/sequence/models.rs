@@ -28,9 +28,11 @@ fn sends(channel: &Channel) -> thread::JoinHandle<(u32, Sequence)> {
 /// A process that receives the message, if it has arrived, and takes on its token first.
 fn receives(channel: &Channel) -> Option<Sequence> {
     let carried = lock(channel).take()?;
-    let mut process = Sequence::NEW;
-    assert_ne!(era(), 0, "who has a message of one with a token knows that there are tokens");
-    process.of_era(era()).receive_packed(&carried, None);
+    let (era, mut process) = (era(), Sequence::NEW);
+    assert_ne!(era, 0, "who has a message of one with a token knows that there are tokens");
+    if carried.is_of(era) {
+        process.of_era(era).receive_packed(&carried, None);
+    }
     Some(process)
 }
 

@@ -100,6 +100,8 @@ pub struct Object {
     pub broken: Vec<String>,
     /// Whether the linker was wild, which left out notes before version 0.7.
     pub is_linked_by_wild: bool,
+    /// Whether there are semaphores of probes, which wild keeps.
+    pub has_semaphores: bool,
     /// The address of the program's first instruction; 0 for a shared object.
     pub entry: u64,
     /// The address of `.stapsdt.base`, if the file has that section.
@@ -114,9 +116,9 @@ pub struct Object {
 }
 
 impl Object {
-    /// What became of the probes, if the file has none and that is known.
+    /// The cause for which the file has no notes although its code has probes, if it is known.
     pub fn loss_of_notes(&self) -> Option<&'static str> {
-        let is_lost = self.is_linked_by_wild && self.notes.is_empty() && self.broken.is_empty();
+        let is_lost = self.is_linked_by_wild && self.has_semaphores && self.notes.is_empty() && self.broken.is_empty();
         is_lost.then_some("it was linked by wild, which leaves probes out before version 0.7: link it by another linker, or by a newer wild")
     }
 
@@ -207,6 +209,7 @@ where
                 let start: u64 = section.sh_addr(endian).into();
                 object.sites = start..start.saturating_add(section.sh_size(endian).into());
             }
+            Ok(b".probes") => object.has_semaphores = true,
             Ok(b".comment") => {
                 left = left.checked_sub(section.sh_size(endian).into()).ok_or(Damage::Overlap)?;
                 let comment = section.data(endian, data).unwrap_or_default();

@@ -11,7 +11,7 @@ fn main() {
         "cargo::rustc-check-cfg=cfg(sdt_leaf, values(\"linux_x86_64\", \"linux_x86\", \"linux_aarch64\", \"macos\", \"dof\", \"plain\", \"none\"))"
     );
     println!("cargo::rustc-cfg=sdt_leaf=\"{}\"", leaf());
-    println!("cargo::rustc-check-cfg=cfg(dof, rings, recorded, threads)");
+    println!("cargo::rustc-check-cfg=cfg(dof, rings, recorded)");
     let set = |name: &str, is: bool| {
         if is {
             println!("cargo::rustc-cfg={name}");
@@ -20,8 +20,6 @@ fn main() {
     set("dof", has_dof());
     set("rings", has_rings());
     set("recorded", has_rings() && is_recorded());
-    // Registration in forked children.
-    set("threads", is_set("CARGO_FEATURE_THREADS") || has_dof());
     if is_set("CARGO_FEATURE_MODULES") {
         println!("cargo::rerun-if-changed=src");
         let mut sources = DefaultHasher::new();

@@ -39,22 +39,22 @@ extern crate self as dyntrace_probes;
 // All but `sdt` are for the crate `dyntrace`. They may change at any time.
 #[doc(hidden)]
 pub mod arguments;
-#[cfg(threads)]
+#[cfg(feature = "threads")]
 #[doc(hidden)]
 pub mod clock;
-#[cfg(threads)]
+#[cfg(feature = "threads")]
 #[doc(hidden)]
 pub mod contain;
-#[cfg(threads)]
+#[cfg(feature = "threads")]
 #[doc(hidden)]
 pub mod forks;
-#[cfg(threads)]
+#[cfg(feature = "threads")]
 #[doc(hidden)]
 pub mod host;
-#[cfg(threads)]
+#[cfg(feature = "threads")]
 #[doc(hidden)]
 pub mod linked;
-#[cfg(threads)]
+#[cfg(feature = "threads")]
 #[doc(hidden)]
 pub mod primitives;
 #[doc(hidden)]
@@ -67,7 +67,7 @@ pub mod sdt;
 pub mod short;
 #[doc(hidden)]
 pub mod text;
-#[cfg(threads)]
+#[cfg(feature = "threads")]
 #[doc(hidden)]
 pub mod thread_progress;
 

@@ -1,5 +1,4 @@
-//! Says whether there is a recorder, and computes the fingerprint of this copy of the crate
-//! for modules of code.
+//! Says whether there is a recorder, and computes the fingerprint of this copy of the crate for modules of code.
 
 #[path = "build/linker.rs"]
 mod linker;

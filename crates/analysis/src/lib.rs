@@ -1,4 +1,4 @@
-//! What the commands of [dyntrace](https://docs.rs/dyntrace) make of recorded traces: lines, tables, pages, and comparisons.
+//! Recorded traces as the commands of [dyntrace](https://docs.rs/dyntrace) show them: lines, tables, pages, and comparisons.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![allow(missing_docs, reason = "a part of the command, where names tell what items are")]
 

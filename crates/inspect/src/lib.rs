@@ -1,4 +1,4 @@
-//! What the commands of [dyntrace](https://docs.rs/dyntrace) tell of the tasks and threads of a tokio program, read from outside: of a
+//! The tasks and threads of a tokio program as the commands of [dyntrace](https://docs.rs/dyntrace) show them, read from outside: of a
 //! running one, or of the tasks in its core file, or in the table that it has left. They are `dyntrace ps`, `tree`, `why`, `threads` and
 //! `polls`.
 #![cfg(target_os = "linux")]

@@ -16,7 +16,7 @@ pub struct Integers<const COUNT: usize>;
 /// `COUNT` strings, after any integers.
 pub struct Strings<const COUNT: usize>;
 
-/// What was given, and zeros and null pointers for the rest.
+/// The given arguments, and zeros and null pointers for the rest.
 pub struct Values<'a> {
     pub integers: [i64; 4],
     pub strings: [Text<'a>; 4],

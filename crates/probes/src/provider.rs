@@ -1,4 +1,4 @@
-//! What generated probe functions name.
+//! The names that generated probe functions use.
 
 /// Includes the probe functions that `dyntrace_build::compile` made from a provider file. The argument is the file's name without `.d`.
 #[macro_export]

@@ -1,4 +1,4 @@
-//! What the commands of [dyntrace](https://docs.rs/dyntrace) read of programs and processes: notes of probes and their definitions, the
+//! Programs and processes as the commands of [dyntrace](https://docs.rs/dyntrace) read them: notes of probes and their definitions, the
 //! files that a process has loaded, functions and lines at addresses.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![allow(missing_docs, reason = "a part of the command, where names tell what items are")]

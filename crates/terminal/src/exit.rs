@@ -59,5 +59,5 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-/// What a subcommand returns.
+/// The result of a subcommand.
 pub type Outcome = Result<ExitCode, Failure>;

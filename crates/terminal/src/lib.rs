@@ -1,4 +1,4 @@
-//! What the commands of [dyntrace](https://docs.rs/dyntrace) share towards their users: text that cannot control a terminal, exit
+//! The face that the commands of [dyntrace](https://docs.rs/dyntrace) share: text that cannot control a terminal, exit
 //! statuses, signals, the frame of pages, and files that no other user can read or replace.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

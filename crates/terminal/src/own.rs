@@ -1,4 +1,4 @@
-//! What the kernel tells of this process.
+//! This process, as the kernel describes it.
 
 use std::fs;
 

@@ -39,7 +39,9 @@
 //!
 //! A task that sets or removes breakpoints goes through these steps ([`setting`]), at all concerned sites together:
 //!
-//! 1. Acquire the permission to change breakpoints and code. Other tasks that want it wait in line, asleep.
+//! 1. Acquire the permission to change breakpoints and code. Other tasks that want it wait in line, asleep. Sites are selected
+//!    afterwards: no version of a module replaces another one meanwhile. Libraries may arrive, to which a default pattern is announced
+//!    first. So a setting selects once, however often they come and go.
 //! 2. Make a breakpoint for the sites that have none, with both generations disabled. No word leads to it yet. Sites that share a
 //!    breakpoint with sites that are not concerned get a copy of it, in their words at once: a hit of either does the same.
 //! 3. Write the staging generation of all concerned breakpoints; a breakpoint to remove becomes disabled.

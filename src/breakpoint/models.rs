@@ -25,6 +25,7 @@ use crate::breakpoint::state::generic_bp::with_active;
 use crate::breakpoint::state::limits::Limits;
 use crate::breakpoint::state::session_core::{Destination, SessionCore};
 use crate::breakpoint::state::set_pattern::SetPattern;
+use crate::permission;
 
 const FUNCTION: &Function = &Function::new("model::function/0", "", 0, &[]);
 
@@ -71,7 +72,8 @@ fn set_at(sites: Vec<SiteRef>, entries: usize, is_abandoned: &Arc<AtomicBool>) -
         let after: Vec<_> = before.iter().take(entries).cloned().chain(more).collect();
         Some(after.into())
     });
-    let mut sequence = pin!(sequence(vec![(Arc::new(sites.into()), edit)], Arc::clone(is_abandoned)));
+    let parts = vec![(Arc::new(sites.into()), edit)];
+    let mut sequence = pin!(async { sequence(permission::acquire().await, parts, Arc::clone(is_abandoned)).await });
     match sequence.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(ended) => ended.changed,
         Poll::Pending => unreachable!("here waits block, and nobody else wants the permission"),

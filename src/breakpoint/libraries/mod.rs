@@ -84,16 +84,12 @@ pub(crate) fn index() -> Arc<Index> {
     libraries().index()
 }
 
-/// Notes that the pattern is set at all sites of the index; a default pattern is set at all sites that arrive from now on. Returns false,
-/// and does nothing, if the index is outdated.
-pub(crate) fn settle(session: &Arc<SessionCore>, set: &Arc<SetPattern>, index: &Arc<Index>) -> bool {
+/// Has the pattern set at all sites that arrive from now on. Returns the index of those before.
+pub(crate) fn announce(session: &Arc<SessionCore>, set: &Arc<SetPattern>) -> Arc<Index> {
     let mut libraries = libraries();
-    let is_of_now = Arc::ptr_eq(&libraries.index(), index);
-    if is_of_now && set.is_default {
-        libraries.defaults.retain(|default| !default.set.is_superseded());
-        libraries.defaults.push(DefaultPattern { session: Arc::downgrade(session), set: Arc::clone(set) });
-    }
-    is_of_now
+    libraries.defaults.retain(|default| !default.set.is_superseded());
+    libraries.defaults.push(DefaultPattern { session: Arc::downgrade(session), set: Arc::clone(set) });
+    libraries.index()
 }
 
 impl Libraries {

@@ -1,7 +1,10 @@
 //! Adds, replaces and removes patterns of a session: selects the sites, and makes the new entries of each.
 
 use std::collections::HashSet;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use dyntrace_probes::clock;
 use dyntrace_probes::thread_progress;
@@ -20,6 +23,7 @@ use crate::breakpoint::state::entry::BpEntry;
 use crate::breakpoint::state::held_up::HeldUp;
 use crate::breakpoint::state::session_core::SessionCore;
 use crate::breakpoint::state::set_pattern::SetPattern;
+use crate::permission::{self, Permission};
 
 /// Puts the pattern into force at all sites that it selects, and removes the pattern that had its number before. The number of a pattern
 /// that `is_new` was never used before.
@@ -27,37 +31,22 @@ pub(crate) async fn put(session: &Arc<SessionCore>, set: &Arc<SetPattern>, is_ne
     if set.measures_memory() && !alloc::counts() {
         return Err(Error::NotCounting);
     }
-    let mut known = Vec::new();
-    loop {
-        let index = libraries::index();
-        let sites = more(&index, set, &mut known).await;
-        let is_nowhere = known.iter().all(|sites| sites.len() == 0);
-        if is_nowhere && !set.is_default {
-            return Err(no_function(&index, &set.pattern));
-        }
-        put_at(session, set, is_new, sites).await?;
-        if is_nowhere && session.state.is_over() {
-            return Err(Error::Over);
-        }
-        // Again, if sites have arrived meanwhile or a module's version was replaced: the pattern is not set there yet.
-        if libraries::settle(session, set, &index) {
-            return Ok(());
-        }
+    // Before the selection: no version of a module replaces another one until the pattern is set.
+    let permission = acquire().await?;
+    let index = libraries::index();
+    let mut selected = vec![Arc::new(index.selected(&set.pattern).await)];
+    if selected[0].len() == 0 && !set.is_default {
+        return Err(no_function(&index, &set.pattern));
     }
-}
-
-async fn put_at(
-    session: &Arc<SessionCore>,
-    set: &Arc<SetPattern>,
-    is_new: bool,
-    sites: Arc<Sites>,
-) -> Result<(), Error> {
-    if thread_progress::is_pinned() {
-        return Err(Error::InView);
-    }
-    set.count_all(&sites).await?;
+    set.count_all(&selected[0]).await?;
     let (replaced, concerns_others) = session.insert(set, is_new)?;
-    let mut parts = vec![(Arc::clone(&sites), adding(session, set))];
+    if set.is_default {
+        let arrived = arrived(&libraries::announce(session, set), set, &selected[0]).await;
+        set.count_all(&arrived).await?;
+        selected.push(Arc::new(arrived));
+    }
+    let is_nowhere = selected.iter().all(|sites| sites.len() == 0);
+    let mut parts: Vec<Part> = selected.iter().map(|sites| (Arc::clone(sites), adding(session, set))).collect();
     if concerns_others {
         parts.extend(everywhere(session, || restricting(session)));
     }
@@ -65,25 +54,22 @@ async fn put_at(
         parts.extend(where_set(&replaced, || removing(session, &replaced)));
     }
     // Before the change, so that a removal finds all sites where the pattern may be set.
-    set.add_sites(sites);
-    match change(session, parts).await? {
-        0 => Ok(()),
+    selected.into_iter().for_each(|sites| set.add_sites(sites));
+    match change_permitted(session, permission, parts).await? {
+        0 if !is_nowhere => Ok(()),
         _ if session.state.is_over() => Err(Error::Over),
+        0 => Ok(()),
         _ if set.is_superseded() => Err(Error::NoPattern { id: set.id }),
         left => Err(Error::TooManyPatterns { most: BpData::ENTRIES, left }),
     }
 }
 
-/// Returns the sites that the pattern selects and that are not `known`, and adds them to `known`.
-async fn more(index: &Index, set: &SetPattern, known: &mut Vec<Arc<Sites>>) -> Arc<Sites> {
-    let mut sites = index.selected(&set.pattern).await;
-    if !known.is_empty() {
-        known.iter_mut().for_each(|known| Arc::make_mut(known).retain(|site| !site.is_gone()));
-        let addresses: HashSet<_> = known.iter().flat_map(|known| known.iter()).map(SiteRef::address).collect();
-        sites.retain(|site| !addresses.contains(&site.address()));
-    }
-    let sites = Arc::new(sites);
-    known.push(Arc::clone(&sites));
+/// Returns the sites that the pattern selects in the index of `now`, without those `selected` before.
+async fn arrived(now: &Index, set: &SetPattern, selected: &Sites) -> Sites {
+    let mut sites = now.selected(&set.pattern).await;
+    // A site that has arrived may have the address of one that is gone.
+    let addresses: HashSet<_> = selected.iter().filter(|site| !site.is_gone()).map(SiteRef::address).collect();
+    sites.retain(|site| !addresses.contains(&site.address()));
     sites
 }
 
@@ -181,16 +167,34 @@ fn as_of_now(before: &[BpEntry], session: &Arc<SessionCore>) -> Vec<BpEntry> {
     entries
 }
 
+/// Acquires the permission.
+///
+/// # Errors
+///
+/// [`Error::InView`]: its holder may wait for this pinned thread.
+async fn acquire() -> Result<Permission, Error> {
+    let mut acquire = permission::acquire(); // 1
+    let unless_pinned = |cx: &mut Context<'_>| match thread_progress::is_pinned() {
+        true => Poll::Ready(Err(Error::InView)),
+        false => Pin::new(&mut acquire).poll(cx).map(Ok),
+    };
+    poll_fn(unless_pinned).await
+}
+
+async fn change(session: &SessionCore, parts: Vec<Part>) -> Result<usize, Error> {
+    change_permitted(session, acquire().await?, parts).await
+}
+
 /// Applies the edits at their sites, and notes the threads that delayed this. Returns the number of sites where an edit could not take
 /// effect.
 ///
 /// # Errors
 ///
 /// [`Error::InView`]: the change is made nowhere, or everywhere in the background.
-async fn change(session: &SessionCore, parts: Vec<Part>) -> Result<usize, Error> {
+async fn change_permitted(session: &SessionCore, permission: Permission, parts: Vec<Part>) -> Result<usize, Error> {
     // Calls are timed from the commit on. The second refinement covers a longer interval, which matters soon after the program's start.
     clock::refine();
-    let ended = Setting::new(parts).await;
+    let ended = Setting::new(permission, parts).await;
     if ended.is_refused {
         return Err(Error::InView);
     }
@@ -242,7 +246,10 @@ mod tests {
         let sites = vec![SiteRef::of_library(&GONE, &library), SiteRef::of_program(&THERE)];
         // Marked after the selection, as by another thread.
         library.mark();
-        put_at(&owner.core, &set, true, Arc::new(sites.into())).await.unwrap();
+        let sites = Arc::new(sites.into());
+        set.count_all(&sites).await.unwrap();
+        owner.core.insert(&set, true).unwrap();
+        change(&owner.core, vec![(sites, adding(&owner.core, &set))]).await.unwrap();
         let counter = Bp::of(&THERE).unwrap().with_active(|now| now.as_ref().unwrap().entries[0].counter.clone());
         assert!(Arc::ptr_eq(&counter.unwrap(), &set.counter(THERE.function()).unwrap()));
         assert!(Bp::of(&GONE).is_none());

@@ -1,7 +1,7 @@
 //! Futures of a session that are dropped at each of their awaits; functions of modules that are upgraded.
 
-use std::future::Future;
-use std::pin::pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::mpsc::sync_channel;
 use std::task::Context;
 use std::thread;
@@ -145,6 +145,28 @@ fn a_change_that_is_dropped_is_made_in_the_background() {
                 break;
             }
         }
+    }
+}
+
+/// One arrives before each poll: the setting ends nevertheless, and is in force at those that came meanwhile.
+#[test]
+fn a_pattern_is_set_while_libraries_arrive() {
+    const PATTERN: &str = "session::arriving do silent";
+    let session = Session::start(Limits::default(), |_| ()).unwrap();
+    let mut sites = vec![arrived("session::arriving/0")];
+    for is_default in [false, true] {
+        let mut setting: Pin<Box<dyn Future<Output = _>>> = match is_default {
+            false => Box::pin(session.set(PATTERN)),
+            true => Box::pin(session.set_default(PATTERN)),
+        };
+        let while_they_arrive = poll_fn(|cx| {
+            sites.push(arrived("session::arriving/0"));
+            setting.as_mut().poll(cx).map(|set| assert!(set.is_ok(), "{set:?}"))
+        });
+        assert!(ends_within(50, while_they_arrive), "default: {is_default}");
+    }
+    for site in sites {
+        assert!(block_on(in_force(site)).contains(&(PATTERN.to_owned(), true)));
     }
 }
 

@@ -17,7 +17,7 @@ use dyntrace_probes::thread_progress::{self, Late};
 use crate::breakpoint::progress::progress;
 use crate::breakpoint::site::sites::{Sites, give_way};
 use crate::breakpoint::state::generic_bp::commit;
-use crate::permission;
+use crate::permission::Permission;
 use edit::Edit;
 use stage::{Changed, stage};
 
@@ -61,9 +61,9 @@ impl Ended {
 }
 
 impl Setting {
-    pub(crate) fn new(parts: Vec<Part>) -> Setting {
+    pub(crate) fn new(permission: Permission, parts: Vec<Part>) -> Setting {
         let is_abandoned = Arc::new(AtomicBool::new(false));
-        let sequence = sequence(parts, Arc::clone(&is_abandoned));
+        let sequence = sequence(permission, parts, Arc::clone(&is_abandoned));
         Setting { sequence: Some(Box::pin(sequence)), is_abandoned, was_polled: false }
     }
 }
@@ -97,8 +97,7 @@ impl Drop for Setting {
     }
 }
 
-pub(crate) async fn sequence(parts: Vec<Part>, is_abandoned: Arc<AtomicBool>) -> Ended {
-    let permission = permission::acquire().await; // 1
+pub(crate) async fn sequence(permission: Permission, parts: Vec<Part>, is_abandoned: Arc<AtomicBool>) -> Ended {
     let number = begin().await;
     let ended = change(parts, number, || is_abandoned.load(Ordering::Relaxed)).await;
     end(number);
@@ -202,6 +201,7 @@ mod tests {
     use crate::breakpoint::state::limits::Limits;
     use crate::breakpoint::state::session_core::{Destination, SessionCore};
     use crate::breakpoint::state::set_pattern::SetPattern;
+    use crate::permission;
 
     #[test]
     fn the_longest_wait_is_told() {
@@ -221,13 +221,13 @@ mod tests {
     }
 
     /// Gives each of the sites one entry more. Counts those that it has staged.
-    fn adding(sites: &Arc<Sites>, staged: &Arc<AtomicUsize>) -> impl Future<Output = Ended> {
+    async fn adding(sites: &Arc<Sites>, staged: &Arc<AtomicUsize>) -> Ended {
         let staged = Arc::clone(staged);
         let edit = Edit::of_each(move |_, before| {
             staged.fetch_add(1, Ordering::Relaxed);
             Some([before, &[entry(before.len())]].concat().into())
         });
-        sequence(vec![(Arc::clone(sites), edit)], Arc::default())
+        sequence(permission::acquire().await, vec![(Arc::clone(sites), edit)], Arc::default()).await
     }
 
     /// A fork leaves a setting like that in the child, too.

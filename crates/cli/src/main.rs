@@ -174,6 +174,12 @@ enum Command {
     /// it entered, a later call enters the new version.
     Code(code::Arguments),
     #[cfg(target_os = "linux")]
+    #[command(after_long_help = inspect::diagnose::HELP)]
+    /// Tell what keeps the requests of a running tokio program waiting: the worst causes, each with its function and evidence
+    ///
+    /// The program needs no change, and no dyntrace: its threads and tasks are looked at for some seconds, while it runs.
+    Diagnose(inspect::diagnose::Arguments),
+    #[cfg(target_os = "linux")]
     #[command(after_long_help = inspect::PS_HELP)]
     /// List the tasks of a tokio program, running, in a core file, or in the table that it has left: what each waits for
     ///
@@ -270,6 +276,8 @@ fn perform(command: Command) -> Outcome {
         Command::Trace(arguments) => trace::trace(&arguments),
         #[cfg(target_os = "linux")]
         Command::Code(arguments) => code::code(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Diagnose(arguments) => inspect::diagnose::diagnose(&arguments),
         #[cfg(target_os = "linux")]
         Command::Ps(arguments) => inspect::ps(&arguments),
         #[cfg(target_os = "linux")]

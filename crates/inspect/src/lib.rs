@@ -1,6 +1,6 @@
 //! The tasks and threads of a tokio program as the commands of [dyntrace](https://docs.rs/dyntrace) show them, read from outside: of a
-//! running one, or of the tasks in its core file, or in the table that it has left. They are `dyntrace ps`, `tree`, `why`, `threads` and
-//! `polls`.
+//! running one, or of the tasks in its core file, or in the table that it has left. They are `dyntrace ps`, `tree`, `why`, `threads`,
+//! `polls` and `diagnose`.
 #![cfg(target_os = "linux")]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![allow(missing_docs, reason = "a part of the command, where names tell what items are")]
@@ -11,11 +11,13 @@ mod blocked;
 mod changes;
 mod choose;
 mod dead;
+pub mod diagnose;
 mod different;
 mod fold;
 mod groups;
 mod look;
 mod object;
+mod own;
 #[cfg(test)]
 #[path = "../../cli/tests/common/page.rs"]
 mod page;

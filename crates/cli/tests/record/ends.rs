@@ -38,10 +38,11 @@ const LASTING: [(&str, Begun); 12] = [
     ("ps -p PID --table --watch 1000", Writes("stays")),
 ];
 
-/// The others. Also `polls`, which lasts as long as its tracer, and ends as `run` does; and `trace`, whose tests have a program for it.
-const OTHERS: [&str; 18] = [
-    "demo", "list", "doctor", "snapshot", "filter", "recover", "status", "report", "diff", "clocks", "query", "upload",
-    "code", "tree", "why", "threads", "polls", "trace",
+/// The others. Also `polls`, which lasts as long as its tracer, and ends as `run` does; and `trace` and `diagnose`, whose tests have programs
+/// for them.
+const OTHERS: [&str; 19] = [
+    "demo", "diagnose", "list", "doctor", "snapshot", "filter", "recover", "status", "report", "diff", "clocks",
+    "query", "upload", "code", "tree", "why", "threads", "polls", "trace",
 ];
 
 /// The ways in which a command is told to end.

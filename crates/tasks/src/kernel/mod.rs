@@ -50,6 +50,22 @@ pub(crate) fn ask(process: &Process, tid: u32) -> Option<Told> {
     })
 }
 
+/// Returns a thread's system call with its arguments and registers, as the kernel writes it: equal texts are of one call, as nearly as
+/// can be told. `None` if the thread has ended, or to a reader without the permission.
+pub(crate) fn call_text(process: &Process, tid: u32) -> Option<String> {
+    fs::read_to_string(process.proc(&format!("task/{tid}/syscall"))).ok()
+}
+
+/// The call in [`call_text`]. `None` for a thread that is on a CPU or ready for one, or in no call.
+pub(crate) fn call_in(text: &str) -> Option<Call> {
+    call(text.trim_end())
+}
+
+/// Returns how often a thread has begun to run on a CPU.
+pub(crate) fn runs(process: &Process, tid: u32) -> Option<u64> {
+    fs::read_to_string(process.proc(&format!("task/{tid}/schedstat"))).ok()?.trim_end().rsplit(' ').next()?.parse().ok()
+}
+
 /// Returns the stack pointer of a thread. `None` while it runs, and to a reader without the permission.
 pub(crate) fn stack_pointer(process: &Process, tid: u32) -> Option<u64> {
     let text = fs::read_to_string(process.proc(&format!("task/{tid}/syscall"))).ok()?;

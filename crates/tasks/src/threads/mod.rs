@@ -22,5 +22,7 @@ mod reading;
 mod roles;
 mod stack;
 mod unwind;
+mod watch;
 
 pub use answer::{Activity, Ending, Frame, Role, SystemCall, Thread, Threads};
+pub use watch::{Glance, Stay, Watch};

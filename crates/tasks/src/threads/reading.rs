@@ -85,13 +85,33 @@ impl Program {
         only: Option<u32>,
         mut take: impl FnMut(&mut Stacks<'_, '_>, u32, Told, Copied),
     ) -> Result<&Process, Error> {
+        // The stack of an only thread is wanted as it is now: modules are read afterwards.
+        let first = |process: &Process, heaps: &Heaps<'_>| only.map(|tid| copied(process, tid, heaps));
+        self.with_stacks(information, first, |mut ahead, process, heaps, stacks| {
+            let tids = kernel::threads(process).into_iter().filter(|tid| only.is_none_or(|only| *tid == only));
+            for tid in tids.take(MOST) {
+                if let Some((told, copy)) = ahead.take().unwrap_or_else(|| copied(process, tid, heaps)) {
+                    take(stacks, tid, told, copy);
+                }
+            }
+            process.check()?;
+            Ok(process)
+        })?
+    }
+
+    /// Prepares the reading of stacks, after `first`.
+    pub(super) fn with_stacks<'p, A, R>(
+        &'p self,
+        information: &DebugInformation<'_>,
+        first: impl FnOnce(&'p Process, &Heaps<'_>) -> A,
+        run: impl FnOnce(A, &'p Process, &Heaps<'_>, &mut Stacks<'_, '_>) -> R,
+    ) -> Result<R, Error> {
         let Some(process) = self.memory().process() else { return Err(Error::ThreadsOfCore) };
         let maps = self.mappings()?;
         let by_address = ByAddress::new(self.vtables());
         let ranges: Vec<Range<u64>> = maps.iter().filter(|map| map.is_heap()).map(|map| map.range.clone()).collect();
         let heaps = Heaps { vtables: self.vtables(), by_address: &by_address, ranges: &ranges };
-        // The stack of an only thread is wanted as it is now: modules are read afterwards.
-        let mut ahead = only.map(|tid| copied(process, tid, &heaps));
+        let first = first(process, &heaps);
         let kernels = modules::kernels(process, &maps);
         let images = self.images().iter().enumerate().filter_map(|(index, image)| Module::of(index, image));
         let of_kernel = kernels.as_ref().and_then(|(mapping, bytes)| Module::of_kernel(mapping, bytes));
@@ -105,23 +125,15 @@ impl Program {
             functions: HashMap::new(),
             polls: polled::functions(process, self.vtables(), self.images()),
         };
-
-        let tids = kernel::threads(process).into_iter().filter(|tid| only.is_none_or(|only| *tid == only));
-        for tid in tids.take(MOST) {
-            if let Some((told, copy)) = ahead.take().unwrap_or_else(|| copied(process, tid, &heaps)) {
-                take(&mut stacks, tid, told, copy);
-            }
-        }
-        process.check()?;
-        Ok(process)
+        Ok(run(first, process, &heaps, &mut stacks))
     }
 }
 
 /// The copy of a stack; or why there is none, with the kernel's refusal.
-type Copied = Result<Copy, (Ending, Option<io::Error>)>;
+pub(super) type Copied = Result<Copy, (Ending, Option<io::Error>)>;
 
 /// Copies a thread's stack. `None` if the thread has ended.
-fn copied(process: &Process, tid: u32, heaps: &Heaps<'_>) -> Option<(Told, Copied)> {
+pub(super) fn copied(process: &Process, tid: u32, heaps: &Heaps<'_>) -> Option<(Told, Copied)> {
     let told = kernel::ask(process, tid)?;
     let copy = match told {
         Told { state: 'Z' | 'X', .. } => Err((Ending::Ended, None)),
@@ -139,7 +151,7 @@ fn copied(process: &Process, tid: u32, heaps: &Heaps<'_>) -> Option<(Told, Copie
 }
 
 /// Makes threads of copies.
-struct Stacks<'m, 'a> {
+pub(super) struct Stacks<'m, 'a> {
     program: &'a Program,
     information: &'a DebugInformation<'a>,
     modules: &'m [Module<'a>],
@@ -151,7 +163,7 @@ struct Stacks<'m, 'a> {
 }
 
 impl Stacks<'_, '_> {
-    fn thread(&mut self, tid: u32, told: Told, copy: &Copy) -> Thread {
+    pub(super) fn thread(&mut self, tid: u32, told: Told, copy: &Copy) -> Thread {
         let (calls, ending) = self.unwinder.unwind(copy);
         let frames: Vec<Frame> = calls.iter().flat_map(|call| self.frames(call)).collect();
         let role = roles::role(&told.name, &frames);
@@ -195,7 +207,7 @@ impl Stacks<'_, '_> {
     }
 }
 
-fn without_stack(tid: u32, told: Told, ending: Ending) -> Thread {
+pub(super) fn without_stack(tid: u32, told: Told, ending: Ending) -> Thread {
     Thread {
         tid,
         role: roles::role(&told.name, &[]),
@@ -214,7 +226,7 @@ fn without_stack(tid: u32, told: Told, ending: Ending) -> Thread {
     }
 }
 
-fn system_call(number: u64, first: u64) -> SystemCall {
+pub(super) fn system_call(number: u64, first: u64) -> SystemCall {
     let name = numbers::name(number);
     let descriptor = name.filter(|name| numbers::works_on_descriptor(name)).map(|_| first as u32 as i32);
     SystemCall { number, name, descriptor }

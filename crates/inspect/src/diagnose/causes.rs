@@ -1,0 +1,214 @@
+//! What keeps requests waiting, and for how long: the evidence of all looks.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::own::Own;
+
+/// A cause of less than this share of the time is not told.
+const LEAST_SHARE: f64 = 0.05;
+
+/// Nor is one that was seen in fewer looks, or for a smaller part of the watch.
+const LEAST_SEEN: u32 = 2;
+const LEAST_TIME: f64 = 0.01;
+
+/// A kind of cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A thread that polls tasks is blocked in a system call.
+    BlockingCall,
+    /// A poll that computes for long.
+    LongPoll,
+    /// A lock, which its holder has across an await.
+    Lock,
+    /// Permits of a semaphore.
+    Permits,
+    /// Room in a channel.
+    FullChannel,
+    /// A job of the blocking pool.
+    BlockingJob,
+    /// A file operation of dyntrace.
+    FileOperation,
+    /// Another program's answer.
+    Peer,
+    /// A time.
+    Timer,
+    /// A message, an event or the end of another task.
+    Event,
+    /// No thread was free to poll tasks that were woken.
+    NoThread,
+}
+
+/// What keeps requests waiting.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cause {
+    pub kind: Kind,
+    /// The resource in words: `Mutex`, `fsync`, `127.0.0.1:5432`.
+    pub resource: String,
+    /// The function to look at: that of the holder, or the one that waits or blocks. One that waits has no line here: [`Evidence::victims`]
+    /// have them.
+    pub own: Option<Own>,
+}
+
+impl Cause {
+    pub fn new(kind: Kind, resource: impl Into<String>, own: Option<Own>) -> Cause {
+        Cause { kind, resource: resource.into(), own }
+    }
+}
+
+/// A task that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    pub cause: Cause,
+    /// The function that waits.
+    pub victim: Option<Own>,
+    /// What the holder of a lock itself waits for.
+    pub holder_waits: Option<String>,
+}
+
+/// How much of a cause was seen.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    /// The time of all that waited for it, added up.
+    pub time: Duration,
+    /// The looks at tasks, or the stays of threads, that saw it.
+    pub seen: u32,
+    /// The most tasks or threads at once.
+    pub most: usize,
+    /// The longest time that a thread stayed.
+    pub longest: Duration,
+    /// The functions that waited, with their time.
+    pub victims: BTreeMap<Own, Duration>,
+    /// What holders of the lock waited for, with the time of those that waited for them.
+    pub holder_waits: BTreeMap<String, Duration>,
+}
+
+impl Evidence {
+    /// The function to look at, with the line at which it waited longest.
+    pub fn own<'e>(&'e self, cause: &'e Cause) -> Option<&'e Own> {
+        let own = cause.own.as_ref()?;
+        let waited = by_time(&self.victims).into_iter().map(|(victim, _)| victim);
+        own.place
+            .is_none()
+            .then(|| waited.into_iter().find(|victim| victim.function == own.function))
+            .flatten()
+            .or(Some(own))
+    }
+}
+
+/// All evidence of a watch.
+#[derive(Debug, Default)]
+pub struct Causes {
+    all: HashMap<Cause, Evidence>,
+    /// Time in which threads ran tasks.
+    pub running: Duration,
+    /// Time of threads of the blocking pool in each system call; of those that ran, under `a CPU`.
+    pub pool: BTreeMap<String, Duration>,
+}
+
+impl Causes {
+    /// Adds a look at tasks, of which these waited. Each stands for the time since the look before.
+    pub fn add_look(&mut self, waits: Vec<Wait>, time: Duration) {
+        let mut at_once: HashMap<Cause, usize> = HashMap::new();
+        for Wait { cause, victim, holder_waits } in waits {
+            *at_once.entry(cause.clone()).or_default() += 1;
+            let evidence = self.all.entry(cause).or_default();
+            evidence.time += time;
+            if let Some(victim) = victim {
+                *evidence.victims.entry(victim).or_default() += time;
+            }
+            if let Some(waits) = holder_waits {
+                *evidence.holder_waits.entry(waits).or_default() += time;
+            }
+        }
+        for (cause, count) in at_once {
+            let evidence = self.all.entry(cause).or_default();
+            evidence.seen += 1;
+            evidence.most = evidence.most.max(count);
+        }
+    }
+
+    /// Adds the time of a thread of the blocking pool in a call.
+    pub fn add_pool(&mut self, call: &str, time: Duration) {
+        *self.pool.entry(call.to_owned()).or_default() += time;
+    }
+
+    /// Adds a part of a thread's stay. `whole`: the stay so far. `is_new`: its first part.
+    pub fn add_stay(&mut self, cause: &Cause, part: Duration, whole: Duration, is_new: bool) {
+        let evidence = self.all.entry(cause.clone()).or_default();
+        evidence.time += part;
+        evidence.seen += u32::from(is_new);
+        evidence.longest = evidence.longest.max(whole);
+        evidence.most = evidence.most.max(1);
+    }
+
+    /// The causes with notable shares of the time, the largest first, each with its share.
+    pub fn ranked(&self, watched: Duration) -> Vec<(&Cause, &Evidence, f64)> {
+        let of_causes: Duration = self.all.values().map(|evidence| evidence.time).sum();
+        let all = (of_causes + self.running).as_secs_f64().max(f64::MIN_POSITIVE);
+        let is_notable = |evidence: &Evidence, share: f64| {
+            share >= LEAST_SHARE
+                && evidence.seen >= LEAST_SEEN
+                && evidence.time.as_secs_f64() >= LEAST_TIME * watched.as_secs_f64()
+        };
+        let share = |evidence: &Evidence| evidence.time.as_secs_f64() / all;
+        let ranked = self.all.iter().map(|(cause, evidence)| (cause, evidence, share(evidence)));
+        let mut ranked: Vec<_> = ranked.filter(|(_, evidence, share)| is_notable(evidence, *share)).collect();
+        ranked.sort_by(|(a, of_a, _), (b, of_b, _)| of_b.time.cmp(&of_a.time).then_with(|| a.cmp(b)));
+        ranked
+    }
+}
+
+/// The entries, those with the most time first.
+pub fn by_time<K: Ord>(times: &BTreeMap<K, Duration>) -> Vec<(&K, Duration)> {
+    let mut times: Vec<(&K, Duration)> = times.iter().map(|(key, time)| (key, *time)).collect();
+    times.sort_by(|(a, of_a), (b, of_b)| of_b.cmp(of_a).then_with(|| a.cmp(b)));
+    times
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(function: &str) -> Option<Own> {
+        Some(Own { function: function.into(), place: None })
+    }
+
+    fn wait(cause: &Cause, victim: &str, holder_waits: &str) -> Wait {
+        Wait { cause: cause.clone(), victim: own(victim), holder_waits: Some(holder_waits.into()) }
+    }
+
+    #[test]
+    fn causes_are_ranked_by_the_time_of_all_that_waited() {
+        let second = Duration::from_secs(1);
+        let lock = Cause::new(Kind::Lock, "Mutex", own("app::hold"));
+        let blocks = Cause::new(Kind::BlockingCall, "fsync", own("app::sync"));
+        let rare = Cause::new(Kind::Peer, "10.0.0.1:5432", own("app::ask"));
+        let mut causes = Causes::default();
+        for _ in 0..3 {
+            causes.add_look(vec![wait(&lock, "app::a", "a timer"), wait(&lock, "app::b", "a timer")], second);
+            causes.add_stay(&blocks, second, second, true);
+        }
+        causes.add_look(vec![wait(&lock, "app::b", "a client"), wait(&rare, "app::c", "")], second);
+        causes.running = second * 9;
+        let ranked = causes.ranked(second * 4);
+        let told: Vec<_> = ranked.iter().map(|(cause, evidence, share)| (*cause, evidence.seen, *share)).collect();
+        // 7 seconds of 20, and 3; the third was seen in one look only.
+        assert_eq!(told, [(&lock, 4, 0.35), (&blocks, 3, 0.15)]);
+        let evidence = ranked[0].1;
+        assert_eq!(evidence.most, 2);
+        assert_eq!(by_time(&evidence.victims)[0].0.function, "app::b");
+        assert_eq!(by_time(&evidence.holder_waits), [(&"a timer".into(), second * 6), (&"a client".into(), second)]);
+    }
+
+    #[test]
+    fn of_a_quiet_program_there_is_no_cause() {
+        let mut causes = Causes::default();
+        let lock = Cause::new(Kind::Lock, "Mutex", None);
+        causes.add_look(vec![wait(&lock, "app::a", "a timer")], Duration::from_millis(100));
+        assert_eq!(causes.ranked(Duration::from_secs(10)).len(), 0);
+    }
+}

@@ -1,0 +1,191 @@
+//! The verdict, and the causes with their evidence, in lines.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use dyntrace_terminal::escape;
+
+use super::causes::{Cause, Evidence, Kind, by_time};
+use super::watch::Seen;
+use crate::own::Own;
+use crate::words;
+
+/// Causes that are told.
+const CAUSES: usize = 3;
+
+/// Functions that are told of those that waited, and waits of holders.
+const NAMED: usize = 3;
+
+/// The whole answer. `unknown`: what was not seen.
+pub fn text(pid: u32, seen: &Seen, unknown: Option<&str>) -> String {
+    let ranked = seen.causes.ranked(seen.time);
+    let bold = anstyle::Style::new().bold();
+    let mut text = format!("{bold}{}{bold:#}\n", verdict(&ranked, unknown.is_some()));
+    for (number, (cause, evidence, share)) in ranked.iter().take(CAUSES).enumerate() {
+        text += &format!("\n{bold}{}. {}: {}{bold:#}\n", number + 1, title(cause), percent(*share));
+        for line in lines(pid, cause, evidence, &seen.causes.pool) {
+            text += &format!("   {line}\n");
+        }
+    }
+    if ranked.len() > CAUSES {
+        let rest: f64 = ranked[CAUSES..].iter().map(|(.., share)| share).sum();
+        text += &format!("\nand {} more, {} together\n", words::counted(ranked.len() - CAUSES, "cause"), percent(rest));
+    }
+    let [threads, tasks] = seen.looks;
+    text += &format!(
+        "\nwatched process {pid} for {}: {}, {} at threads and {} at tasks\n",
+        seconds(seen.time),
+        words::counted(seen.workers, "thread that polls tasks")
+            .replace("thread that polls taskss", "threads that poll tasks"),
+        words::counted(threads as usize, "look"),
+        words::counted(tasks as usize, "look"),
+    );
+    text + &unknown.map(|unknown| format!("unknown: {}\n", escape::name(unknown))).unwrap_or_default()
+}
+
+fn verdict(ranked: &[(&Cause, &Evidence, f64)], is_unknown: bool) -> String {
+    match ranked {
+        [] if is_unknown => "No cause was found in what could be seen".to_owned(),
+        [] => "No cause: nothing kept requests waiting for long".to_owned(),
+        [(cause, evidence, share), ..] => {
+            let seen = if is_unknown { ", as far as it was seen," } else { "" };
+            format!("{} of the time of requests{seen} went to {}", percent(*share), phrase(cause, evidence))
+        }
+    }
+}
+
+/// A cause as the end of a sentence.
+fn phrase(cause: &Cause, evidence: &Evidence) -> String {
+    let own = own(evidence.own(cause));
+    let resource = escape::name(&cause.resource);
+    match cause.kind {
+        Kind::BlockingCall => format!("{own}, which blocks a thread of the runtime in {resource}"),
+        Kind::LongPoll => format!("{own}, which computes for long without an await"),
+        Kind::Lock => format!("a {resource} that {own} holds across an await"),
+        Kind::Permits => format!("permits of a {resource} that {own} has"),
+        Kind::FullChannel => "full channels".to_owned(),
+        Kind::BlockingJob => format!("jobs of the blocking pool, from {own}"),
+        Kind::FileOperation => format!("{resource}, from {own}"),
+        Kind::Peer => format!("answers of {resource}, in {own}"),
+        Kind::Timer => format!("timers in {own}"),
+        Kind::Event => format!("{resource} in {own}"),
+        Kind::NoThread => "waits for a free thread".to_owned(),
+    }
+}
+
+fn title(cause: &Cause) -> String {
+    let resource = escape::name(&cause.resource);
+    match cause.kind {
+        Kind::BlockingCall => "a call that blocks a thread of the runtime".to_owned(),
+        Kind::LongPoll => "a poll that computes for long".to_owned(),
+        Kind::Lock => format!("a {resource} held across an await"),
+        Kind::Permits => format!("waiting for permits of a {resource}"),
+        Kind::FullChannel => "a full channel".to_owned(),
+        Kind::BlockingJob => "jobs of the blocking pool".to_owned(),
+        Kind::FileOperation => "file operations".to_owned(),
+        Kind::Peer => format!("waiting for {resource}"),
+        Kind::Timer => "timers in requests".to_owned(),
+        Kind::Event => format!("waiting for {resource}"),
+        Kind::NoThread => "woken tasks find no thread".to_owned(),
+    }
+}
+
+fn lines(pid: u32, cause: &Cause, evidence: &Evidence, pool: &BTreeMap<String, Duration>) -> Vec<String> {
+    let own = own(evidence.own(cause));
+    let resource = escape::name(&cause.resource);
+    let mut lines = Vec::new();
+    lines.push(match cause.kind {
+        Kind::BlockingCall => {
+            let longest = words::duration(u64::try_from(evidence.longest.as_nanos()).unwrap_or(u64::MAX));
+            format!("{own} stays in {resource}, up to {longest} at a time ({})", times(evidence))
+        }
+        Kind::LongPoll => format!("{own} ({})", times(evidence)),
+        Kind::Lock | Kind::Permits if cause.own.is_none() => "no task is seen to hold it".to_owned(),
+        Kind::Lock | Kind::Permits => {
+            format!("held in {own}, which waits for {}", first(&evidence.holder_waits, |waits| escape::name(waits)))
+        }
+        Kind::NoThread => "no thread that polls tasks was free".to_owned(),
+        _ => format!("in {}", first(&evidence.victims, |victim| self::own(Some(victim)))),
+    });
+    let waited = format!("{} of waiting in all", seconds(evidence.time));
+    let at_once = words::counted(evidence.most, "task");
+    lines.push(match cause.kind {
+        Kind::BlockingCall | Kind::LongPoll => format!("{waited}, that of tasks which were woken meanwhile included"),
+        Kind::Lock | Kind::Permits => {
+            let by = first(&evidence.victims, |victim| self::own(Some(victim)));
+            format!("up to {at_once} at once wait in {by}: {waited}")
+        }
+        _ => format!("up to {at_once} at once, {waited}"),
+    });
+    if cause.kind == Kind::BlockingJob && !pool.is_empty() {
+        lines.push(format!("the pool's threads were in {}", shares(pool)));
+    }
+    lines.push(format!("do: {}", advice(cause.kind)));
+    lines.push(format!("see: dyntrace {} -p {pid}", command(cause.kind)));
+    lines
+}
+
+/// The first of them, those with the most time.
+fn first<K: Ord>(times: &BTreeMap<K, Duration>, told: impl Fn(&K) -> String) -> String {
+    let all = by_time(times);
+    let shown: Vec<String> = all.iter().take(NAMED).map(|(key, _)| told(key)).collect();
+    let more = all.len() - shown.len();
+    shown.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
+}
+
+/// The first calls, each with its share.
+fn shares(calls: &BTreeMap<String, Duration>) -> String {
+    let all = calls.values().sum::<Duration>().as_secs_f64();
+    let shares = by_time(calls).into_iter().take(NAMED).map(|(call, time)| {
+        let share = if all > 0.0 { time.as_secs_f64() / all } else { 0.0 };
+        format!("{} ({})", escape::name(call), percent(share))
+    });
+    shares.collect::<Vec<_>>().join(", ")
+}
+
+fn times(evidence: &Evidence) -> String {
+    match evidence.seen {
+        1 => "seen once".to_owned(),
+        seen => format!("seen {seen} times"),
+    }
+}
+
+fn advice(kind: Kind) -> &'static str {
+    match kind {
+        Kind::BlockingCall => "call the asynchronous form, or move it to spawn_blocking",
+        Kind::LongPoll => "move it to spawn_blocking, or yield in between",
+        Kind::Lock => "drop the guard before the await, or do the slow part before the lock",
+        Kind::Permits => "give the permits back earlier, or allow more",
+        Kind::FullChannel => "make the receiver faster, or shed load before the channel",
+        Kind::BlockingJob | Kind::FileOperation => "do it less often, batch it, or use a faster disk",
+        Kind::Peer => "ask it fewer times, at once, or with a timeout",
+        Kind::Timer => "wait for the event in place of a time",
+        Kind::Event => "look at the task that must send it",
+        Kind::NoThread => "give the runtime more threads, or the process more CPUs",
+    }
+}
+
+fn command(kind: Kind) -> &'static str {
+    match kind {
+        Kind::BlockingCall | Kind::LongPoll | Kind::BlockingJob => "threads",
+        Kind::NoThread => "polls",
+        _ => "why",
+    }
+}
+
+fn own(own: Option<&Own>) -> String {
+    let Some(own) = own else { return "a function without a name".to_owned() };
+    let function = words::type_name(&own.function);
+    match &own.place {
+        Some(place) => format!("{function} at {}", words::place(place)),
+        None => function,
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
+}

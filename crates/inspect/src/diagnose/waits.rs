@@ -1,0 +1,221 @@
+//! The waits in a look at tasks that may be causes. Those of idle connections and of work that is not due are none.
+
+use std::collections::{HashMap, HashSet};
+
+use dyntrace_tasks::listing::{Await, Chain, Listing, SemaphoreOf, Task, WaitsFor};
+use dyntrace_tasks::locks::{Locks, Through};
+
+use super::causes::{Cause, Kind, Wait};
+use crate::blocked::by_address;
+use crate::own::{self, Own};
+use crate::words;
+
+/// The waits of a look.
+#[derive(Debug, Default)]
+pub struct Waits {
+    pub all: Vec<Wait>,
+    /// Tasks that were woken, and that no thread polls.
+    pub ready: usize,
+}
+
+impl Waits {
+    /// `listening`: the ports of servers.
+    pub fn of(listing: &Listing, listening: &HashSet<u16>) -> Waits {
+        let look = Look { locks: Locks::of(listing), by_address: by_address(listing), listening };
+        let mut waits = Waits::default();
+        for task in listing.tasks.iter().filter(|task| task.owner != 0 && !task.state.complete && !task.state.running) {
+            match &task.chain {
+                _ if task.state.notified => waits.ready += 1,
+                Chain::Read { root } => waits.all.extend(look.wait(task, root)),
+                Chain::NoTypes | Chain::Busy | Chain::Complete => {}
+            }
+        }
+        waits
+    }
+}
+
+struct Look<'l> {
+    locks: Locks<'l>,
+    by_address: HashMap<u64, &'l Task>,
+    listening: &'l HashSet<u16>,
+}
+
+impl Look<'_> {
+    /// The wait of a task. Of several, as under `select!`, the first that may be a cause.
+    fn wait(&self, task: &Task, root: &Await) -> Option<Wait> {
+        words::leaves(task).into_iter().find_map(|leaf| {
+            let victim = own::of_chain(root, leaf);
+            let (cause, holder_waits) = self.cause(task, root, leaf, victim.clone())?;
+            Some(Wait { cause, victim, holder_waits })
+        })
+    }
+
+    /// The cause of the wait at `leaf`, in the function `waiting`; and what the holder of a lock waits for.
+    fn cause(&self, task: &Task, root: &Await, leaf: &Await, waiting: Option<Own>) -> Option<(Cause, Option<String>)> {
+        let waits_for = leaf.waits_for.as_ref()?;
+        let (kind, resource) = match waits_for {
+            WaitsFor::Semaphore { missing: 0, .. } | WaitsFor::Semaphore { closed: true, .. } => return None,
+            WaitsFor::Semaphore { of, .. } => {
+                let kind = match of {
+                    SemaphoreOf::Mutex | SemaphoreOf::RwLock => Kind::Lock,
+                    SemaphoreOf::Channel => Kind::FullChannel,
+                    SemaphoreOf::Semaphore | SemaphoreOf::Unknown => Kind::Permits,
+                };
+                let (own, waits) = self.holder(task).unzip();
+                return Some((Cause::new(kind, words::of(*of), own), waits));
+            }
+            WaitsFor::File(_) | WaitsFor::Job { .. } => (Kind::FileOperation, words::kind(leaf)),
+            WaitsFor::Join { address, .. } if self.is_job(*address) => {
+                (Kind::BlockingJob, "a job of the blocking pool".to_owned())
+            }
+            _ if !own::is_carried(root, leaf) => return None,
+            WaitsFor::Descriptor { describes, .. } => (Kind::Peer, self.peer(describes.as_deref())?),
+            WaitsFor::Timer { .. } => (Kind::Timer, "a timer".to_owned()),
+            WaitsFor::Join { .. } => (Kind::Event, "the end of another task".to_owned()),
+            WaitsFor::Channel { channel, .. } => (Kind::Event, format!("{channel} channel")),
+            WaitsFor::Notify { .. } => (Kind::Event, "Notify".to_owned()),
+            WaitsFor::Object { object, .. } => (Kind::Event, (*object).to_owned()),
+            WaitsFor::Forever | WaitsFor::UnknownLeaf => return None,
+        };
+        // One cause for all lines of a function: they are told with the time of each.
+        let own = waiting.map(|own| Own { place: None, ..own });
+        Some((Cause::new(kind, resource, own), None))
+    }
+
+    /// The function that holds what the task waits for, and what that function waits for; if a task is seen to hold it.
+    fn holder(&self, task: &Task) -> Option<(Own, String)> {
+        self.locks.blockers(task).iter().find_map(|blocker| {
+            let Through::Guard { future, place, .. } = &blocker.through else { return None };
+            let holder = self.by_address.get(&blocker.address)?;
+            let waits = match words::leaves(holder).first() {
+                _ if holder.state.running => "nothing: it runs".to_owned(),
+                _ if holder.state.notified => "a thread to run it".to_owned(),
+                Some(leaf) => self.kind(leaf),
+                None => "an unknown event".to_owned(),
+            };
+            Some((Own { function: own::function(future), place: place.clone() }, waits))
+        })
+    }
+
+    /// The wait of a holder, in words that are equal for all waits of this kind.
+    fn kind(&self, leaf: &Await) -> String {
+        match &leaf.waits_for {
+            Some(WaitsFor::Descriptor { describes: Some(describes), .. }) if describes.starts_with("socket:") => {
+                "a socket".to_owned()
+            }
+            Some(WaitsFor::Descriptor { describes, .. }) => {
+                self.peer(describes.as_deref()).unwrap_or_else(|| words::kind(leaf))
+            }
+            Some(WaitsFor::Join { address, .. }) if self.is_job(*address) => "a job of the blocking pool".to_owned(),
+            Some(WaitsFor::Semaphore { of, .. }) => format!("another {}", words::of(*of)),
+            _ => words::kind(leaf),
+        }
+    }
+
+    /// Whether the task at an address is a job of the blocking pool. Most jobs are short: one that the listing does not have has begun, and
+    /// perhaps ended, while the listing was made. The end of a task of a runtime's own would have woken the one that waits for it.
+    fn is_job(&self, address: u64) -> bool {
+        self.by_address.get(&address).is_none_or(|task| task.owner == 0)
+    }
+
+    /// The other end of a connection that the program has made. `None` for those that it has accepted, and for listeners.
+    fn peer(&self, describes: Option<&str>) -> Option<String> {
+        let (local, peer) = describes?.split_once(" to ")?;
+        let port = local.rsplit(':').next()?.parse().ok()?;
+        (!self.listening.contains(&port)).then(|| peer.to_owned())
+    }
+}
+
+/// Returns the ports on which the programs of a process's network listen.
+pub fn listening(pid: u32) -> HashSet<u16> {
+    const LISTENS: &str = "0A";
+    let tables = ["tcp", "tcp6"].map(|table| std::fs::read_to_string(format!("/proc/{pid}/net/{table}")));
+    let port = |line: &str| {
+        let mut words = line.split_whitespace().skip(1);
+        let (local, state) = (words.next()?, words.nth(1)?);
+        u16::from_str_radix(local.rsplit(':').next()?, 16).ok().filter(|_| state == LISTENS)
+    };
+    tables.iter().flatten().flat_map(|table| table.lines()).filter_map(port).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use dyntrace_tasks::listing::{Place, Progress, State};
+
+    use super::*;
+    use crate::sample::{self, mutex, waiting};
+
+    fn of(tasks: Vec<Task>) -> Waits {
+        Waits::of(&Listing { tasks, ..Listing::default() }, &HashSet::from([80]))
+    }
+
+    fn function(name: &str, file: &str, awaits: Vec<Await>) -> Await {
+        let place = Some(Place { file: file.into(), line: 7 });
+        Await { future: name.into(), place, progress: Progress::Suspended, awaits, ..Await::default() }
+    }
+
+    /// A request of a server: the program's own function below the server's.
+    fn request(id: u64, waits_for: WaitsFor) -> Task {
+        let own = function("shop::serve::{async block}", "src/main.rs", vec![waiting(waits_for)]);
+        let root = function("axum::serve::handle_connection", "axum-0.8.9/src/serve/mod.rs", vec![own]);
+        sample::task(id, Chain::Read { root })
+    }
+
+    fn descriptor(describes: &str) -> WaitsFor {
+        WaitsFor::Descriptor { descriptor: 5, describes: Some(describes.into()), ready: None }
+    }
+
+    #[test]
+    fn idle_connections_and_work_that_is_not_due_are_no_causes() {
+        let own = |waits_for| {
+            let root = function("shop::background", "src/main.rs", vec![waiting(waits_for)]);
+            sample::task(1, Chain::Read { root })
+        };
+        let idle = function(
+            "axum::serve::handle_connection",
+            "axum-0.8.9/src/serve/mod.rs",
+            vec![waiting(descriptor("tcp 127.0.0.1:80 to 127.0.0.1:4000"))],
+        );
+        let tasks = vec![
+            own(WaitsFor::Timer { due_in: 1 }),
+            own(WaitsFor::Channel { channel: "mpsc", address: Some(1) }),
+            sample::task(2, Chain::Read { root: idle }),
+            request(3, descriptor("tcp 127.0.0.1:80 to 127.0.0.1:4000")),
+            sample::task(4, Chain::NoTypes),
+        ];
+        assert_eq!(of(tasks).all, []);
+    }
+
+    #[test]
+    fn requests_wait_for_peers_timers_and_jobs() {
+        let job = Task { owner: 0, address: 0x900, ..sample::task(9, Chain::NoTypes) };
+        let woken = Task { state: State { notified: true, ..State::default() }, ..request(5, mutex(1)) };
+        let tasks = vec![
+            request(1, descriptor("tcp 127.0.0.1:4001 to 10.0.0.1:5432")),
+            request(2, WaitsFor::Timer { due_in: 1 }),
+            request(3, WaitsFor::Join { address: 0x900, task: Some(9) }),
+            request(4, mutex(0xa0)),
+            woken,
+            job,
+        ];
+        let waits = of(tasks);
+        let told: Vec<_> = waits.all.iter().map(|wait| (wait.cause.kind, wait.cause.resource.as_str())).collect();
+        let expected = [
+            (Kind::Peer, "10.0.0.1:5432"),
+            (Kind::Timer, "a timer"),
+            (Kind::BlockingJob, "a job of the blocking pool"),
+            (Kind::Lock, "Mutex"),
+        ];
+        assert_eq!((told.as_slice(), waits.ready), (&expected[..], 1));
+        assert!(waits.all.iter().all(|wait| wait.victim.as_ref().is_some_and(|own| own.function == "shop::serve")));
+        assert_eq!(waits.all[3].cause.own, None, "nobody is seen to hold it");
+    }
+
+    #[test]
+    fn a_lock_leads_to_its_holder() {
+        let listing = sample::listing();
+        let waits = Waits::of(&listing, &HashSet::new());
+        let held: Vec<_> = waits.all.iter().filter(|wait| wait.holder_waits.is_some()).collect();
+        assert!(!held.is_empty() && held.iter().all(|wait| wait.cause.own.is_some()), "{:?}", waits.all);
+    }
+}

@@ -1,0 +1,343 @@
+//! Looks at the threads of a program many times a second, and at its tasks as often as that stays cheap.
+//!
+//! 1. Each look at a thread reads one file of the kernel's. A worker that waits for work is known by its system call's first argument: the
+//!    first time that a thread stays somewhere else, it is held for less than a millisecond, and its stack tells why it stays.
+//! 2. A thread that runs is held now and then: two holds in one poll of one task, with no stay between them, are of a long poll.
+//! 3. Each look at tasks stands for the time since the look before. Tasks that are ready wait for what keeps the threads then.
+//!
+//! The time between two looks counts for what the second one sees. Looks become rarer when they cost more than a share of one CPU.
+
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+use dyntrace_tasks::listing::Listing;
+use dyntrace_tasks::program::Program;
+use dyntrace_tasks::reading::{DebugInformation, Described};
+use dyntrace_tasks::threads::{Activity, Glance, Role, Stay, Thread, Watch};
+use dyntrace_terminal::exit::Failure;
+use dyntrace_terminal::signals::Interrupts;
+use rustix::time::{ClockId, clock_gettime};
+
+use super::causes::{Cause, Causes, Kind, Wait};
+use super::waits::{Waits, listening};
+use crate::own;
+use crate::read::failure;
+
+/// Between two looks at threads.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Between two holds of a thread that runs.
+const RUNNING: Duration = Duration::from_millis(40);
+
+/// Between two holds of any threads, at most, if there is a reason for them.
+const SELDOM: Duration = Duration::from_millis(150);
+
+/// Between two looks at tasks, at least.
+const TASKS: Duration = Duration::from_millis(100);
+
+/// The part of one CPU that looks at tasks may take, and holds: one of so many.
+const LOOKS: u32 = 16;
+const HOLDS: u32 = 50;
+
+/// Threads that are watched, at most.
+const MOST: usize = 256;
+
+/// All that was seen.
+#[derive(Debug, Default)]
+pub struct Seen {
+    pub causes: Causes,
+    /// How long the watch lasted.
+    pub time: Duration,
+    /// Looks at threads, and at tasks.
+    pub looks: [u32; 2],
+    /// Threads that poll tasks.
+    pub workers: usize,
+    /// The last look at tasks.
+    pub listing: Listing,
+    /// The kernel tells where no thread is: what blocks threads is not known.
+    pub is_blind: bool,
+}
+
+/// Watches for this time, or until an interrupt.
+pub fn watch(
+    program: &Program,
+    information: &DebugInformation<'_>,
+    described: &Described<'_>,
+    (pid, time): (u32, Duration),
+    interrupts: &Interrupts,
+) -> Result<Seen, Failure> {
+    let run = |threads: Watch<'_, '_, '_>| -> Result<Seen, Failure> {
+        let mut watching = Watching {
+            threads,
+            begun: Instant::now(),
+            spent: Duration::ZERO,
+            held: Instant::now(),
+            known: HashMap::new(),
+            now: Vec::new(),
+            idle: 0,
+            seen: Seen::default(),
+        };
+        watching.find_threads();
+        program.listing(described).map_err(failure)?;
+        // The first holds and the first look have prepared the names of functions and types.
+        (watching.begun, watching.spent) = (Instant::now(), Duration::ZERO);
+        let (mut last, mut last_tasks, mut pause) = (Instant::now(), Instant::now(), TASKS);
+        let listening = listening(pid);
+        loop {
+            let is_over = watching.begun.elapsed() >= time || interrupts.wait(PAUSE).is_some();
+            let elapsed = last.elapsed();
+            last = Instant::now();
+            watching.look_at_threads(elapsed);
+            if last_tasks.elapsed() >= pause || is_over {
+                let begun = cpu_time();
+                let listing = program.listing(described).map_err(failure)?;
+                watching.look_at_tasks(listing, &listening, last_tasks.elapsed());
+                last_tasks = Instant::now();
+                pause = TASKS.max((cpu_time() - begun) * LOOKS);
+                watching.find_threads();
+            }
+            if is_over {
+                watching.seen.time = watching.begun.elapsed();
+                return Ok(watching.seen);
+            }
+        }
+    };
+    program.watch(information, run).map_err(failure)?
+}
+
+/// The CPU time of this process.
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+struct Watching<'w, 'm, 'a> {
+    threads: Watch<'w, 'm, 'a>,
+    begun: Instant,
+    /// CPU time of holds.
+    spent: Duration,
+    /// When a thread was held last.
+    held: Instant,
+    /// Threads of the runtime, by their ids.
+    known: HashMap<u32, Known>,
+    /// What keeps the threads at present.
+    now: Vec<Cause>,
+    /// Threads that wait for work at present.
+    idle: usize,
+    seen: Seen,
+}
+
+/// A thread of the runtime.
+#[derive(Default)]
+struct Known {
+    /// Whether its functions say that it polls tasks.
+    is_worker: bool,
+    /// Whether it may poll tasks.
+    polls: bool,
+    is_of_pool: bool,
+    /// First arguments of the system calls in which it waits for work.
+    idle: HashSet<(u64, u64)>,
+    stays: Option<Stays>,
+    /// Why it stayed at each place, by the last hold there.
+    places: HashMap<Stay, Option<Cause>>,
+    /// When it was held last while it ran, with the task that it polled.
+    ran: Option<(Instant, Option<u64>)>,
+}
+
+impl Known {
+    /// A stay that has begun, and the thread if it was held; `None` if the thread waits for work, or if nothing is known.
+    fn stay(&mut self, thread: Option<Thread>, at: Stay) -> Option<Stays> {
+        let since = Instant::now();
+        let Some(thread) = thread else {
+            // Registers and arguments are the same: most probably the functions are, too.
+            let cause = self.places.get(&at)?.clone();
+            return Some(Stays { at, runs: None, since, cause });
+        };
+        // It may have gone on since the glance.
+        if thread.system_call != at.system_call || is_resumed(&at) {
+            return None;
+        }
+        if thread.activity == Some(Activity::Idle) {
+            self.idle.extend(idle(&at));
+            return None;
+        }
+        let polls = self.polls && thread.activity == Some(Activity::Polls);
+        let cause = polls.then(|| Cause::new(Kind::BlockingCall, call(&at), own::of_stack(&thread.frames)));
+        if self.places.len() < MOST {
+            self.places.insert(at.clone(), cause.clone());
+        }
+        Some(Stays { at, runs: None, since, cause })
+    }
+}
+
+/// A stay of a thread.
+struct Stays {
+    at: Stay,
+    /// How often the thread had begun to run: in another call to the same place it has run again.
+    runs: Option<u64>,
+    since: Instant,
+    /// Why it keeps tasks waiting, if it does.
+    cause: Option<Cause>,
+}
+
+impl Watching<'_, '_, '_> {
+    /// Holds each new thread once, to learn its role.
+    fn find_threads(&mut self) {
+        let all = self.threads.threads();
+        self.known.retain(|tid, _| all.binary_search(tid).is_ok());
+        for tid in all.into_iter().take(MOST) {
+            if self.known.contains_key(&tid) {
+                continue;
+            }
+            let Some(thread) = self.hold(tid) else { continue };
+            if thread.role == Role::Other {
+                self.known.insert(tid, Known::default());
+                continue;
+            }
+            // Without symbols it may be one of the blocking pool: only its stack tells.
+            let polls = thread.role != Role::Blocking;
+            let is_worker = matches!(thread.role, Role::Worker | Role::BlockOn);
+            let is_of_pool = thread.role == Role::Blocking;
+            let mut known = Known { is_worker, polls, is_of_pool, ..Known::default() };
+            if thread.activity == Some(Activity::Idle)
+                && let Some(Glance::Stays(stay)) = self.threads.glance(tid)
+            {
+                known.idle.extend(idle(&stay));
+            }
+            self.known.insert(tid, known);
+        }
+        self.seen.workers = self.known.values().filter(|known| known.is_worker).count();
+    }
+
+    /// Whether it may hold a thread: looks have not cost too much, or none was held for long.
+    fn may_hold(&self) -> bool {
+        self.spent * HOLDS <= self.begun.elapsed() || self.held.elapsed() >= SELDOM
+    }
+
+    /// Holds a thread.
+    fn hold(&mut self, tid: u32) -> Option<Thread> {
+        let begun = cpu_time();
+        let thread = self.threads.thread(tid);
+        self.spent += cpu_time() - begun;
+        self.held = Instant::now();
+        thread
+    }
+
+    fn look_at_threads(&mut self, elapsed: Duration) {
+        self.seen.looks[0] += 1;
+        self.now.clear();
+        self.idle = 0;
+        let mut tids: Vec<u32> = self.known.keys().copied().collect();
+        tids.sort_unstable();
+        let mut told = 0;
+        for tid in tids {
+            let Some(glance) = self.threads.glance(tid) else { continue };
+            told += 1;
+            match glance {
+                Glance::Runs => self.runs(tid, elapsed),
+                Glance::Stays(stay) => self.stays(tid, stay, elapsed),
+            }
+        }
+        self.seen.is_blind = told == 0;
+    }
+
+    fn runs(&mut self, tid: u32, elapsed: Duration) {
+        let Some(known) = self.known.get_mut(&tid) else { return };
+        if known.is_of_pool {
+            self.seen.causes.add_pool("a CPU", elapsed);
+        }
+        if !known.polls {
+            return;
+        }
+        known.stays = None;
+        self.seen.causes.running += elapsed;
+        let last = known.ran;
+        if last.is_some_and(|(at, _)| at.elapsed() < RUNNING) || !self.may_hold() {
+            return;
+        }
+        let thread = self.hold(tid);
+        let task = thread.as_ref().and_then(|thread| thread.task);
+        self.known.entry(tid).or_default().ran = Some((Instant::now(), task));
+        let (Some((at, before)), Some(thread)) = (last, thread) else { return };
+        // The same task in both holds.
+        if task.is_some() && before == task {
+            let own = own::of_stack(&thread.frames);
+            let cause = Cause::new(Kind::LongPoll, "a CPU", own);
+            let long = at.elapsed();
+            self.seen.causes.running = self.seen.causes.running.saturating_sub(long);
+            self.seen.causes.add_stay(&cause, long, long, true);
+            self.now.push(cause);
+        }
+    }
+
+    fn stays(&mut self, tid: u32, stay: Stay, elapsed: Duration) {
+        let Some(mut known) = self.known.remove(&tid) else { return };
+        self.stays_known(tid, &mut known, stay, elapsed);
+        self.known.insert(tid, known);
+    }
+
+    fn stays_known(&mut self, tid: u32, known: &mut Known, stay: Stay, elapsed: Duration) {
+        known.ran = None;
+        if idle(&stay).is_some_and(|idle| known.idle.contains(&idle)) {
+            known.stays = None;
+            self.idle += usize::from(known.is_worker);
+            return;
+        }
+        // The call of a job is not that of a thread that waits for one: those wait in `futex`, at places of their own.
+        if known.is_of_pool && !is_futex(&stay) {
+            self.seen.causes.add_pool(&call(&stay), elapsed);
+            return;
+        }
+        let runs = self.threads.runs(tid);
+        let is_same = |before: &Stays| is_resumed(&stay) || (&before.at, before.runs) == (&stay, runs);
+        let is_new = !known.stays.as_ref().is_some_and(is_same);
+        if is_new {
+            let thread = if self.may_hold() { self.hold(tid) } else { None };
+            known.stays = known.stay(thread, stay);
+        }
+        if let Some(stays) = &mut known.stays {
+            // A thread that was held has run since.
+            stays.runs = self.threads.runs(tid);
+        }
+        if let Some(Stays { since, cause: Some(cause), .. }) = &known.stays {
+            self.seen.causes.add_stay(cause, elapsed, since.elapsed(), is_new);
+            self.now.push(cause.clone());
+        }
+    }
+
+    fn look_at_tasks(&mut self, listing: Listing, listening: &HashSet<u16>, elapsed: Duration) {
+        self.seen.looks[1] += 1;
+        let waits = Waits::of(&listing, listening);
+        let mut all = waits.all;
+        let nothing = Cause::new(Kind::NoThread, "a thread", None);
+        // A thread that waits for work is about to take them.
+        let ready = if self.idle == 0 && self.seen.workers > 0 { waits.ready } else { 0 };
+        for ready in 0..ready {
+            let cause = if self.now.is_empty() { &nothing } else { &self.now[ready % self.now.len()] };
+            all.push(Wait { cause: cause.clone(), victim: None, holder_waits: None });
+        }
+        self.seen.causes.add_look(all, elapsed);
+        self.seen.listing = listing;
+    }
+}
+
+/// A system call with its first argument, by which a thread that waits for work is known again.
+fn idle(stay: &Stay) -> Option<(u64, u64)> {
+    Some((stay.system_call.as_ref()?.number, stay.argument))
+}
+
+fn is_futex(stay: &Stay) -> bool {
+    stay.system_call.as_ref().is_some_and(|call| call.name == Some("futex"))
+}
+
+/// Whether a thread goes on with a call that it left while it was held.
+fn is_resumed(stay: &Stay) -> bool {
+    stay.system_call.as_ref().is_some_and(|call| call.name == Some("restart_syscall"))
+}
+
+fn call(stay: &Stay) -> String {
+    match &stay.system_call {
+        Some(call) => call.name.map_or_else(|| format!("system call {}", call.number), str::to_owned),
+        None => "a page of memory".to_owned(),
+    }
+}

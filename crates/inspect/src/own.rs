@@ -1,0 +1,155 @@
+//! The program's own functions: those that its user wrote, and can change.
+
+use dyntrace_tasks::listing::{Await, Place, Progress};
+use dyntrace_tasks::threads::Frame;
+
+/// Crates whose functions carry those of programs, where no line tells where a function comes from.
+const FRAMEWORKS: [&str; 31] = [
+    "actix_http",
+    "actix_rt",
+    "actix_server",
+    "actix_service",
+    "actix_web",
+    "addr2line",
+    "alloc",
+    "axum",
+    "core",
+    "dyntrace",
+    "dyntrace_tower",
+    "futures_util",
+    "gimli",
+    "h2",
+    "http_body_util",
+    "hyper",
+    "hyper_util",
+    "mio",
+    "parking_lot",
+    "parking_lot_core",
+    "reqwest",
+    "rustls",
+    "sqlx_core",
+    "std",
+    "tokio",
+    "tokio_stream",
+    "tokio_util",
+    "tonic",
+    "tower",
+    "tracing",
+    "__rustc",
+];
+
+/// A function of the program's own, and the line at which it stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Own {
+    pub function: String,
+    pub place: Option<Place>,
+}
+
+/// The innermost function of the program's own on a stack. Of a program that a registry built, it is one of no framework.
+pub fn of_stack(frames: &[Frame]) -> Option<Own> {
+    let own = |frame: &&Frame| is_own(frame.function.as_deref().unwrap_or_default(), frame.place.as_ref());
+    let other = |frame: &&Frame| is_own(frame.function.as_deref().unwrap_or_default(), None);
+    let frame = frames.iter().find(own).or_else(|| frames.iter().find(other))?;
+    Some(Own { function: function(frame.function.as_deref()?), place: frame.place.clone() })
+}
+
+/// The innermost future of the program's own on the way from `root` to `leaf`, by the same rule.
+pub fn of_chain(root: &Await, leaf: &Await) -> Option<Own> {
+    let mut way = Vec::new();
+    is_way(root, leaf, &mut way);
+    let own = |future: &&&Await| future.place.is_some() && is_own(&future.future, future.place.as_ref());
+    let other = |future: &&&Await| is_own(&future.future, None);
+    let future = way.iter().rev().find(own).or_else(|| way.iter().rev().find(other))?;
+    Some(Own { function: function(&future.future), place: future.place.clone() })
+}
+
+/// Whether a future of a framework is outside of the program's own futures on the way to `leaf`, as with a connection of a server.
+pub fn is_carried(root: &Await, leaf: &Await) -> bool {
+    let mut way = Vec::new();
+    is_way(root, leaf, &mut way);
+    let is_own = |future: &&Await| future.place.is_some() && is_own(&future.future, future.place.as_ref());
+    way.iter().position(is_own).is_some_and(|first| first > 0)
+}
+
+/// Adds the futures from `future` to `leaf` to `way`. Returns whether they lead there.
+fn is_way<'l>(future: &'l Await, leaf: &Await, way: &mut Vec<&'l Await>) -> bool {
+    if future.progress == Progress::Returned {
+        return false;
+    }
+    way.push(future);
+    if std::ptr::eq(future, leaf) || future.awaits.iter().any(|inner| is_way(inner, leaf, way)) {
+        return true;
+    }
+    way.pop();
+    false
+}
+
+/// Whether the user of the program wrote a function. Without a line, its crate's name tells.
+fn is_own(function: &str, place: Option<&Place>) -> bool {
+    let Some(krate) = krate(function).filter(|krate| !FRAMEWORKS.contains(krate)) else { return false };
+    match place {
+        Some(place) => is_of_user(&place.file),
+        None => !krate.is_empty() && function.contains("::"),
+    }
+}
+
+/// The crate of a function; of a method its type's.
+fn krate(function: &str) -> Option<&str> {
+    let path = function.trim_start_matches(['<', '&', '*', '(', '[']);
+    let path = path.strip_prefix("mut ").or_else(|| path.strip_prefix("dyn ")).unwrap_or(path);
+    let (krate, _) = path.split_once("::")?;
+    krate.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_').then_some(krate)
+}
+
+/// Whether a file is of the user's workspace. cargo compiles those with paths relative to the workspace; registries' begin with a crate's
+/// name and version, once the registry's folder is cut off.
+fn is_of_user(file: &str) -> bool {
+    let first = file.split('/').next().unwrap_or_default();
+    let is_versioned = first
+        .rsplit_once('-')
+        .is_some_and(|(_, version)| version.starts_with(|first: char| first.is_ascii_digit()) && version.contains('.'));
+    let is_std = ["core", "alloc", "std", "library"].contains(&first) || file.starts_with("/rustc/");
+    !is_versioned && !is_std && !file.contains("/git/checkouts/") && first != "vendor"
+}
+
+/// A function by its path, without the closures and blocks in it.
+pub fn function(name: &str) -> String {
+    let mut name = name;
+    while let Some((outer, inner)) = name.rsplit_once("::")
+        && inner.starts_with('{')
+    {
+        name = outer;
+    }
+    name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(file: &str) -> Place {
+        Place { file: file.into(), line: 7 }
+    }
+
+    #[test]
+    fn own_functions_are_those_of_the_workspace() {
+        let own = |function, file: Option<&str>| is_own(function, file.map(place).as_ref());
+        assert!(own("shop::report", Some("src/main.rs")));
+        assert!(own("<shop::Cart as core::fmt::Debug>::fmt", Some("crates/shop/src/cart.rs")));
+        assert!(own("shop::report", None));
+        assert!(!own("axum::serve::handle_connection::{async block}", Some("axum-0.8.9/src/serve/mod.rs")));
+        assert!(!own("sqlx_core::rt::timeout", Some("sqlx-core-0.8.6/src/rt/mod.rs")));
+        assert!(!own("<F as axum::handler::Handler<(M,T1),S>>::call", Some("axum-0.8.9/src/handler/mod.rs")));
+        assert!(!own("std::thread::sleep", Some("std/src/thread/mod.rs")));
+        assert!(!own("tokio::time::sleep", None));
+        assert!(!own("main", None));
+        assert!(!own("shop::inlined", Some("core/src/hint.rs")));
+    }
+
+    #[test]
+    fn closures_are_of_their_function() {
+        assert_eq!(function("app::serve::{closure}::{closure}"), "app::serve");
+        assert_eq!(function("app::serve::{async block}"), "app::serve");
+        assert_eq!(function("app::serve"), "app::serve");
+    }
+}

@@ -41,16 +41,8 @@ impl Table {
     }
 }
 
-/// Known violations that are allowed.
-pub struct Allowed<'a> {
-    /// Arrows between rooms.
-    pub arrows: &'a [(&'a str, &'a str)],
-    /// Rooms that have circles of files in them.
-    pub circles: &'a [&'a str],
-}
-
 /// Returns all violations, each with its remedy.
-pub fn faults(sources: &Sources, name: &str, table: &Table, allowed: &Allowed<'_>) -> Vec<String> {
+pub fn faults(sources: &Sources, name: &str, table: &Table) -> Vec<String> {
     let all = Crate::read(sources, "lib.rs", name);
     let arrows = arrows(&all);
     let mut faults = unknown(&all, table);
@@ -63,9 +55,9 @@ pub fn faults(sources: &Sources, name: &str, table: &Table, allowed: &Allowed<'_
         .map(|arrow| (room(&arrow.from), room(&arrow.to), arrow))
         .filter(|(from, to, _)| from != to)
         .collect();
-    faults.extend(up(&rooms, table, allowed));
-    faults.extend(circles_of_rooms(&rooms, allowed));
-    faults.extend(circles_of_files(&arrows, &room, allowed));
+    faults.extend(up(&rooms, table));
+    faults.extend(circles_of_rooms(&rooms));
+    faults.extend(circles_of_files(&arrows));
     faults
 }
 
@@ -80,9 +72,8 @@ fn unknown(all: &Crate, table: &Table) -> Vec<String> {
         .collect()
 }
 
-fn up(rooms: &[(String, String, &Arrow)], table: &Table, allowed: &Allowed<'_>) -> Vec<String> {
-    let goes_up = |from: &str, to: &str| table.floors[to] > table.floors[from];
-    let wrong = rooms.iter().filter(|(from, to, _)| goes_up(from, to) && !allowed.has(from, to));
+fn up(rooms: &[(String, String, &Arrow)], table: &Table) -> Vec<String> {
+    let wrong = rooms.iter().filter(|(from, to, _)| table.floors[to] > table.floors[from]);
     wrong
         .map(|(from, to, arrow)| {
             let advice = match &**to {
@@ -95,18 +86,14 @@ fn up(rooms: &[(String, String, &Arrow)], table: &Table, allowed: &Allowed<'_>) 
         .collect()
 }
 
-fn circles_of_rooms(rooms: &[(String, String, &Arrow)], allowed: &Allowed<'_>) -> Vec<String> {
-    let of = |ignores: &dyn Fn(&str, &str) -> bool| {
-        let mut graph = Graph::new();
-        for (from, to, _) in rooms.iter().filter(|(from, to, _)| !ignores(from, to)) {
-            graph.entry(from).or_default().insert(to);
-        }
-        circles(&graph)
-    };
-    let found = of(&|from, to| allowed.has(from, to)).into_iter().map(|circle| {
-        let inside = rooms.iter().filter(|(from, to, _)| {
-            circle.contains(from.as_str()) && circle.contains(to.as_str()) && !allowed.has(from, to)
-        });
+fn circles_of_rooms(rooms: &[(String, String, &Arrow)]) -> Vec<String> {
+    let mut graph = Graph::new();
+    for (from, to, _) in rooms {
+        graph.entry(from).or_default().insert(to);
+    }
+    let found = circles(&graph).into_iter().map(|circle| {
+        let inside =
+            rooms.iter().filter(|(from, to, _)| circle.contains(from.as_str()) && circle.contains(to.as_str()));
         let arrows: Vec<_> =
             inside.map(|(from, to, arrow)| format!("\n    {from} -> {to}: {}", shown(arrow))).collect();
         format!(
@@ -114,28 +101,16 @@ fn circles_of_rooms(rooms: &[(String, String, &Arrow)], allowed: &Allowed<'_>) -
             arrows.concat()
         )
     });
-    // An allowance is needed as long as leaving it out makes a circle.
-    let idle = allowed.arrows.iter().filter(|one| {
-        let circles = of(&|from, to| allowed.has(from, to) && (from, to) != **one);
-        !circles.iter().any(|circle| circle.contains(one.0) && circle.contains(one.1))
-    });
-    found
-        .chain(idle.map(|(from, to)| format!("{from} -> {to} makes no circle any more: take it out of ALLOWED")))
-        .collect()
+    found.collect()
 }
 
 /// Returns the circles of more than two files, each with its remedy.
-pub fn circles_of_files(arrows: &[Arrow], room: &dyn Fn(&str) -> String, allowed: &Allowed<'_>) -> Vec<String> {
+pub fn circles_of_files(arrows: &[Arrow]) -> Vec<String> {
     let mut graph = Graph::new();
     for Arrow { from, to, .. } in arrows {
-        if !allowed.has(&room(from), &room(to)) {
-            graph.entry(from).or_default().insert(to);
-        }
+        graph.entry(from).or_default().insert(to);
     }
-    let circles = circles(&graph).into_iter().filter(|circle| circle.len() > 2);
-    let (excused, wrong): (Vec<_>, Vec<_>) =
-        circles.partition(|circle| circle.iter().all(|file| allowed.circles.contains(&&*room(file))));
-    let wrong = wrong.into_iter().map(|circle| {
+    let wrong = circles(&graph).into_iter().filter(|circle| circle.len() > 2).map(|circle| {
         let inside = arrows.iter().filter(|arrow| circle.contains(&*arrow.from) && circle.contains(&*arrow.to));
         let inside: Vec<_> = inside.map(|arrow| format!("\n    {}", shown(arrow))).collect();
         format!(
@@ -144,15 +119,7 @@ pub fn circles_of_files(arrows: &[Arrow], room: &dyn Fn(&str) -> String, allowed
             inside.concat()
         )
     });
-    let excused: BTreeSet<String> = excused.iter().flatten().map(|file| room(file)).collect();
-    let idle = allowed.circles.iter().filter(|room| !excused.contains(**room));
-    wrong.chain(idle.map(|room| format!("{room} has no circle of files any more: take it out of ALLOWED"))).collect()
-}
-
-impl Allowed<'_> {
-    fn has(&self, from: &str, to: &str) -> bool {
-        self.arrows.contains(&(from, to))
-    }
+    wrong.collect()
 }
 
 fn shown(Arrow { from, line, path, to }: &Arrow) -> String {

@@ -1,6 +1,6 @@
 //! Made-up crates, with and without faults.
 
-use crate::house::{Allowed, Table, faults};
+use crate::house::{Table, faults};
 use crate::modules::Sources;
 
 const TABLE: &str = "
@@ -13,9 +13,7 @@ floor 0  src/lower.rs
 ```
 ";
 
-const NOTHING: Allowed<'_> = Allowed { arrows: &[], circles: &[] };
-
-fn found(files: &[(&str, &str)], allowed: &Allowed<'_>) -> Vec<String> {
+fn found(files: &[(&str, &str)]) -> Vec<String> {
     let mut sources: Sources = [
         ("lib.rs", "mod beside; mod lower; mod upper; pub use lower::low;"),
         ("lower.rs", "pub fn low() {}"),
@@ -28,12 +26,12 @@ fn found(files: &[(&str, &str)], allowed: &Allowed<'_>) -> Vec<String> {
     .map(|(file, text)| (file.to_owned(), text.to_owned()))
     .into();
     sources.extend(files.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned())));
-    faults(&sources, "dyntrace", &Table::read(TABLE, "src/"), allowed)
+    faults(&sources, "dyntrace", &Table::read(TABLE, "src/"))
 }
 
 /// The one fault of the made-up crate with these files.
 fn fault(files: &[(&str, &str)]) -> String {
-    let faults = found(files, &NOTHING);
+    let faults = found(files);
     assert_eq!(faults.len(), 1, "{faults:?}");
     faults.concat()
 }
@@ -44,7 +42,7 @@ fn arrows_down_and_beside_are_right() {
         ("upper/a.rs", "use crate::lower::low; use crate::beside; pub struct A; fn a() { low(); beside::b() }"),
         ("beside.rs", "use crate::lower; pub fn b() { lower::low() }"),
     ];
-    assert_eq!(found(&files, &NOTHING), [""; 0]);
+    assert_eq!(found(&files), [""; 0]);
 }
 
 #[test]
@@ -79,7 +77,7 @@ fn comments_strings_and_tests_have_no_arrows() {
         "#[cfg(any(all(test, unix), test))] use crate::upper::A;",
         "enum E { #[cfg(test)] A(crate::upper::A), B }",
     ] {
-        assert_eq!(found(&[("lower.rs", &format!("{code}\npub fn low() {{}}"))], &NOTHING), [""; 0], "{code}");
+        assert_eq!(found(&[("lower.rs", &format!("{code}\npub fn low() {{}}"))]), [""; 0], "{code}");
     }
     let found = fault(&[("lower.rs", "#[cfg(any(test, unix))] use crate::upper::A;\npub fn low() {}")]);
     assert!(found.contains("floor"), "{found}");
@@ -97,7 +95,7 @@ fn a_circle_of_rooms_is_found() {
 #[test]
 fn a_circle_of_three_files_is_found_and_one_of_two_is_none() {
     let two = [("upper/a.rs", "use super::b::B; pub struct A;"), ("upper/b.rs", "use super::a::A; pub struct B;")];
-    assert_eq!(found(&two, &NOTHING), [""; 0]);
+    assert_eq!(found(&two), [""; 0]);
     let three = [
         ("upper/a.rs", "use super::B; pub struct A;"),
         ("upper/b.rs", "use super::c; pub struct B; const C: c::C = c::C;"),
@@ -112,7 +110,7 @@ fn a_circle_of_three_files_is_found_and_one_of_two_is_none() {
 fn what_a_parent_only_passes_on_is_not_its_own() {
     // `a` and `b` import each other's items through the parent, which is not part of their circle.
     let passes = [("upper/a.rs", "use super::B; pub struct A;"), ("upper/b.rs", "use super::A; pub struct B;")];
-    assert_eq!(found(&passes, &NOTHING), [""; 0]);
+    assert_eq!(found(&passes), [""; 0]);
     // A parent with code that uses the children, and that they use, is part of the circle.
     let works = [
         (
@@ -139,7 +137,7 @@ fn an_exported_macro_is_where_it_is_defined() {
         ("lower.rs", "#[macro_export] macro_rules! lows { () => {} } pub fn low() {}"),
         ("beside.rs", "pub fn b() { crate::lows!() }"),
     ];
-    assert_eq!(found(&files, &NOTHING), [""; 0]);
+    assert_eq!(found(&files), [""; 0]);
 }
 
 #[test]
@@ -171,21 +169,7 @@ fn an_included_file_is_read() {
 
 #[test]
 fn rooms_and_table_are_the_same() {
-    let found = found(&[("lib.rs", "mod lower; mod new;"), ("new.rs", "")], &NOTHING);
+    let found = found(&[("lib.rs", "mod lower; mod new;"), ("new.rs", "")]);
     let expected = ["src/new.rs is in no room", "has src/beside", "has src/upper"];
     assert!(found.len() == 3 && expected.iter().all(|part| found.iter().any(|one| one.contains(part))), "{found:?}");
-}
-
-#[test]
-fn allowances_end_with_their_faults() {
-    let files = [
-        ("upper/a.rs", "use crate::beside::b; use super::B; pub struct A;"),
-        ("upper/b.rs", "use super::C; pub struct B;"),
-        ("upper/c.rs", "use super::A; pub struct C;"),
-        ("beside.rs", "use crate::upper::B; pub fn b() {}"),
-    ];
-    let allowed = Allowed { arrows: &[("beside", "upper")], circles: &["upper"] };
-    assert_eq!(found(&files, &allowed), [""; 0]);
-    let idle = found(&[], &allowed);
-    assert!(idle.len() == 2 && idle.iter().all(|one| one.ends_with("take it out of ALLOWED")), "{idle:?}");
 }

@@ -20,7 +20,7 @@ use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::error::Error;
-use crate::image;
+use crate::mapped;
 use crate::memory::word_at;
 
 /// How long a server may take to answer, or to deliver the next bytes.
@@ -84,10 +84,10 @@ pub enum Opened {
 }
 
 impl Opened {
-    /// Returns the bytes of a file that the program has mapped, as [`image::read`] does.
+    /// Returns the bytes of a file that the program has mapped, as [`mapped::read`] does.
     pub(crate) fn read(self, path: &Path, what: &'static str, room: &Cell<u64>) -> Result<Arc<Mmap>, Error> {
         match self {
-            Opened::File(file) => image::read(&file, path, what, room),
+            Opened::File(file) => mapped::read(&file, path, what, room),
             Opened::Copy(copy) => Ok(Arc::new(copy)),
         }
     }

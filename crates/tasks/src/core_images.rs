@@ -7,13 +7,13 @@ use std::path::Path;
 
 use dyntrace_folders::open_regular;
 use object::LittleEndian;
-use object::elf::{ELF_NOTE_GNU, FileHeader64, NT_GNU_BUILD_ID, PT_NOTE};
-use object::read::elf::{FileHeader, ProgramHeader};
+use object::read::elf::FileHeader;
 
 use crate::aside::Opener;
-use crate::debug_file::hex;
+use crate::elf::{Elf, build_id_in, hex};
 use crate::error::Error;
-use crate::image::{self, Elf, Image};
+use crate::image::{self, Image};
+use crate::mapped;
 use crate::memory::core_file::CoreFile;
 use crate::memory::maps::{ByFile, Mapping};
 
@@ -28,8 +28,8 @@ pub fn images(core: &mut CoreFile, exe: &Path) -> Result<Vec<Image>, Error> {
     let exe = &fs::canonicalize(exe).unwrap_or_else(|_| exe.to_owned());
     let file = open_regular(exe).map_err(|error| Error::File { what, path: exe.clone(), error })?;
     let room = Cell::new(image::COPIED);
-    let owner = image::owner(&file, exe, what)?;
-    let bytes = image::read(&file, exe, what, &room)?;
+    let owner = mapped::owner(&file, exe, what)?;
+    let bytes = mapped::read(&file, exe, what, &room)?;
     let maps = core.mappings();
     let by_file = ByFile::new(&maps);
     let not_mapped = || Error::NotInCore { core: core.path().to_owned(), path: exe.clone() };
@@ -71,7 +71,7 @@ pub fn images(core: &mut CoreFile, exe: &Path) -> Result<Vec<Image>, Error> {
                 continue;
             }
         };
-        if build_id(&page).is_none() || difference(&page, &bytes).is_some() {
+        if build_id_in(&page).is_none() || difference(&page, &bytes).is_some() {
             continue;
         }
         let bias = |elf: &Elf<'_>| image::bias(elf, name, inode, &by_file);
@@ -108,26 +108,11 @@ fn program(core: &CoreFile, maps: &[Mapping], exe: &Path) -> Option<(String, Opt
 /// Returns both build ids if `bytes` is no file of the build whose first page is `page`.
 fn difference(page: &[u8], bytes: &[u8]) -> Option<(String, String)> {
     let told = |id: Option<&[u8]>| id.map_or_else(|| "none".to_owned(), hex);
-    let (wanted, found) = (build_id(page), build_id(bytes));
+    let (wanted, found) = (build_id_in(page), build_id_in(bytes));
     // Stripping changes the header, and nothing else in the first page.
     let same = match (wanted, found) {
         (None, None) => bytes.get(64..page.len()).is_some_and(|bytes| page.get(64..) == Some(bytes)),
         _ => wanted == found,
     };
     (!same).then(|| (told(found), told(wanted)))
-}
-
-/// Returns the build id in the first bytes of an ELF file.
-pub(crate) fn build_id(bytes: &[u8]) -> Option<&[u8]> {
-    let header = FileHeader64::<LittleEndian>::parse(bytes).ok()?;
-    let headers = header.program_headers(LittleEndian, bytes).ok()?;
-    let segments = headers.iter().filter(|header| header.p_type(LittleEndian) == PT_NOTE);
-    for mut notes in segments.filter_map(|segment| segment.notes(LittleEndian, bytes).ok().flatten()) {
-        while let Ok(Some(note)) = notes.next() {
-            if note.name() == ELF_NOTE_GNU && note.n_type(LittleEndian) == NT_GNU_BUILD_ID && !note.desc().is_empty() {
-                return Some(note.desc());
-            }
-        }
-    }
-    None
 }

@@ -2,22 +2,21 @@
 
 use std::cell::Cell;
 use std::collections::HashSet;
-use std::fs::{self, File, Metadata};
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::ops::Range;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use memmap2::{Mmap, MmapMut};
+use memmap2::Mmap;
 use object::elf::{PF_X, PT_LOAD};
-use object::read::elf::{ElfFile64, ProgramHeader};
+use object::read::elf::ProgramHeader;
 use object::{LittleEndian, Object, ObjectSection, SectionKind};
 
 use crate::aside::{Facts, Opened, Opener};
 use crate::calls;
-use crate::core_images;
 use crate::debug_file::DebugFile;
+use crate::elf::{self, Elf, build_id, has_debug_info, parse};
 use crate::error::Error;
 use crate::memory::Memory;
 use crate::memory::live::Process;
@@ -27,20 +26,11 @@ use crate::permission::way_to_mapped_files;
 /// Bytes at most of a program's file and libraries that are copied.
 pub(crate) const COPIED: u64 = 4 << 30;
 
-const TOO_LARGE: &str = "another user may write it, and the files that other users may write have too many bytes to be copied; copy it \
-     yourself, and name the copy of a debug file by --debug";
-
-/// Bytes copied at once.
-const CHUNK: usize = 1 << 20;
-
 /// Bytes of a file's beginning in memory, by which it is known.
 const HEADER: usize = 4096;
 
 /// Names in a note, at most.
 const NAMED: usize = 5;
-
-/// A parsed file. Parsing reads the headers only.
-pub type Elf<'data> = ElfFile64<'data, LittleEndian>;
 
 /// An ELF file that the process has mapped.
 #[derive(Debug)]
@@ -127,7 +117,7 @@ impl Image {
             debug_file: None,
             package: None,
             owner: 0,
-            bytes: Arc::new(MmapMut::map_anon(1).unwrap().make_read_only().unwrap()),
+            bytes: Arc::new(memmap2::MmapMut::map_anon(1).unwrap().make_read_only().unwrap()),
         }
     }
 }
@@ -241,10 +231,10 @@ fn mapped_file(
         return Ok(Some(opened));
     }
     // Another copy of the same build does as well. Some file systems of containers also show another inode than the kernel's list.
-    let Some(wanted) = core_images::build_id(header) else { return Ok(None) };
+    let Some(wanted) = elf::build_id_in(header) else { return Ok(None) };
     let opened = open(at(map.path.strip_suffix(" (deleted)").unwrap_or(&map.path)), &|_| Ok(()))?;
     let mut found = vec![0; HEADER];
-    Ok(opened.filter(|(_, file)| file.begins(&mut found) && core_images::build_id(&found) == Some(wanted)))
+    Ok(opened.filter(|(_, file)| file.begins(&mut found) && elf::build_id_in(&found) == Some(wanted)))
 }
 
 /// Returns the image of a file that the program has mapped, whose owner is `owner` and whose bytes are `bytes`. Returns `None` if `bias` does: it is not mapped.
@@ -261,65 +251,6 @@ pub(crate) fn image(
     let (text, tables) = (text(&elf), tables(&elf));
     let (path, bytes) = (path.to_owned(), Arc::clone(bytes));
     Ok(Some(Image { path, bias, build_id, text, tables, debug_file: None, package: None, owner, bytes }))
-}
-
-/// Returns the user id of the owner of the file at `path`.
-pub(crate) fn owner(file: &File, path: &Path, what: &'static str) -> Result<u32, Error> {
-    let metadata = file.metadata().map_err(|error| Error::File { what, path: path.to_owned(), error });
-    Ok(metadata?.uid())
-}
-
-/// Whether only root and the reader's own user can cut the file short while it is mapped, as far as its owner and mode tell.
-fn is_trusted(metadata: &Metadata) -> bool {
-    // The bits of the group also have the mask of an access control list.
-    let writable_by_others = metadata.mode() & 0o022 != 0;
-    [0, rustix::process::geteuid().as_raw()].contains(&metadata.uid()) && !writable_by_others
-}
-
-/// Returns the bytes of a file that the program has mapped. Copies a file that another user may write, who could end the reader by cutting
-/// it short, and takes its size from `room`. It copies the file as a whole: nearly all of a large one is debug information, which is needed, and a
-/// copy takes about 1 s for each GiB. The files of root and of the reader's user are mapped, as most are theirs.
-pub(crate) fn read(file: &File, path: &Path, what: &'static str, room: &Cell<u64>) -> Result<Arc<Mmap>, Error> {
-    let failed = |error| Error::File { what, path: path.to_owned(), error };
-    let metadata = file.metadata().map_err(failed)?;
-    if !is_trusted(&metadata) {
-        return copy(file, room).map(Arc::new).map_err(failed);
-    }
-    // SAFETY: nobody writes to these files in place: the kernel refuses it for a running program, and compilers and
-    // package managers replace files as a whole. A file that is cut short all the same ends the reader by SIGBUS.
-    unsafe { Mmap::map(file) }.map(Arc::new).map_err(failed)
-}
-
-/// Copies a file, and takes its size from `room`. Holes in it take no memory. Fails if there is not enough room.
-fn copy(file: &File, room: &Cell<u64>) -> io::Result<Mmap> {
-    let length = file.metadata()?.len();
-    let left = room.get().checked_sub(length).ok_or_else(|| io::Error::new(ErrorKind::FileTooLarge, TOO_LARGE))?;
-    room.set(left);
-    let length = usize::try_from(length).map_err(|_| ErrorKind::FileTooLarge)?;
-    let mut copy = MmapMut::map_anon(length.max(1))?;
-    let mut buffer = vec![0; CHUNK.min(length)];
-    for (number, place) in copy[..length].chunks_mut(CHUNK).enumerate() {
-        let chunk = &mut buffer[..place.len()];
-        file.read_exact_at(chunk, (number * CHUNK) as u64)?;
-        if chunk.iter().any(|byte| *byte != 0) {
-            place.copy_from_slice(chunk);
-        }
-    }
-    copy.make_read_only()
-}
-
-pub(crate) fn parse<'data>(bytes: &'data [u8], path: &Path, what: &'static str) -> Result<Elf<'data>, Error> {
-    Elf::parse(bytes).map_err(|error| Error::NotElf { what, path: path.to_owned(), reason: error.to_string() })
-}
-
-pub(crate) fn build_id(elf: &Elf<'_>) -> Option<Vec<u8>> {
-    elf.build_id().ok().flatten().filter(|id| !id.is_empty()).map(<[u8]>::to_vec)
-}
-
-pub(crate) fn has_debug_info(bytes: &[u8]) -> bool {
-    let Ok(elf) = Elf::parse(bytes) else { return false };
-    // A stripped file can have the section's header without its bytes.
-    elf.section_by_name(".debug_info").is_some_and(|section| section.file_range().is_some_and(|(_, size)| size > 0))
 }
 
 fn loads<'a>(elf: &'a Elf<'_>) -> impl Iterator<Item = (u64, Range<u64>, bool)> + 'a {
@@ -396,6 +327,8 @@ fn refused(process: &Process, error: io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use memmap2::MmapOptions;
 
     use super::*;
@@ -469,34 +402,6 @@ mod tests {
         assert_eq!(of_replaced(&[]), None);
         let told = of_replaced(&["/1", "/2", "/3", "/4", "/5", "/6", "/7"]).unwrap();
         assert!(told.contains(": /1, /2, /3, /4, /5 and 2 more. "), "{told}");
-    }
-
-    #[test]
-    fn the_file_of_another_user_stays_when_it_is_cut_short() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("file");
-        fs::write(&path, "program").unwrap();
-        // Its group may write to it.
-        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o664)).unwrap();
-        let file = File::options().read(true).write(true).open(&path).unwrap();
-        let room = Cell::new(10);
-        let bytes = read(&file, &path, "the file", &room).unwrap();
-        file.set_len(0).unwrap();
-        assert_eq!((&bytes[..], room.get()), (&b"program"[..], 3));
-        file.set_len(4).unwrap();
-        let error = read(&file, &path, "the file", &room).unwrap_err().to_string();
-        assert!(error.contains("another user") && room.get() == 3, "{error}");
-    }
-
-    #[test]
-    fn a_copy_has_all_chunks() {
-        let file = tempfile::tempfile().unwrap();
-        let end = 3 * CHUNK as u64;
-        file.write_all_at(b"begin", 0).unwrap();
-        file.write_all_at(b"end", end).unwrap();
-        let bytes = copy(&file, &Cell::new(u64::MAX)).unwrap();
-        assert_eq!((bytes.len(), &bytes[..5], &bytes[end as usize..]), (3 * CHUNK + 3, &b"begin"[..], &b"end"[..]));
-        assert!(bytes[5..end as usize].iter().all(|byte| *byte == 0));
     }
 
     #[test]

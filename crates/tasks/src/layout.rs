@@ -1,8 +1,6 @@
 //! Where tokio's structures have the words that the reader needs: those of the versions that are known, or those that types describe.
 
 use crate::cell::HeaderLayout;
-use crate::dwarf::{Sections, Types};
-use crate::image::Image;
 
 /// How a program's tokio differs from the versions that are known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -77,19 +75,5 @@ impl VtableLayout {
         let VtableLayout { functions, trailer, scheduler, id, spawn_location, .. } = self;
         let words = [*trailer, *scheduler, *id, *spawn_location];
         functions.iter().copied().chain(words).max().unwrap_or(0).saturating_add(8)
-    }
-}
-
-impl TaskLayout {
-    /// Returns the layout that the types of an image's tokio describe; `None` if it has no such types.
-    ///
-    /// # Errors
-    ///
-    /// If the types lack a field, or contradict each other: returns the field.
-    pub fn by_types(image: &Image) -> Result<Option<TaskLayout>, &'static str> {
-        let sections = image.debug_bytes().and_then(|bytes| Sections::load(bytes).ok());
-        // Those of tokio are few: the others are left for later.
-        let types = sections.as_ref().and_then(|sections| Types::load_of_crate(sections, "tokio").ok());
-        types.map_or(Ok(None), |types| types.task_layout())
     }
 }

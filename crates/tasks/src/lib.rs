@@ -25,6 +25,7 @@ mod cores;
 pub mod coverage;
 pub mod debug_file;
 pub mod dwarf;
+pub mod elf;
 pub mod error;
 #[cfg(test)]
 mod filtered;
@@ -37,6 +38,7 @@ pub mod layout;
 mod leaf;
 pub mod listing;
 pub mod locks;
+mod mapped;
 pub mod memory;
 pub mod names;
 pub mod owned;

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use object::{Architecture, Object};
 
 use crate::calls;
-use crate::image::{Elf, Image};
+use crate::elf::Elf;
+use crate::image::Image;
 use crate::listing::Name;
 use crate::memory::Memory;
 use crate::symbols::Symbols;

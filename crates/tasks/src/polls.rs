@@ -12,8 +12,9 @@ use std::sync::Arc;
 use object::{Object, ObjectSegment, ObjectSymbol};
 
 use crate::dwarf::Types;
+use crate::elf::Elf;
 use crate::future::names;
-use crate::image::{Elf, Image};
+use crate::image::Image;
 use crate::listing::Name;
 use crate::memory::Memory;
 use crate::program::Program;

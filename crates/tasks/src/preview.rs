@@ -15,10 +15,12 @@ use object::{LittleEndian, Object, RelocationFlags};
 use crate::aside::{Opened, Opener};
 use crate::debug_file;
 use crate::dwarf::Types;
+use crate::elf::{Elf, parse};
 use crate::error::Error;
-use crate::image::{self, Elf};
+use crate::image;
 use crate::layout::Other;
 use crate::listing::Name;
+use crate::mapped;
 use crate::memory::{Memory, Unreadable};
 use crate::names;
 use crate::polls::Functions;
@@ -60,8 +62,8 @@ impl Preview {
     pub fn of(path: &Path) -> Result<Preview, Error> {
         let file = open_regular(path).map_err(|source| failed(path, source))?;
         let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let bytes = image::read(&file, path, WHAT, &Cell::new(image::COPIED))?;
-        Preview::with(path, image::owner(&file, path, WHAT)?, &bytes)
+        let bytes = mapped::read(&file, path, WHAT, &Cell::new(image::COPIED))?;
+        Preview::with(path, mapped::owner(&file, path, WHAT)?, &bytes)
     }
 
     /// The same for the program of a process, at a path of its /proc. Does not wait for a server that never answers.
@@ -86,7 +88,7 @@ impl Preview {
         let Some(mut image) = image::image(owner, bytes, path, |_| Some(0), WHAT)? else {
             return Ok(Preview::default());
         };
-        let memory = Linked::of(&image::parse(bytes, path, WHAT)?, bytes);
+        let memory = Linked::of(&parse(bytes, path, WHAT)?, bytes);
         let code = image::code(std::slice::from_ref(&image));
         let mut notes = Vec::new();
         let Found { vtables: mut found, other } = vtables::search(&memory, 0, &mut image, &code, None, &mut notes)?;

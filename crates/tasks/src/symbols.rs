@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use object::{Object, ObjectSymbol, SymbolKind};
 use rustc_demangle::demangle;
 
-use crate::image::Elf;
+use crate::elf::Elf;
 
 /// Names of functions, by address in the file.
 #[derive(Debug, Default)]

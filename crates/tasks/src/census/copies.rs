@@ -1,18 +1,14 @@
-//! Drops copies of cells: those on stacks, where cells are built, and any second cell of one task.
+//! Drops copies of cells on stacks, where cells are built.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::CensusTask;
-use super::look::Cell;
+use super::look::{Cell, Followed};
 use crate::error::Error;
 use crate::memory::maps::Mapping;
 use crate::memory::source::Present;
 use crate::memory::stacks;
 use crate::vtables::TaskVtable;
-
-/// A cell, and whether its runtime's list contains it.
-pub type Followed = (Cell, Option<bool>);
 
 /// Drops cells without an owner that are no jobs of the blocking pool. A task gets its owner at once after it reached
 /// the heap, so one without is a copy, or is being spawned.
@@ -82,15 +78,6 @@ fn contain(ranges: &[Range<u64>], address: u64) -> bool {
     ranges.get(index).is_some_and(|range| range.contains(&address))
 }
 
-/// Drops all but one task of each id and future, since tokio gives each id once. Two versions of tokio in one program
-/// count apart, with futures of their own. The tasks that are left are in the order of their ids.
-pub fn drop_repeated(tasks: &mut Vec<CensusTask>) {
-    // The one that is in a list, then one with an owner.
-    let rank = |task: &CensusTask| (task.linked != Some(true), task.owner == 0, task.address);
-    tasks.sort_unstable_by_key(|task| (task.id, task.vtable, rank(task)));
-    tasks.dedup_by_key(|task| (task.id, task.vtable));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,31 +117,6 @@ mod tests {
         };
         drop_on_stacks(&mut cells, stacks).unwrap();
         assert_eq!(addresses(cells.iter().map(|(cell, _)| cell)), [0x9100, 0x300]);
-    }
-
-    #[test]
-    fn of_cells_with_one_id_one_is_the_task() {
-        let task = |address, vtable, owner, id, linked| CensusTask {
-            address,
-            vtable,
-            flags: 0,
-            owner,
-            scheduler: 0,
-            id,
-            spawned_at: None,
-            linked,
-        };
-        let mut tasks = vec![
-            // Of another future.
-            task(0x600, 1, 0, 2, None),
-            task(0x100, 0, 0, 1, None),
-            task(0x200, 0, 1, 1, Some(false)),
-            task(0x300, 0, 1, 1, Some(true)),
-            task(0x500, 0, 0, 2, None),
-            task(0x400, 0, 0, 2, None),
-        ];
-        drop_repeated(&mut tasks);
-        assert_eq!(tasks.iter().map(|task| task.address).collect::<Vec<_>>(), [0x300, 0x400, 0x600]);
     }
 
     #[test]

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::thread;
 use std::time::Duration;
 
-use super::copies::Followed;
-use super::look::{Cell, look};
-use super::{Known, Owner, links};
+use super::links;
+use super::look::{Cell, Followed, look};
+use super::owners::{Known, Owner};
 use crate::cell::{CANCELLED, COMPLETE, RUNNING};
 use crate::memory::Memory;
 use crate::owned::Ends;

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::thread;
 use std::time::Duration;
 
-use super::copies::Followed;
-use super::look::Cell;
-use super::{Known, Owner, copies};
+use super::copies;
+use super::look::{Cell, Followed};
+use super::owners::{Known, Owner};
 use crate::cell::RUNNING;
 use crate::error::Error;
 use crate::kernel;

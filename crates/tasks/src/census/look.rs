@@ -38,6 +38,9 @@ pub struct Cell {
     pub spawned_at: u64,
 }
 
+/// A cell, and whether its runtime's list contains it.
+pub type Followed = (Cell, Option<bool>);
+
 impl Cell {
     /// Returns the cell as [`look`] takes it, to be read again.
     #[must_use]

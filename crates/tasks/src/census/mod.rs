@@ -14,6 +14,7 @@ mod follow;
 mod ghosts;
 mod links;
 mod look;
+mod owners;
 mod places;
 mod queued;
 
@@ -22,6 +23,7 @@ use std::sync::Arc;
 
 use follow::Lists;
 use look::{Cell, look};
+use owners::{Known, Owner, owners};
 use places::Places;
 pub(crate) use places::read as place_at;
 
@@ -30,15 +32,11 @@ use crate::listing::{Place, Runtime, State};
 use crate::memory::Memory;
 use crate::memory::maps::Mapping;
 use crate::memory::source::Source;
-use crate::owned::{Budget, OwnedTasks};
 use crate::scan::ByAddress;
 use crate::vtables::TaskVtable;
 
 /// Cells kept at most, which bounds the reader's memory to 2 GB.
 const MOST: usize = 1 << 24;
-
-/// Owners whose lists are searched, at most. Each `LocalSet` is one, and a search takes 32 system calls.
-const MOST_OWNERS: usize = 1 << 16;
 
 /// A task's own words. A program may have millions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,10 +111,10 @@ pub(crate) fn census(
     let mut cells = look(memory, vtables, &candidates);
     drop(candidates);
     copies::drop_unowned(&mut cells, vtables);
-    let (mut owners, left_out) = owners(memory, &cells, MOST_OWNERS);
+    let (mut owners, left_out) = owners(memory, &cells, owners::MOST);
     // Without any list, the others are taken for tasks.
     if left_out > 0 && owners.values().any(|known| known.list.is_some()) {
-        census.notes.push(of_left_out(left_out));
+        census.notes.push(owners::of_left_out(left_out));
     }
     let lists = Lists { memory, vtables, by_address: &by_address, owners: &owners };
     let mut tasks = if lists.agree(&cells) {
@@ -147,7 +145,7 @@ pub(crate) fn census(
 
     let mut places = Places::default();
     census.tasks = tasks.into_iter().map(|(cell, linked)| task(memory, cell, linked, &mut places)).collect();
-    copies::drop_repeated(&mut census.tasks);
+    drop_repeated(&mut census.tasks);
     // It has the memory of the cells, which are larger.
     census.tasks.shrink_to_fit();
     for task in &census.tasks {
@@ -163,6 +161,15 @@ pub(crate) fn census(
     Ok(census)
 }
 
+/// Drops all but one task of each id and future, since tokio gives each id once. Two versions of tokio in one program
+/// count apart, with futures of their own. The tasks that are left are in the order of their ids.
+fn drop_repeated(tasks: &mut Vec<CensusTask>) {
+    // The one that is in a list, then one with an owner.
+    let rank = |task: &CensusTask| (task.linked != Some(true), task.owner == 0, task.address);
+    tasks.sort_unstable_by_key(|task| (task.id, task.vtable, rank(task)));
+    tasks.dedup_by_key(|task| (task.id, task.vtable));
+}
+
 fn task(memory: &dyn Memory, cell: Cell, linked: Option<bool>, places: &mut Places) -> CensusTask {
     CensusTask {
         address: cell.address,
@@ -176,54 +183,6 @@ fn task(memory: &dyn Memory, cell: Cell, linked: Option<bool>, places: &mut Plac
     }
 }
 
-/// Names a runtime, as [`CensusTask`] does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Owner {
-    number: u64,
-    scheduler: u64,
-}
-
-impl Owner {
-    /// `None` for jobs.
-    fn of(cell: &Cell) -> Option<Owner> {
-        (cell.owner != 0).then_some(Owner { number: cell.owner, scheduler: cell.scheduler })
-    }
-}
-
-/// Facts about a runtime.
-#[derive(Debug, Default)]
-struct Known {
-    list: Option<OwnedTasks>,
-    /// Its tasks that are in its list.
-    found: u64,
-    /// The id of one of its tasks.
-    any: u64,
-}
-
-/// Finds the list of each runtime that owns one of `cells`. Freed cells can name owners that never were, each its own:
-/// of more than `most`, those with most cells are asked. Returns also the number of cells of the others.
-fn owners(memory: &dyn Memory, cells: &[Cell], most: usize) -> (BTreeMap<Owner, Known>, usize) {
-    let mut counts: BTreeMap<Owner, usize> = BTreeMap::new();
-    for owner in cells.iter().filter_map(Owner::of) {
-        *counts.entry(owner).or_default() += 1;
-    }
-    let mut counts: Vec<(Owner, usize)> = counts.into_iter().collect();
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let is_task = |address| links::among(cells, address).is_some();
-    let budget = Budget::default();
-    let mut left_out = 0;
-    let known = counts.into_iter().enumerate().map(|(place, (owner, count))| {
-        let list = if place < most && !budget.is_spent() {
-            OwnedTasks::find(memory, owner.scheduler, owner.number, is_task, &budget)
-        } else {
-            left_out += count;
-            None
-        };
-        (owner, Known { list, ..Known::default() })
-    });
-    (known.collect(), left_out)
-}
-
 /// `None` if there are none.
 fn of_ghosts((tasks, jobs): (usize, usize)) -> Option<String> {
     (tasks + jobs > 0).then(|| {
@@ -232,10 +191,6 @@ fn of_ghosts((tasks, jobs): (usize, usize)) -> Option<String> {
              They are left out."
         )
     })
-}
-
-fn of_left_out(tasks: usize) -> String {
-    format!("Tasks name more runtimes and LocalSets than are searched: up to {tasks} tasks of the others are missing.")
 }
 
 fn runtimes(
@@ -268,50 +223,29 @@ fn runtimes(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::Unreadable;
-
-    /// A `LocalSet` in each page: the first and the last task, whether it is closed, and its number.
-    struct Sets;
-
-    impl Memory for Sets {
-        fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unreadable> {
-            let word = |at: u64| match at % 4096 {
-                0x100 | 0x108 => task(at / 4096),
-                0x118 => at / 4096,
-                _ => 0,
-            };
-            let all: Vec<u8> =
-                (address..).step_by(8).take(bytes.len() / 8).flat_map(|at| word(at).to_le_bytes()).collect();
-            bytes.copy_from_slice(&all);
-            Ok(())
-        }
-    }
-
-    fn task(owner: u64) -> u64 {
-        owner << 20
-    }
-
-    fn cell(owner: u64) -> Cell {
-        let (address, scheduler) = (task(owner), owner * 4096);
-        Cell { address, vtable: 0, state: 64, owner, scheduler, id: owner, previous: 0, next: 0, spawned_at: 0 }
-    }
 
     #[test]
-    fn the_tasks_of_each_of_many_local_sets_are_found() {
-        let cells: Vec<Cell> = (1..=3000).map(cell).collect();
-        let (found, left_out) = owners(&Sets, &cells, MOST_OWNERS);
-        assert_eq!((found.len(), left_out), (3000, 0));
-        assert!(found.values().all(|known| known.list.is_some()));
-    }
-
-    #[test]
-    fn tasks_of_owners_that_are_not_searched_are_counted() {
-        let mut cells: Vec<Cell> = (1..=5).map(cell).collect();
-        cells.extend([Cell { address: task(6), ..cell(2) }, Cell { address: task(7), ..cell(5) }]);
-        let (found, left_out) = owners(&Sets, &cells, 2);
-        let searched: Vec<u64> =
-            found.iter().filter(|(_, known)| known.list.is_some()).map(|(owner, _)| owner.number).collect();
-        assert_eq!((&searched[..], left_out), (&[2, 5][..], 3));
-        assert!(of_left_out(left_out).contains("up to 3 tasks"));
+    fn of_cells_with_one_id_one_is_the_task() {
+        let task = |address, vtable, owner, id, linked| CensusTask {
+            address,
+            vtable,
+            flags: 0,
+            owner,
+            scheduler: 0,
+            id,
+            spawned_at: None,
+            linked,
+        };
+        let mut tasks = vec![
+            // Of another future.
+            task(0x600, 1, 0, 2, None),
+            task(0x100, 0, 0, 1, None),
+            task(0x200, 0, 1, 1, Some(false)),
+            task(0x300, 0, 1, 1, Some(true)),
+            task(0x500, 0, 0, 2, None),
+            task(0x400, 0, 0, 2, None),
+        ];
+        drop_repeated(&mut tasks);
+        assert_eq!(tasks.iter().map(|task| task.address).collect::<Vec<_>>(), [0x300, 0x400, 0x600]);
     }
 }

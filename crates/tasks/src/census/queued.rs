@@ -4,8 +4,7 @@
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
-use super::copies::Followed;
-use super::look::Cell;
+use super::look::{Cell, Followed};
 use crate::cell::{ALIGNMENT, COMPLETE, RUNNING};
 use crate::error::Error;
 use crate::memory::maps::Mapping;

@@ -15,7 +15,8 @@ use object::Object;
 use super::{COPIED, DebugFile, hex};
 use crate::aside::{Facts, Opener};
 use crate::dwarf::{self, Sections, Skeleton};
-use crate::image::{Image, build_id, parse};
+use crate::elf::{build_id, parse};
+use crate::image::Image;
 
 /// Loads the debug information of an image, with the further files to which it refers. Adds missing files to `notes`. `root` is the
 /// root folder of the process, as the reader sees it.
@@ -189,7 +190,7 @@ mod tests {
     use super::*;
     use crate::dwarf::sample::{self, Sample};
     use crate::dwarf::sample_files::{file, index, object, package};
-    use crate::image;
+    use crate::{image, mapped};
 
     const ID: u64 = 77;
 
@@ -199,7 +200,7 @@ mod tests {
         let Sample { abbreviations, info } = sample::skeleton(ID, folder.to_str().unwrap(), "part.dwo");
         fs::write(&path, file(&[(".debug_info", 0, &info), (".debug_abbrev", 0, &abbreviations)])).unwrap();
         let file = File::open(&path).unwrap();
-        let bytes = image::read(&file, &path, "", &Cell::new(COPIED)).unwrap();
+        let bytes = mapped::read(&file, &path, "", &Cell::new(COPIED)).unwrap();
         let mut images = [image::image(0, &bytes, &path, |_| Some(0), "").unwrap().unwrap()];
         given.map(|given| super::super::give(given, &mut images)).transpose().unwrap();
         let mut notes = Vec::new();

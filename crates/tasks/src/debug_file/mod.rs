@@ -13,8 +13,10 @@ use memmap2::Mmap;
 use object::Object;
 
 use crate::aside::{Facts, Opener};
+use crate::elf::{build_id, has_debug_info, hex, parse};
 use crate::error::Error;
-use crate::image::{self, Image, build_id, has_debug_info, parse};
+use crate::image::Image;
+use crate::mapped;
 
 pub use further::load;
 
@@ -42,7 +44,7 @@ impl DebugFile {
         let failed = |error| Error::File { what: WHAT, path: path.to_owned(), error };
         let file = open_regular(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
-        let bytes = image::read(&file, path, WHAT, &Cell::new(COPIED))?;
+        let bytes = mapped::read(&file, path, WHAT, &Cell::new(COPIED))?;
         Ok(DebugFile { path: path.to_owned(), file: (metadata.dev(), metadata.ino()), bytes })
     }
 
@@ -168,16 +170,13 @@ fn checksum(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |sum, byte| table[usize::from(sum as u8 ^ byte)] ^ sum >> 8)
 }
 
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};
 
     use super::*;
     use crate::dwarf::sample_files;
+    use crate::image;
 
     #[test]
     fn computes_the_checksum_of_debug_links() {
@@ -202,7 +201,7 @@ mod tests {
         // The name, and a checksum.
         fs::write(&path, sample_files::file(&[(".gnu_debuglink", 0, b"app.debug\0\0\0\0\0\0\0")])).unwrap();
         let file = File::open(&path).unwrap();
-        let bytes = image::read(&file, &path, "", &Cell::new(COPIED)).unwrap();
+        let bytes = mapped::read(&file, &path, "", &Cell::new(COPIED)).unwrap();
         let image = image::image(0, &bytes, &path, |_| Some(0), "").unwrap().unwrap();
         let told = || {
             let mut notes = Vec::new();
@@ -229,10 +228,5 @@ mod tests {
         }
         let Error::File { error, .. } = DebugFile::open(file.path()).unwrap_err() else { panic!() };
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
-    }
-
-    #[test]
-    fn writes_build_ids_in_hexadecimal() {
-        assert_eq!(hex(&[0x0a, 0xff]), "0aff");
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use gimli::constants;
 
+use super::description::{Awaitee, TypeId};
 use super::limits;
-use super::types::{TypeId, Types};
-use crate::listing::Place;
+use super::types::Types;
 
 /// The attributes of a function, from its entry and that entry's origins.
 #[derive(Debug, Default)]
@@ -16,12 +16,6 @@ pub(super) struct Function {
     pub linkage_name: String,
     /// Type parameters, by name.
     pub parameters: Vec<(String, TypeId)>,
-}
-
-/// A local variable `__awaitee`: the compiler has one for each await.
-pub(crate) struct Awaitee {
-    pub kind: TypeId,
-    pub place: Place,
 }
 
 impl Types<'_> {

@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use gimli::constants;
+use gimli::{AttributeValue, Operation, constants};
 
 use super::entries::{At, Entry};
-use super::layouts::STRUCTURES;
 use super::limits;
 use super::paths::{PathId, Paths};
 use super::units::Units;
-use super::vtables;
+
+/// The names of the structures of tokio that describe tasks, each in a module of `tokio::runtime::task`.
+const STRUCTURES: [(&[u8], &[u8]); 3] = [(b"core", b"Header"), (b"core", b"Trailer"), (b"raw", b"Vtable")];
 
 /// The result of the pass. Offsets are those of [`Units`]; lists are sorted, so that the order of threads does not matter.
 pub(super) struct Index<'a> {
@@ -119,7 +120,7 @@ impl<'a> Index<'a> {
         };
         match entry.tag() {
             constants::DW_TAG_variable => {
-                self.vtables.extend(vtables::address_and_type(at, entry, name));
+                self.vtables.extend(vtable(at, entry, name));
                 return None;
             }
             constants::DW_TAG_namespace => {}
@@ -175,4 +176,18 @@ fn wanted(tag: gimli::DwTag, depth: isize) -> bool {
         constants::DW_TAG_variable => depth <= 1,
         _ => false,
     }
+}
+
+/// Returns the address of a vtable's variable and the variable's type.
+fn vtable<'a>(at: At<'_, 'a>, entry: &Entry<'a>, name: &[u8]) -> Option<(u64, usize)> {
+    if !name.ends_with(b"::{vtable}") {
+        return None;
+    }
+    let Some(AttributeValue::Exprloc(location)) = entry.attr_value(constants::DW_AT_location) else { return None };
+    let address = match location.operations(at.unit.encoding()).next() {
+        Ok(Some(Operation::Address { address })) => address,
+        Ok(Some(Operation::AddressIndex { index })) => at.dwarf.address(at.unit, index).ok()?,
+        _ => return None,
+    };
+    (address != 0).then_some((address, at.type_of(entry)?))
 }

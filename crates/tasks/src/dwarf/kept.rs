@@ -4,8 +4,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use thread_local::ThreadLocal;
 
+use super::description::TypeId;
 use super::limits;
-use super::types::TypeId;
 
 /// Answers about types. Each thread computes its own once: a lock that all share would take longer than most answers.
 pub(crate) struct Kept<V: Send> {

@@ -1,11 +1,25 @@
 //! The structures of tokio that the reader needs to find tasks.
 
-use super::types::{Type, Types};
+use super::Sections;
+use super::description::{Type, TypeId};
+use super::types::Types;
 use crate::cell::{ALIGNMENT, HeaderLayout};
+use crate::image::Image;
 use crate::layout::{TaskLayout, VtableLayout};
 
-/// The names of these structures, each in a module of `tokio::runtime::task`.
-pub(super) const STRUCTURES: [(&[u8], &[u8]); 3] = [(b"core", b"Header"), (b"core", b"Trailer"), (b"raw", b"Vtable")];
+impl TaskLayout {
+    /// Returns the layout that the types of an image's tokio describe; `None` if it has no such types.
+    ///
+    /// # Errors
+    ///
+    /// If the types lack a field, or contradict each other: returns the field.
+    pub fn by_types(image: &Image) -> Result<Option<TaskLayout>, &'static str> {
+        let sections = image.debug_bytes().and_then(|bytes| Sections::load(bytes).ok());
+        // Those of tokio are few: the others are left for later.
+        let types = sections.as_ref().and_then(|sections| Types::load_of_crate(sections, "tokio").ok());
+        types.map_or(Ok(None), |types| types.task_layout())
+    }
+}
 
 impl Types<'_> {
     /// Returns the layout that the structures have; `None` if they are not described.
@@ -13,7 +27,7 @@ impl Types<'_> {
     /// # Errors
     ///
     /// If they lack a field, or several differ: returns the field.
-    pub(crate) fn task_layout(&self) -> Result<Option<TaskLayout>, &'static str> {
+    pub(super) fn task_layout(&self) -> Result<Option<TaskLayout>, &'static str> {
         let header = self.same("tokio::runtime::task::core::Header", header)?;
         let vtable = self.same("tokio::runtime::task::raw::Vtable", vtable)?;
         let links = self.same("tokio::runtime::task::core::Trailer", links)?;
@@ -29,7 +43,7 @@ impl Types<'_> {
     ) -> Result<Option<L>, &'static str> {
         let mut found: Option<L> = None;
         for structure in &self.index.structures {
-            let structure = self.get(super::TypeId(*structure));
+            let structure = self.get(TypeId(*structure));
             // A declaration has no size.
             if structure.path != path || structure.size == 0 {
                 continue;

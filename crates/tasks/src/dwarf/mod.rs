@@ -5,6 +5,7 @@
 //! error or in less knowledge: `limits` bounds every walk.
 
 mod all;
+mod description;
 mod entries;
 mod functions;
 #[cfg(test)]
@@ -32,9 +33,10 @@ mod units;
 mod vtables;
 
 pub(crate) use all::read_all;
+pub use description::TypeId;
+pub(crate) use description::{Member, Shape, Type};
 pub use polled::PolledTask;
 pub use runtime::CountPath;
 pub use sections::{Error, Sections};
 pub(crate) use split::Skeleton;
-pub(crate) use types::{Member, Shape, Type};
-pub use types::{TypeId, Types};
+pub use types::Types;

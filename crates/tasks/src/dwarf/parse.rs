@@ -2,9 +2,10 @@
 
 use gimli::constants;
 
+use super::description::{Member, Shape, Type, TypeId, Variants, bare};
 use super::entries::{At, Entry, number, unsigned};
 use super::limits;
-use super::types::{Member, Shape, Type, TypeId, Types, Variants, bare};
+use super::types::Types;
 
 impl Types<'_> {
     /// Reads a type; `references` bounds the types that it asks for in turn.

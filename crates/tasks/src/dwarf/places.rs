@@ -2,8 +2,9 @@
 
 use gimli::constants;
 
+use super::description::{Member, TypeId};
 use super::entries::{At, Entry, unsigned};
-use super::types::{Member, TypeId, Types};
+use super::types::Types;
 use crate::listing::Place;
 
 impl Types<'_> {

@@ -1,6 +1,7 @@
 //! From a task's vtable to the types of its future and its scheduler.
 
-use super::types::{TypeId, Types};
+use super::description::TypeId;
+use super::types::Types;
 
 /// The type of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]

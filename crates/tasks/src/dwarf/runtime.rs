@@ -2,7 +2,8 @@
 
 use crate::memory::{Memory, Unreadable};
 
-use super::types::{Shape, TypeId, Types};
+use super::description::{Shape, TypeId};
+use super::types::Types;
 
 /// The way from a task's `Core` to the count of its runtime's tasks: the word at `count + word(core + handle)`. `scheduler` is
 /// the first field of `Core`, so `Core` begins where a task's vtable says that the scheduler is.

@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use gimli::constants;
 
+use super::description::TypeId;
 use super::entries::{At, Entry, unsigned};
 use super::limits;
-use super::types::{TypeId, Types};
+use super::types::Types;
 use crate::listing::Place;
 
 /// Places, by the path of the future's type that is spawned there.

@@ -1,23 +1,9 @@
 //! Vtables of trait objects. rustc describes each by a variable `<T as Trait>::{vtable}`, whose type names `T`.
 
-use gimli::{AttributeValue, Operation, constants};
+use gimli::constants;
 
-use super::entries::{At, Entry};
-use super::types::{TypeId, Types};
-
-/// Returns the address of a vtable's variable and the variable's type.
-pub(super) fn address_and_type<'a>(at: At<'_, 'a>, entry: &Entry<'a>, name: &[u8]) -> Option<(u64, usize)> {
-    if !name.ends_with(b"::{vtable}") {
-        return None;
-    }
-    let Some(AttributeValue::Exprloc(location)) = entry.attr_value(constants::DW_AT_location) else { return None };
-    let address = match location.operations(at.unit.encoding()).next() {
-        Ok(Some(Operation::Address { address })) => address,
-        Ok(Some(Operation::AddressIndex { index })) => at.dwarf.address(at.unit, index).ok()?,
-        _ => return None,
-    };
-    (address != 0).then_some((address, at.type_of(entry)?))
-}
+use super::description::TypeId;
+use super::types::Types;
 
 impl Types<'_> {
     /// Returns the type whose trait object has the vtable at `address` (in the file).

@@ -3,9 +3,11 @@
 mod bytes;
 mod collect;
 mod coroutine;
+mod descent;
 #[cfg(test)]
 mod fuzz;
 mod guards;
+mod kinds;
 pub(crate) mod limits;
 pub(crate) mod names;
 pub(crate) mod own;
@@ -19,11 +21,11 @@ mod walk;
 use std::borrow::Cow;
 
 pub use crate::leaf::Descriptors;
-pub(crate) use collect::{is_future_object, is_owned, is_select, list};
+pub(crate) use kinds::{is_future_object, is_owned, is_select, is_trait_object, list};
 pub(crate) use tags::tag;
 pub(crate) use texts::{string, text};
 pub(crate) use value::{Value, Values};
-pub(crate) use walk::{Frame, Walk, is_trait_object};
+pub(crate) use walk::{Frame, Walk};
 
 use crate::cell::HeaderLayout;
 use crate::dwarf::{PolledTask, TypeId, Types};

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::collect::{Goal, is_future_object, is_owned, list};
+use super::collect::Goal;
 use super::guards::is_guard;
+use super::kinds::{is_future_object, is_owned, is_trait_object, list};
 use super::value::Value;
-use super::walk::{Walk, is_trait_object};
+use super::walk::Walk;
 use super::{limits, names};
 use crate::dwarf::Shape;
 use crate::leaf;

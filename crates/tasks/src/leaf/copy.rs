@@ -1,6 +1,6 @@
 //! `tokio::io::copy`: it waits for its reader while its buffer is empty, else for its writer.
 
-use super::{Site, registered};
+use super::Site;
 use crate::listing::Await;
 
 pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
@@ -12,6 +12,6 @@ pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
     let side = if writes { &writer } else { &reader };
     site.walk.collect(side, site.frame, true, site.depth + 1, &mut shown);
     // it reads ahead while it writes, and then both sides wake it
-    registered(site.walk, &[&reader, &writer], true, &mut shown);
+    site.walk.registered(&[&reader, &writer], true, &mut shown);
     (shown.waits_for.is_some() || !shown.awaits.is_empty()).then_some(shown)
 }

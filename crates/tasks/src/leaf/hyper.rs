@@ -1,6 +1,6 @@
 //! Bodies of hyper's messages: `Incoming`, one that arrives, and one that goes out on a stream of h2.
 
-use super::{Site, registered, waits};
+use super::{Site, waits};
 use crate::listing::{Await, WaitsFor};
 
 /// From the body to its channel: since hyper 1.12, and before.
@@ -33,11 +33,11 @@ pub(super) fn read_pipe(site: &Site<'_, '_>) -> Option<Await> {
     let has_part =
         field("buffered_data").and_then(|part| walk.steady.variant(&part)).is_none_or(|(name, _)| name == "Some");
     if has_part {
-        registered(walk, &[&stream], true, &mut shown);
+        walk.registered(&[&stream], true, &mut shown);
     }
     if shown.waits_for.is_none() {
         walk.collect(&body, site.frame, true, site.depth + 1, &mut shown);
-        registered(walk, &[&body], true, &mut shown);
+        walk.registered(&[&body], true, &mut shown);
     }
     (shown.waits_for.is_some() || !shown.awaits.is_empty()).then_some(shown)
 }

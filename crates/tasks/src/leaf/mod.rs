@@ -22,6 +22,7 @@ mod quiet;
 mod readiness;
 mod registered;
 mod semaphore;
+mod site;
 mod sleep;
 mod sockets;
 mod tower;
@@ -29,20 +30,12 @@ mod watch;
 
 pub(crate) use futures_unordered::each as each_of_set;
 pub(crate) use quiet::is_quiet;
-pub(crate) use registered::registered;
+pub(crate) use site::Site;
 pub use sockets::Descriptors;
 
 use crate::dwarf::Type;
-use crate::future::{Frame, Value, Values, Walk};
-use crate::listing::{Await, WaitsFor};
-
-/// A primitive in memory, and the coroutines around it.
-pub(crate) struct Site<'s, 't> {
-    pub walk: &'s Walk<'s, 't>,
-    pub value: &'s Value,
-    pub frame: Option<&'s Frame<'s>>,
-    pub depth: u32,
-}
+use crate::listing::Await;
+use site::{in_mutex, waits};
 
 /// Reads a primitive. `None` if a field is missing or memory cannot be read.
 pub(crate) type Read = fn(&Site<'_, '_>) -> Option<Await>;
@@ -90,16 +83,6 @@ pub(crate) fn of(kind: &Type, polled: bool) -> Option<Read> {
     own.or_else(|| libraries::knows(bare, polled).then_some(libraries::read as Read))
 }
 
-/// From a mutex of tokio's to its value: over the standard library's mutex, and over `parking_lot`'s.
-const MUTEXES: &[&[&str]] =
-    &[&["__0", "data", "value"], &["__0", "data"], &["__1", "data", "value"], &["data", "value"]];
-
-/// Returns the value in a mutex of tokio's, a struct with a certain field.
-fn in_mutex(values: &Values<'_, '_>, mutex: &Value, field: &str) -> Option<Value> {
-    let found = MUTEXES.iter().filter_map(|steps| values.follow(mutex, steps));
-    found.into_iter().find(|value| value.kind.member(field).is_some())
-}
-
 /// Whether a type is a `FuturesUnordered`.
 pub(crate) fn is_set(kind: &Type) -> bool {
     kind.bare() == futures_unordered::PATH
@@ -108,35 +91,4 @@ pub(crate) fn is_set(kind: &Type) -> bool {
 /// Whether it keeps futures of the program's own.
 pub(crate) fn has_futures(kind: &Type) -> bool {
     is_set(kind) || kind.bare().ends_with("MaybeDone")
-}
-
-fn waits(waits_for: WaitsFor) -> Await {
-    Await { waits_for: Some(waits_for), ..Await::default() }
-}
-
-impl<'s> Site<'s, '_> {
-    /// Returns the coroutines around the primitive, innermost first, as long as they are tokio's own.
-    fn within_tokio(&self) -> impl Iterator<Item = &'s Frame<'s>> {
-        self.frames().take_while(|frame| frame.path.starts_with("tokio::"))
-    }
-
-    /// As [`within_tokio`](Site::within_tokio), and in the same shape those of dyntrace.
-    fn within_locks(&self) -> impl Iterator<Item = &'s Frame<'s>> {
-        self.frames().take_while(|frame| ["tokio::", "dyntrace::sync::"].iter().any(|own| frame.path.starts_with(own)))
-    }
-
-    fn frames(&self) -> impl Iterator<Item = &'s Frame<'s>> {
-        std::iter::successors(self.frame, |frame| frame.outer)
-    }
-
-    /// Follows steps from the primitive to a number in the task's own memory.
-    fn number(&self, steps: &[&str]) -> Option<u64> {
-        let steady = &self.walk.steady;
-        steady.follow(self.value, steps).and_then(|value| steady.number(&value))
-    }
-
-    /// Follows steps from the primitive to an address.
-    fn address(&self, steps: &[&str]) -> Option<u64> {
-        self.walk.steady.follow(self.value, steps).map(|value| value.address)
-    }
 }

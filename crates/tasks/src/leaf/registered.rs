@@ -14,24 +14,26 @@ use crate::dwarf::{Shape, Type, TypeId, Types};
 use crate::future::{Value, Walk, is_future_object, is_owned, is_select, is_trait_object, limits, own};
 use crate::listing::{Await, Ready, WaitsFor};
 
-/// Adds the descriptors, channels and streams in parts of a future that wake the task. A future that waits for one of them only is the
-/// leaf itself. `polled`: `shown` has the channels already.
-pub(crate) fn registered(walk: &Walk<'_, '_>, parts: &[&Value], polled: bool, shown: &mut Await) {
-    let mut search = Search {
-        walk,
-        polled,
-        followed: HashSet::new(),
-        left: limits::VALUES,
-        half: None,
-        found: Vec::new(),
-        forwarders: Vec::new(),
-    };
-    parts.iter().for_each(|part| search.value(part, 0));
-    let found = std::mem::take(&mut search.found);
-    let mut found: Vec<Await> = found.into_iter().filter_map(|found| search.shown(found)).collect();
-    match &mut found[..] {
-        [only] if shown.awaits.is_empty() => shown.waits_for = only.waits_for.take(),
-        _ => shown.awaits.append(&mut found),
+impl Walk<'_, '_> {
+    /// Adds the descriptors, channels and streams in parts of a future that wake the task. A future that waits for one of them only is the
+    /// leaf itself. `polled`: `shown` has the channels already.
+    pub(crate) fn registered(&self, parts: &[&Value], polled: bool, shown: &mut Await) {
+        let mut search = Search {
+            walk: self,
+            polled,
+            followed: HashSet::new(),
+            left: limits::VALUES,
+            half: None,
+            found: Vec::new(),
+            forwarders: Vec::new(),
+        };
+        parts.iter().for_each(|part| search.value(part, 0));
+        let found = std::mem::take(&mut search.found);
+        let mut found: Vec<Await> = found.into_iter().filter_map(|found| search.shown(found)).collect();
+        match &mut found[..] {
+            [only] if shown.awaits.is_empty() => shown.waits_for = only.waits_for.take(),
+            _ => shown.awaits.append(&mut found),
+        }
     }
 }
 

@@ -14,7 +14,8 @@ use super::answer::Frame;
 use super::modules::Module;
 use super::unwind::Call;
 use crate::dwarf::Sections;
-use crate::image::{Elf, Image};
+use crate::elf::Elf;
+use crate::image::Image;
 use crate::listing::Place;
 
 /// Inlined functions of one call, at most.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use libc::{c_int, c_void, iovec, pid_t};
 
-use super::stack::Registers;
+use super::registers::Registers;
 
 /// How long a thread may take to stop. It needs a CPU for that, and runs until then. One in uninterruptible sleep does not stop.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -19,6 +19,7 @@ mod hold;
 mod modules;
 mod polled;
 mod reading;
+mod registers;
 mod roles;
 mod stack;
 mod unwind;

@@ -5,7 +5,8 @@ use std::ops::Range;
 use gimli::{BaseAddresses, EhFrame, EhFrameHdr, LittleEndian, UnwindSection};
 use object::{Object, ObjectSection};
 
-use crate::image::{Elf, Image};
+use crate::elf::Elf;
+use crate::image::Image;
 use crate::memory::Memory;
 use crate::memory::maps::Mapping;
 

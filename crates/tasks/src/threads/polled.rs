@@ -1,12 +1,16 @@
 //! Which task a thread polls: its poll function is on the stack, and so is its cell's address.
 
+use std::ops::Range;
+
 use object::Object;
 
-use super::stack::{Heaps, Registers};
+use super::registers::Registers;
 use crate::calls::jump;
 use crate::cell::{ALIGNMENT, RUNNING};
-use crate::image::{Elf, Image};
+use crate::elf::Elf;
+use crate::image::Image;
 use crate::memory::{Memory, Piece};
+use crate::scan::ByAddress;
 use crate::vtables::TaskVtable;
 
 /// Addresses looked at while a thread is held, at most.
@@ -26,6 +30,14 @@ pub(super) struct Cell {
     pub owner: u64,
     /// The lowest place on the stack that has the address; 0 for a register.
     pub at: u64,
+}
+
+/// Where cells can be.
+pub(super) struct Heaps<'a> {
+    pub vtables: &'a [TaskVtable],
+    pub by_address: &'a ByAddress,
+    /// In order.
+    pub ranges: &'a [Range<u64>],
 }
 
 /// Finds cells of running tasks by the words of a stack that was read from `address`.

@@ -120,7 +120,7 @@ pub(super) use architectures::Unwinder;
 mod tests {
     use super::*;
     use crate::threads::modules::Section;
-    use crate::threads::stack::Registers;
+    use crate::threads::registers::Registers;
 
     #[test]
     fn addresses_of_a_damaged_file_overflow_nothing() {

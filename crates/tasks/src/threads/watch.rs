@@ -1,8 +1,8 @@
 //! Threads that are looked at many times a second: most looks hold none.
 
 use super::answer::{SystemCall, Thread};
+use super::polled::Heaps;
 use super::reading::{Stacks, copied, system_call, without_stack};
-use super::stack::Heaps;
 use crate::error::Error;
 use crate::kernel;
 use crate::memory::live::Process;

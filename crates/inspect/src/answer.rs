@@ -4,13 +4,14 @@ use std::process::ExitCode;
 
 use dyntrace_tasks::coverage::{Answer, Coverage};
 use dyntrace_tasks::locks::Locks;
+use dyntrace_tasks::stuck::Stuck;
 use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::UNKNOWN;
 
 use super::blocked::is_blocked_by_lock;
 use super::choose::Chosen;
 use super::read::Look;
-use super::stuck::Stuck;
+use super::stuck;
 
 impl Look {
     /// The share of the tasks whose waits are told, by memory or by the table.
@@ -52,7 +53,7 @@ pub fn status(answer: Answer) -> ExitCode {
 /// The answer of `why --cycles`.
 pub fn text(stuck: &Stuck, look: &Look, searched: &Coverage) -> String {
     if !stuck.is_empty() {
-        return stuck.text(look) + &line(searched);
+        return stuck::text(stuck, look) + &line(searched);
     }
     let none = "no deadlock and no futurelock found";
     match (searched.unknown(), searched.seen()) {

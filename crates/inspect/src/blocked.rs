@@ -1,9 +1,7 @@
 //! Tasks that others block, and how.
 
-use std::collections::HashMap;
-
 use anstyle::Style;
-use dyntrace_tasks::listing::{Await, Listing, SemaphoreOf, Task, WaitsFor};
+use dyntrace_tasks::listing::{Await, SemaphoreOf, Task, WaitsFor};
 use dyntrace_tasks::locks::{Blocker, Locks, Through};
 use dyntrace_terminal::escape;
 use serde::{Serialize, Serializer};
@@ -35,22 +33,13 @@ impl Serialize for Blockers<'_> {
     }
 }
 
-/// The tasks by the addresses of their headers.
-pub fn by_address(listing: &Listing) -> HashMap<u64, &Task> {
-    listing.tasks.iter().map(|task| (task.address, task)).collect()
-}
-
-pub fn stands(task: &Task) -> bool {
-    !(task.state.running || task.state.notified || task.state.complete)
-}
-
 /// Whether `task` waits for a lock or permits.
 pub fn is_blocked_by_lock(task: &Task) -> bool {
     let is_lock = |future: &&Await| {
         let Some(WaitsFor::Semaphore { missing: 1.., closed: false, of, .. }) = future.waits_for else { return false };
         of != SemaphoreOf::Channel
     };
-    stands(task) && words::leaves(task).iter().any(is_lock)
+    task.stands() && task.leaves().iter().any(is_lock)
 }
 
 /// Whether `task` may wait for another task's lock or end, or for a job of dyntrace's pool.
@@ -59,22 +48,13 @@ pub fn is_blocked(task: &Task) -> bool {
     let blocks = |future: &&Await| {
         matches!(future.waits_for, Some(Semaphore { missing: 1.., .. } | Join { .. } | File(_) | Job { .. }))
     };
-    stands(task) && words::leaves(task).iter().any(blocks)
+    task.stands() && task.leaves().iter().any(blocks)
 }
 
 pub fn name(task: &Task) -> String {
     let bold = Style::new().bold();
     let tag = words::user_tag(task).map_or(String::new(), |tag| format!(", user tag {tag}"));
     format!("{bold}task {}{bold:#}, {}{tag}: {}", words::id(task), words::state(task), words::future(task))
-}
-
-/// Whether `future` waits for the lock or the end of `blocker`.
-pub fn is_through(future: &Await, blocker: &Blocker) -> bool {
-    match (&future.waits_for, &blocker.through) {
-        (Some(WaitsFor::Semaphore { address, .. }), Through::Guard { guard, .. }) => *address == guard.semaphore,
-        (Some(WaitsFor::Join { address, .. }), Through::Join) => *address == blocker.address,
-        _ => false,
-    }
 }
 
 /// How `blocker`, which is called `name`, blocks a task.

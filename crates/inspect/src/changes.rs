@@ -69,7 +69,7 @@ fn wait_of_table(seen: &Seen) -> String {
 }
 
 fn wait(task: &Task) -> String {
-    let leaves: Vec<String> = words::leaves(task).into_iter().map(leaf).collect();
+    let leaves: Vec<String> = task.leaves().into_iter().map(leaf).collect();
     let waits = if leaves.is_empty() { words::without_leaves(task).to_owned() } else { leaves.join(" and ") };
     match task.state {
         state if state.complete => waits,

@@ -50,7 +50,7 @@ enum Words {
 
 impl Words {
     fn of(task: &Task, seen: Option<&Seen>) -> Words {
-        let kinds = words::leaves(task).into_iter().map(words::kind).collect();
+        let kinds = task.leaves().into_iter().map(words::kind).collect();
         Words::InMemory { outside: outside(task), future: words::future(task), kinds, alike: seen.map(alike) }
     }
 }
@@ -114,7 +114,7 @@ impl<'l> AsRef<Group<'l>> for Group<'l> {
 impl<'l> Group<'l> {
     pub fn of(task: Cow<'l, Task>, seen: Option<&Seen>, times: Option<Times>) -> Group<'l> {
         let rows = seen.zip(times).map(|(seen, times)| Together::of(seen, times));
-        let leaves = words::leaves(&task).into_iter().map(Leaves::of).collect();
+        let leaves = task.leaves().into_iter().map(Leaves::of).collect();
         let ids = vec![words::id(&task)];
         Group { tasks: Some(Tasks { first: task, count: 1, ids, leaves }), rows }
     }
@@ -146,7 +146,7 @@ impl Tasks<'_> {
             self.ids.push(words::id(task));
         }
         self.count += 1;
-        for (leaves, leaf) in self.leaves.iter_mut().zip(words::leaves(task)) {
+        for (leaves, leaf) in self.leaves.iter_mut().zip(task.leaves()) {
             leaves.add(leaf);
         }
     }
@@ -189,7 +189,7 @@ impl Hash for Facts<'_> {
             Spawned::Recorded(place) => (1, place).hash(hasher),
             Spawned::Candidates(places) => (2, places).hash(hasher),
         }
-        words::leaves(task).into_iter().for_each(|leaf| of_leaf(leaf, hasher));
+        task.leaves().into_iter().for_each(|leaf| of_leaf(leaf, hasher));
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use dyntrace_tasks::coverage::{Answer, Coverage};
 use dyntrace_tasks::program::Options;
+use dyntrace_tasks::stuck::Stuck;
 use dyntrace_terminal::exit::{self, Failure, Outcome};
 use dyntrace_terminal::signals::Interrupts;
 use dyntrace_terminal::stdout;
@@ -19,8 +20,7 @@ use super::blocked::Blockers;
 use super::choose::Chosen;
 use super::object::{Json, Waits};
 use super::read::{self, Look, Opened, Target};
-use super::stuck::Stuck;
-use super::{changes, ps, why};
+use super::{changes, ps, stuck, why};
 
 /// The number of the interrupt that does not wait for the end of a look: the kernel lets the program go on then, too.
 const LAST: u32 = 3;
@@ -83,7 +83,7 @@ pub fn explain(common: &Common, dead: Option<&Path>, chosen: Option<&Chosen>, on
     let target = dead.map_or_else(|| target(common), Target::Dead);
     read::with(&target, options(common), |look| {
         let mut shown = look()?;
-        let mut before = Stuck::of_look(&shown);
+        let mut before = shown.stuck();
         let mut searched = shown.searched();
         // A file stays as it is.
         if target.runs() {
@@ -96,7 +96,7 @@ pub fn explain(common: &Common, dead: Option<&Path>, chosen: Option<&Chosen>, on
             searched = shown.searched().also_in(&searched);
         }
         chosen.map_or(Ok(()), |chosen| chosen.check(&target, &shown))?;
-        let mut stuck = Stuck::of_look(&shown).also_in(&before);
+        let mut stuck = shown.stuck().also_in(&before);
         let as_json = |look: &Look, stuck: &Stuck, searched: &Coverage| {
             let blockers = Blockers::of(look, chosen);
             let answer = searched.answer(!stuck.is_empty());
@@ -119,17 +119,17 @@ pub fn explain(common: &Common, dead: Option<&Path>, chosen: Option<&Chosen>, on
             return Ok(ended(&interrupts, answer));
         };
         loop {
-            before = Stuck::of_look(&shown);
+            before = shown.stuck();
             searched = shown.searched();
             if let Some(status) = wait(&interrupts, every) {
                 return Ok(status);
             }
             let mut now = look()?;
-            let found = Stuck::of_look(&now).also_in(&before);
+            let found = now.stuck().also_in(&before);
             if common.json {
                 as_json(&now, &found, &now.searched().also_in(&searched))?;
             } else {
-                let new = found.without(&stuck).text(&now);
+                let new = stuck::text(&found.without(&stuck), &now);
                 // Deadlocks are searched in all tasks, changes shown of the chosen ones.
                 let all = now.listing.clone();
                 for look in [&mut shown, &mut now] {

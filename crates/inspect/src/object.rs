@@ -2,11 +2,11 @@
 
 use dyntrace_tasks::coverage::{Answer, Coverage};
 use dyntrace_tasks::listing::{Runtime, Task};
+use dyntrace_tasks::stuck::Stuck;
 use serde::{Serialize, Serializer};
 
 use super::blocked::Blockers;
 use super::read::Look;
-use super::stuck::Stuck;
 use super::table::{self, Kept, Summary};
 
 /// The version of the JSON's shape.
@@ -104,7 +104,7 @@ mod tests {
         ]);
         let answer = Answer::Yes;
         let chain = sample::look_at_chain();
-        let (of_memory, of_chain) = (Stuck::of(&look.listing), Stuck::of_look(&chain));
+        let (of_memory, of_chain) = (Stuck::of(&look.listing), chain.stuck());
         let waits = Waits { answer, stuck: &of_memory, blockers: Blockers::of(&look, None) };
         let memory = Look::of_memory(sample::listing());
         let of_table = Waits { answer, stuck: &of_chain, blockers: Blockers::of(&chain, None) };

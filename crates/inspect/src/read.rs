@@ -11,6 +11,7 @@ use dyntrace_tasks::memory::live::Process;
 use dyntrace_tasks::memory::maps::Mapping;
 use dyntrace_tasks::program::{Options, Program};
 use dyntrace_tasks::reading::{DebugInformation, Described};
+use dyntrace_tasks::stuck::Stuck;
 use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{self, Failure, Outcome};
 
@@ -78,6 +79,11 @@ impl Look {
     /// A look at memory alone.
     pub fn of_memory(listing: Listing) -> Look {
         Look { listing, has_memory: true, ..Look::default() }
+    }
+
+    /// The tasks that will not go on by themselves.
+    pub fn stuck(&self) -> Stuck {
+        self.kept.as_ref().map_or_else(|| Stuck::of(&self.listing), |kept| Stuck::of_both(&self.listing, kept))
     }
 
     /// The task of the table that a task in memory is.

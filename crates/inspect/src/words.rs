@@ -2,8 +2,8 @@
 
 use dyntrace::efile::Command;
 use dyntrace_tasks::listing::{
-    Await, Chain, FileOperation, Guard, Holder, Name, Place, Progress, Ready, SemaphoreOf, Spawned, Stage, Task,
-    Unpolled, WaitsFor,
+    Await, Chain, FileOperation, Guard, Name, Place, Progress, Ready, SemaphoreOf, Spawned, Stage, Task, Unpolled,
+    WaitsFor,
 };
 use dyntrace_terminal::escape;
 
@@ -129,34 +129,9 @@ pub fn outermost(future: &Await) -> Option<&Place> {
     })
 }
 
-/// The leaves of a chain, in the order of the program's source. Futures that have returned wait for nothing.
-pub fn leaves(task: &Task) -> Vec<&Await> {
-    fn add<'l>(future: &'l Await, all: &mut Vec<&'l Await>) {
-        if future.progress != Progress::Returned {
-            all.extend(future.waits_for.is_some().then_some(future));
-            future.awaits.iter().for_each(|inner| add(inner, all));
-        }
-    }
-    let mut all = Vec::new();
-    if let Chain::Read { root } = &task.chain
-        && task.owner != 0
-    {
-        add(root, &mut all);
-    }
-    all
-}
-
 /// Whether memory tells what the task waits for.
 pub fn is_told(task: &Task) -> bool {
-    leaves(task).iter().any(|leaf| !matches!(leaf.waits_for, Some(WaitsFor::UnknownLeaf | WaitsFor::Forever)))
-}
-
-/// The holder that the lock itself notes.
-pub fn holder(future: &Await) -> Option<&Holder> {
-    match &future.waits_for {
-        Some(WaitsFor::Semaphore { holder, .. }) => holder.as_deref(),
-        _ => None,
-    }
+    task.leaves().iter().any(|leaf| !matches!(leaf.waits_for, Some(WaitsFor::UnknownLeaf | WaitsFor::Forever)))
 }
 
 /// Why a task without leaves has none.

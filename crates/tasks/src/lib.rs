@@ -23,6 +23,7 @@ pub mod census;
 pub mod core_images;
 mod cores;
 pub mod coverage;
+mod cycles;
 pub mod debug_file;
 pub mod dwarf;
 pub mod elf;
@@ -50,6 +51,8 @@ pub mod reading;
 pub mod scan;
 #[cfg(test)]
 mod silent;
+pub mod stuck;
 pub mod symbols;
 pub mod threads;
 pub mod vtables;
+pub mod why;

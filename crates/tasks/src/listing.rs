@@ -1,5 +1,6 @@
 //! The answer: tasks, the futures that each awaits, and counts. Plain data, as `--json` prints it.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -57,6 +58,32 @@ pub struct Task {
     pub linked: Option<bool>,
     /// The futures that it awaits.
     pub chain: Chain,
+}
+
+impl Task {
+    /// The leaves of its chain, in the order of the program's source. Futures that have returned wait for nothing.
+    #[must_use]
+    pub fn leaves(&self) -> Vec<&Await> {
+        fn add<'l>(future: &'l Await, all: &mut Vec<&'l Await>) {
+            if future.progress != Progress::Returned {
+                all.extend(future.waits_for.is_some().then_some(future));
+                future.awaits.iter().for_each(|inner| add(inner, all));
+            }
+        }
+        let mut all = Vec::new();
+        if let Chain::Read { root } = &self.chain
+            && self.owner != 0
+        {
+            add(root, &mut all);
+        }
+        all
+    }
+
+    /// Whether it waits: no thread polls it or is to poll it.
+    #[must_use]
+    pub fn stands(&self) -> bool {
+        !(self.state.running || self.state.notified || self.state.complete)
+    }
 }
 
 /// The flags of a task's state word.
@@ -221,7 +248,24 @@ pub struct Await {
     pub more: u64,
 }
 
+impl Listing {
+    /// The tasks by the addresses of their headers.
+    #[must_use]
+    pub fn by_address(&self) -> HashMap<u64, &Task> {
+        self.tasks.iter().map(|task| (task.address, task)).collect()
+    }
+}
+
 impl Await {
+    /// The holder that the lock itself notes.
+    #[must_use]
+    pub fn holder(&self) -> Option<&Holder> {
+        match &self.waits_for {
+            Some(WaitsFor::Semaphore { holder, .. }) => holder.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Adds a future that it awaits. Most await one: a vector takes space for several at the first push.
     pub(crate) fn add(&mut self, inner: Await) {
         if self.awaits.is_empty() {

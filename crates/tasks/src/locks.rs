@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::cycles::cycles;
 use crate::listing::{
     Await, Chain, Guard, Holder as Noted, Listing, Name, Place, Progress, SemaphoreOf, Task, WaitsFor,
 };
@@ -51,7 +52,7 @@ pub enum Through {
     Join,
 }
 
-/// Tasks that wait for each other in a circle.
+/// Tasks of which each waits for the next one, and the last for the first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Cycle {
     /// Each task is blocked by the next one, the last by the first. The lowest id is first.
@@ -63,6 +64,16 @@ pub struct Cycle {
 }
 
 impl Blocker {
+    /// Whether `future` waits for its lock or its end.
+    #[must_use]
+    pub fn is_awaited_by(&self, future: &Await) -> bool {
+        match (&future.waits_for, &self.through) {
+            (Some(WaitsFor::Semaphore { address, .. }), Through::Guard { guard, .. }) => *address == guard.semaphore,
+            (Some(WaitsFor::Join { address, .. }), Through::Join) => *address == self.address,
+            _ => false,
+        }
+    }
+
     fn key(&self) -> Key {
         (self.task, self.address)
     }
@@ -125,9 +136,6 @@ type Key = (u64, u64);
 fn key(task: &Task) -> Key {
     (task.id, task.address)
 }
-
-/// A blocked task and a blocker of it, by their places among the blocked tasks.
-type Edge = (usize, usize);
 
 /// The guards and waits of a listing.
 #[derive(Debug)]
@@ -310,12 +318,21 @@ impl<'l> Locks<'l> {
             .iter()
             .enumerate()
             .flat_map(|(task, key)| self.alone(*key).filter_map(move |blocker| Some((task, place(&blocker)?))));
-        let mut edges: Vec<Edge> = blockers.collect();
-        remove_dead_ends(&mut edges, blocked.len());
-        let mut told = HashSet::new();
-        let mut tasks: Vec<usize> = edges.iter().map(|(task, _)| *task).collect();
-        tasks.dedup();
-        tasks.iter().filter_map(|task| self.cycle(*task, &blocked, &edges, &mut told)).collect()
+        let found = cycles(blockers.collect(), blocked.len());
+        found.iter().filter_map(|cycle| self.cycle(&blocked, cycle)).collect()
+    }
+
+    /// `cycle`: the places of its tasks.
+    fn cycle(&self, blocked: &[Key], cycle: &[usize]) -> Option<Cycle> {
+        let step = |(place, next): (&usize, &usize)| {
+            let (task, address) = blocked[*place];
+            let blocker = self.alone(blocked[*place]).find(|blocker| blocker.key() == blocked[*next])?;
+            Some(Step { task, address, blocker })
+        };
+        let steps: Vec<Step> = cycle.iter().zip(cycle.iter().cycle().skip(1)).map(step).collect::<Option<_>>()?;
+        let may_end = steps.iter().any(|step| self.waits_of(step.key()).count() != 1);
+        let certain = steps.iter().all(|step| step.blocker.certain);
+        Some(Cycle { steps, may_end, certain })
     }
 
     /// Returns the other tasks of which each is seen to block the task alone.
@@ -352,39 +369,6 @@ impl<'l> Locks<'l> {
         found.sort_by_key(|lock| (lock.task, lock.guard.address));
         found
     }
-
-    /// Follows first blockers until a task comes again. Returns `None` if that cycle is told already.
-    fn cycle(&self, task: usize, blocked: &[Key], edges: &[Edge], told: &mut HashSet<usize>) -> Option<Cycle> {
-        let mut steps: Vec<Step> = Vec::new();
-        let mut tasks: Vec<usize> = Vec::new();
-        let mut place: HashMap<usize, usize> = HashMap::new();
-        let mut task = task;
-        let begin = loop {
-            if told.contains(&task) {
-                // All that were followed lead there: they are followed once.
-                told.extend(tasks);
-                return None;
-            }
-            if let Some(begin) = place.get(&task) {
-                break *begin;
-            }
-            place.insert(task, steps.len());
-            let first = edges.partition_point(|(blocked, _)| *blocked < task);
-            let next = edges.get(first).filter(|(blocked, _)| *blocked == task)?.1;
-            let key = blocked[task];
-            let blocker = self.alone(key).find(|blocker| blocker.key() == blocked[next])?;
-            steps.push(Step { task: key.0, address: key.1, blocker });
-            tasks.push(task);
-            task = next;
-        };
-        steps.drain(..begin);
-        told.extend(tasks);
-        let lowest = steps.iter().enumerate().min_by_key(|(_, step)| step.key()).map_or(0, |(number, _)| number);
-        steps.rotate_left(lowest);
-        let may_end = steps.iter().any(|step| self.waits_of(step.key()).count() != 1);
-        let certain = steps.iter().all(|step| step.blocker.certain);
-        Some(Cycle { steps, may_end, certain })
-    }
 }
 
 /// Leaves one holder if pointers of the same task lead to the same guard, or if a task polls the future that has it: a future that was
@@ -395,23 +379,6 @@ fn leave_one_of_each(holders: &mut Vec<Holder<'_>>) {
         let told = second.task == first.task || second.guard.unpolled.is_some() && first.guard.unpolled.is_none();
         second.guard.address == first.guard.address && told
     });
-}
-
-/// Removes tasks that are in no cycle and behind none, of `count`: those whose blockers are not blocked themselves.
-fn remove_dead_ends(edges: &mut Vec<Edge>, count: usize) {
-    let mut left = vec![0_usize; count];
-    edges.iter().for_each(|(task, _)| left[*task] += 1);
-    let mut by_blocker: Vec<Edge> = edges.iter().map(|(task, blocker)| (*blocker, *task)).collect();
-    by_blocker.sort_unstable();
-    let mut free: Vec<usize> = (0..count).filter(|task| left[*task] == 0).collect();
-    while let Some(task) = free.pop() {
-        let first = by_blocker.partition_point(|(blocker, _)| *blocker < task);
-        for (_, waiting) in by_blocker[first..].iter().take_while(|(blocker, _)| *blocker == task) {
-            left[*waiting] -= 1;
-            free.extend((left[*waiting] == 0).then_some(*waiting));
-        }
-    }
-    edges.retain(|(task, blocker)| left[*task] > 0 && left[*blocker] > 0);
 }
 
 /// Returns the cycles of the second look that the first one has too.

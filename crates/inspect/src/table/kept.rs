@@ -36,7 +36,7 @@ pub struct Kept {
     pub(super) path: PathBuf,
     times: Times,
     /// The places in the table of the tasks in memory, by the addresses of their headers.
-    of_tasks: HashMap<u64, u32>,
+    pub(super) of_tasks: HashMap<u64, u32>,
     /// The places of tasks that are in the table only. A table has 2^20 slots at most.
     pub(super) others: Vec<u32>,
     /// Tasks and jobs of tasks in memory that are not in the table.
@@ -86,12 +86,7 @@ impl Kept {
         self.of_tasks.get(&task.address).map(|place| self.at(*place))
     }
 
-    /// The address of the task in memory that has this pid.
-    pub fn task_of(&self, pid: u64) -> Option<u64> {
-        self.of_tasks.iter().find(|(_, place)| self.at(**place).task.pid == pid).map(|(address, _)| *address)
-    }
-
-    fn at(&self, place: u32) -> &Seen {
+    pub(super) fn at(&self, place: u32) -> &Seen {
         &self.table.tasks[place as usize]
     }
 

@@ -19,7 +19,7 @@ pub use object::Task;
 pub use rows::Rows;
 pub use summary::Summary;
 pub use together::Together;
-pub use waited::{Circle, awaited, circles, follow, operation, waits};
+pub use waited::{awaited, operation, waits};
 
 /// The gaps of the table.
 pub fn notes(table: &Table) -> Vec<String> {

@@ -1,16 +1,11 @@
 //! Tasks that wait for each other, by the table: for the end of another task, or for room in its mailbox.
 
-use std::collections::{HashMap, HashSet};
-
 use dyntrace_task_table::{Seen, State, Thing};
-use serde::{Serialize, Serializer};
+use dyntrace_tasks::listing::Task;
+use dyntrace_tasks::stuck::{Processes, Waiting};
 
-use super::cells::{at, facts, wait};
+use super::cells::{at, wait};
 use super::kept::Kept;
-use super::seen::pid;
-
-/// Tasks followed behind each other, at most.
-const DEPTH: usize = 32;
 
 /// The other process that a task waits for.
 pub fn awaited(seen: &Seen) -> Option<u64> {
@@ -28,90 +23,25 @@ pub fn operation(seen: &Seen) -> Option<(i32, i32)> {
     }
 }
 
-/// Tasks that wait for each other in a circle.
-#[derive(Debug, Clone, Serialize)]
-pub struct Circle {
-    /// Each one waits for the next one, the last for the first. The lowest pid is first.
-    pub pids: Pids,
-    /// Whether one of them may also wait for something else: the table has the last wait of each only.
-    pub may_end: bool,
-}
-
-/// Pids, and when the wait of each began, in cycles.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pids(Vec<(u64, u64)>);
-
-impl Pids {
-    /// Without the times.
-    pub fn iter(&self) -> impl Iterator<Item = u64> {
-        self.0.iter().map(|(pid, _)| *pid)
+impl Processes for Kept {
+    fn of_task(&self, task: &Task) -> Option<u64> {
+        Kept::of_task(self, task).map(|seen| seen.task.pid)
     }
-}
 
-impl Serialize for Pids {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.iter().map(pid))
+    fn task_of(&self, process: u64) -> Option<u64> {
+        self.of_tasks.iter().find(|(_, place)| self.at(**place).task.pid == process).map(|(address, _)| *address)
     }
-}
 
-/// The circles of idle tasks. Each may end, as far as the table tells.
-pub fn circles(kept: &Kept) -> Vec<Circle> {
-    let idle = kept.table.tasks.iter().filter(|seen| seen.task.state == State::Idle);
-    let edges: Vec<(u64, u64, u64)> =
-        idle.filter_map(|seen| Some((seen.task.pid, awaited(seen)?, seen.task.wait?.since))).collect();
-    let next: HashMap<u64, (u64, u64)> = edges.iter().map(|(pid, awaited, since)| (*pid, (*awaited, *since))).collect();
-    let mut done = HashSet::new();
-    let mut found = Vec::new();
-    for (first, ..) in &edges {
-        let (mut path, mut places, mut at) = (Vec::new(), HashMap::new(), *first);
-        while let Some((awaited, since)) = next.get(&at)
-            && done.insert(at)
-        {
-            places.insert(at, path.len());
-            path.push((at, *since));
-            at = *awaited;
-        }
-        // Otherwise it leads to a task that waits for no other, or to tasks that were followed before.
-        if let Some(begin) = places.get(&at) {
-            let mut circle = path.split_off(*begin);
-            let lowest = circle.iter().enumerate().min_by_key(|(_, step)| **step).map_or(0, |(number, _)| number);
-            circle.rotate_left(lowest);
-            found.push(Circle { pids: Pids(circle), may_end: true });
-        }
+    fn awaited(&self, process: u64) -> Option<Option<u64>> {
+        self.by_pid(process).map(|seen| awaited(seen).filter(|_| seen.task.state == State::Idle))
     }
-    found
-}
 
-/// Adds the lines of a process that other tasks wait for, and of those behind it. `path`: the processes before it. `stuck`: those that are
-/// told already.
-pub fn follow(
-    kept: &Kept,
-    process: u64,
-    stuck: &HashSet<u64>,
-    path: &mut Vec<u64>,
-    indent: &str,
-    lines: &mut Vec<String>,
-) {
-    let name = pid(process);
-    let Some(seen) = kept.by_pid(process) else {
-        lines.push(format!("{indent}└─ {name}, which is not in the table: it is a thread, or it has ended"));
-        return;
-    };
-    if path.contains(&process) {
-        lines.push(format!("{indent}└─ {name}, see above: they wait for each other"));
-    } else if stuck.contains(&process) {
-        lines.push(format!("{indent}└─ {name}, in the deadlock above"));
-    } else if path.len() >= DEPTH {
-        lines.push(format!("{indent}└─ {name}, and so on"));
-    } else {
-        lines.push(format!("{indent}└─ {}", facts(kept, &[seen])));
-        let indent = format!("{indent}   ");
-        lines.push(format!("{indent}{}", waits(kept, seen)));
-        if let Some(next) = awaited(seen).filter(|_| seen.task.state != State::Running) {
-            path.push(process);
-            follow(kept, next, stuck, path, &indent, lines);
-            path.pop();
-        }
+    fn waiting(&self) -> Vec<Waiting> {
+        let idle = self.table.tasks.iter().filter(|seen| seen.task.state == State::Idle);
+        let waiting = |seen: &Seen| {
+            Some(Waiting { process: seen.task.pid, awaits: awaited(seen)?, since: seen.task.wait?.since })
+        };
+        idle.filter_map(waiting).collect()
     }
 }
 

@@ -123,7 +123,7 @@ fn waits_of_a_program_with_a_table() {
     assert_eq!(plain(&told(&look, &stuck(&look))), include_str!("../golden/why-table.txt"));
     assert_eq!(plain(&told(&alone, &stuck(&alone))), include_str!("../golden/why-table-alone.txt"));
     let chain = sample::look_at_chain();
-    assert_eq!(plain(&told(&chain, &Stuck::of_look(&chain))), include_str!("../golden/why-chain.txt"));
+    assert_eq!(plain(&told(&chain, &chain.stuck())), include_str!("../golden/why-chain.txt"));
     let mut operations = sample::look_at_operations();
     assert_eq!(
         plain(&told(&operations, &stuck(&operations))),

@@ -170,7 +170,7 @@ impl<'l> Text<'l> {
                 lines.extend(nobody.map(|nobody| format!("{indent}└─ {nobody}")));
             }
             // The note may still be that of the task that had the lock before.
-            let noted = leaf.and_then(|leaf| leaf.holder()).filter(|_| !holders.is_empty());
+            let noted = leaf.filter(|leaf| !holders.is_empty() && !is_granted(leaf)).and_then(|leaf| leaf.holder());
             let noted = noted.and_then(|noted| self.look.holder_since(noted));
             lines.extend(noted.map(|noted| format!("{indent}│  the lock says: {noted}")));
             let mut jobs: Vec<String> = wait.futures.iter().filter_map(|leaf| words::job(leaf)).collect();
@@ -302,6 +302,11 @@ fn waits_for(futures: &[&Await]) -> String {
     let shown: Vec<String> = different.iter().take(DIFFERENT).map(|group| words::leaf(group[0])).collect();
     let more = if different.len() > DIFFERENT { "; ..." } else { "" };
     format!(", each for one of {}: {}{more}", different.len(), shown.join("; "))
+}
+
+/// Whether `future` was given the permits for which it waited: its task goes on.
+fn is_granted(future: &Await) -> bool {
+    matches!(&future.waits_for, Some(WaitsFor::Semaphore { missing: 0, .. }))
 }
 
 /// Explains a wait for a lock or a task if no task is known to hold it.

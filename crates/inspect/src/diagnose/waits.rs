@@ -6,7 +6,6 @@ use dyntrace_tasks::listing::{Await, Chain, Listing, SemaphoreOf, Task, WaitsFor
 use dyntrace_tasks::locks::{Locks, Through};
 
 use super::causes::{Cause, Kind, Wait};
-use crate::blocked::by_address;
 use crate::own::{self, Own};
 use crate::words;
 
@@ -21,7 +20,7 @@ pub struct Waits {
 impl Waits {
     /// `listening`: the ports of servers.
     pub fn of(listing: &Listing, listening: &HashSet<u16>) -> Waits {
-        let look = Look { locks: Locks::of(listing), by_address: by_address(listing), listening };
+        let look = Look { locks: Locks::of(listing), by_address: listing.by_address(), listening };
         let mut waits = Waits::default();
         for task in listing.tasks.iter().filter(|task| task.owner != 0 && !task.state.complete && !task.state.running) {
             match &task.chain {
@@ -43,7 +42,7 @@ struct Look<'l> {
 impl Look<'_> {
     /// The wait of a task. Of several, as under `select!`, the first that may be a cause.
     fn wait(&self, task: &Task, root: &Await) -> Option<Wait> {
-        words::leaves(task).into_iter().find_map(|leaf| {
+        task.leaves().into_iter().find_map(|leaf| {
             let victim = own::of_chain(root, leaf);
             let (cause, holder_waits) = self.cause(task, root, leaf, victim.clone())?;
             Some(Wait { cause, victim, holder_waits })
@@ -87,7 +86,7 @@ impl Look<'_> {
         self.locks.blockers(task).iter().find_map(|blocker| {
             let Through::Guard { future, place, .. } = &blocker.through else { return None };
             let holder = self.by_address.get(&blocker.address)?;
-            let waits = match words::leaves(holder).first() {
+            let waits = match holder.leaves().first() {
                 _ if holder.state.running => "nothing: it runs".to_owned(),
                 _ if holder.state.notified => "a thread to run it".to_owned(),
                 Some(leaf) => self.kind(leaf),

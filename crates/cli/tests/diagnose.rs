@@ -169,7 +169,7 @@ fn the_chapter_names_the_lines() {
     for (file, code) in [
         ("cart.rs", "carts.priced.lock().await"),
         ("cart.rs", "price(carts.prices).await"),
-        ("cart.rs", "connection.read_u64().await\n"),
+        ("order.rs", "file.sync_all().await"),
         ("report.rs", "thread::sleep("),
     ] {
         let path = format!("examples/slow_shop/src/{file}");

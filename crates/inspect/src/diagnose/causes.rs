@@ -48,8 +48,8 @@ pub struct Cause {
     pub kind: Kind,
     /// The resource in words: `Mutex`, `fsync`, `127.0.0.1:5432`.
     pub resource: String,
-    /// The function to look at: that of the holder, or the one that waits or blocks. One that waits has no line here: [`Evidence::victims`]
-    /// have them.
+    /// The function to look at: that of the holder, or the one that waits or blocks. Only the holder's has its line here:
+    /// [`Evidence::victims`] have those of the others.
     pub own: Option<Own>,
 }
 
@@ -65,7 +65,8 @@ pub struct Wait {
     pub cause: Cause,
     /// The function that waits.
     pub victim: Option<Own>,
-    /// What the holder of a lock itself waits for.
+    /// The holder of the lock, by its address, and what it waits for itself.
+    pub holder: Option<u64>,
     pub holder_waits: Option<String>,
 }
 
@@ -80,7 +81,7 @@ pub struct Evidence {
     pub most: usize,
     /// The longest time that a thread stayed.
     pub longest: Duration,
-    /// The functions that waited, with their time.
+    /// The functions that waited, or in which threads stayed, with their time.
     pub victims: BTreeMap<Own, Duration>,
     /// What holders of the lock waited for, with the time of those that waited for them.
     pub holder_waits: BTreeMap<String, Duration>,
@@ -113,7 +114,7 @@ impl Causes {
     /// Adds a look at tasks, of which these waited. Each stands for the time since the look before.
     pub fn add_look(&mut self, waits: Vec<Wait>, time: Duration) {
         let mut at_once: HashMap<Cause, usize> = HashMap::new();
-        for Wait { cause, victim, holder_waits } in waits {
+        for Wait { cause, victim, holder_waits, .. } in waits {
             *at_once.entry(cause.clone()).or_default() += 1;
             let evidence = self.all.entry(cause).or_default();
             evidence.time += time;
@@ -136,10 +137,13 @@ impl Causes {
         *self.pool.entry(call.to_owned()).or_default() += time;
     }
 
-    /// Adds a part of a thread's stay. `whole`: the stay so far. `is_new`: its first part.
-    pub fn add_stay(&mut self, cause: &Cause, part: Duration, whole: Duration, is_new: bool) {
+    /// Adds a part of a thread's stay, in the function `at`. `whole`: the stay so far. `is_new`: its first part.
+    pub fn add_stay(&mut self, cause: &Cause, at: Option<&Own>, part: Duration, whole: Duration, is_new: bool) {
         let evidence = self.all.entry(cause.clone()).or_default();
         evidence.time += part;
+        if let Some(at) = at {
+            *evidence.victims.entry(at.clone()).or_default() += part;
+        }
         evidence.seen += u32::from(is_new);
         evidence.longest = evidence.longest.max(whole);
         evidence.most = evidence.most.max(1);
@@ -178,7 +182,7 @@ mod tests {
     }
 
     fn wait(cause: &Cause, victim: &str, holder_waits: &str) -> Wait {
-        Wait { cause: cause.clone(), victim: own(victim), holder_waits: Some(holder_waits.into()) }
+        Wait { cause: cause.clone(), victim: own(victim), holder: None, holder_waits: Some(holder_waits.into()) }
     }
 
     #[test]
@@ -190,7 +194,7 @@ mod tests {
         let mut causes = Causes::default();
         for _ in 0..3 {
             causes.add_look(vec![wait(&lock, "app::a", "a timer"), wait(&lock, "app::b", "a timer")], second);
-            causes.add_stay(&blocks, second, second, true);
+            causes.add_stay(&blocks, None, second, second, true);
         }
         causes.add_look(vec![wait(&lock, "app::b", "a client"), wait(&rare, "app::c", "")], second);
         causes.running = second * 9;

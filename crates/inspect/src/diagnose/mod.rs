@@ -228,7 +228,8 @@ mod tests {
         let second = Duration::from_secs(1);
         let mut seen = Seen { time: second * 10, looks: [990, 50], workers: 4, ..Seen::default() };
         let lock = Cause::new(Kind::Lock, "Mutex", Some(own("shop::priced", 28)));
-        let blocks = Cause::new(Kind::BlockingCall, "clock_nanosleep", Some(own("shop::print\x1b[2J", 9)));
+        let print = own("shop::print\x1b[2J", 9);
+        let blocks = Cause::new(Kind::BlockingCall, "clock_nanosleep", Some(Own { place: None, ..print.clone() }));
         let job = Cause::new(
             Kind::BlockingJob,
             "a job of the blocking pool",
@@ -238,6 +239,7 @@ mod tests {
         let wait = |cause: &Cause, line, holder_waits: Option<&str>| Wait {
             cause: cause.clone(),
             victim: Some(own("shop::placed", line)),
+            holder: None,
             holder_waits: holder_waits.map(str::to_owned),
         };
         for _ in 0..5 {
@@ -245,7 +247,7 @@ mod tests {
                 [wait(&lock, 27, Some("127.0.0.1:5432")), wait(&lock, 60, Some("a timer")), wait(&job, 17, None)];
             seen.causes.add_look(waits.into(), second);
             seen.causes.add_look(vec![wait(&unheld, 80, None)], second / 2);
-            seen.causes.add_stay(&blocks, second, Duration::from_millis(30), true);
+            seen.causes.add_stay(&blocks, Some(&print), second, Duration::from_millis(30), true);
         }
         seen.causes.running = second;
         seen.causes.add_pool("fsync", second * 4);
@@ -271,7 +273,7 @@ mod tests {
         let nowhere = Own { place: None, ..own("shop::placed", 0) };
         let cause = Cause::new(Kind::Peer, "127.0.0.1:5432", Some(nowhere.clone()));
         for _ in 0..9 {
-            let wait = Wait { cause: cause.clone(), victim: Some(nowhere.clone()), holder_waits: None };
+            let wait = Wait { cause: cause.clone(), victim: Some(nowhere.clone()), holder: None, holder_waits: None };
             seen.causes.add_look(vec![wait], Duration::from_secs(1));
         }
         for unknown in [None, Some("a gap")] {

@@ -99,7 +99,9 @@ fn lines(pid: u32, cause: &Cause, evidence: &Evidence, pool: &BTreeMap<String, D
             let longest = words::duration(u64::try_from(evidence.longest.as_nanos()).unwrap_or(u64::MAX));
             format!("{own} stays in {resource}, up to {longest} at a time ({})", times(evidence))
         }
-        Kind::LongPoll => format!("{own} ({})", times(evidence)),
+        Kind::LongPoll => {
+            format!("{} ({})", first(&evidence.victims, |at| self::own(Some(at))), times(evidence))
+        }
         Kind::Lock | Kind::Permits if cause.own.is_none() => "no task is seen to hold it".to_owned(),
         Kind::Lock | Kind::Permits => {
             format!("held in {own}, which waits for {}", first(&evidence.holder_waits, |waits| escape::name(waits)))

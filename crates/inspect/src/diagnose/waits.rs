@@ -9,6 +9,9 @@ use super::causes::{Cause, Kind, Wait};
 use crate::own::{self, Own};
 use crate::words;
 
+/// Tasks that are followed behind each other, each waiting for the end of the next.
+const JOINS: u32 = 8;
+
 /// The waits of a look.
 #[derive(Debug, Default)]
 pub struct Waits {
@@ -22,13 +25,18 @@ impl Waits {
     pub fn of(listing: &Listing, listening: &HashSet<u16>) -> Waits {
         let look = Look { locks: Locks::of(listing), by_address: listing.by_address(), listening };
         let mut waits = Waits::default();
+        let mut of_tasks = Vec::new();
         for task in listing.tasks.iter().filter(|task| task.owner != 0 && !task.state.complete && !task.state.running) {
             match &task.chain {
                 _ if task.state.notified => waits.ready += 1,
-                Chain::Read { root } => waits.all.extend(look.wait(task, root)),
+                Chain::Read { root } => of_tasks.extend(look.wait(task, root, JOINS).map(|wait| (task.address, wait))),
                 Chain::NoTypes | Chain::Busy | Chain::Complete => {}
             }
         }
+        // The wait of a lock's holder is told with the lock, unless the holder waits for a lock itself, as in a deadlock.
+        let holders: HashSet<u64> = of_tasks.iter().filter_map(|(_, wait)| wait.holder).collect();
+        of_tasks.retain(|(task, wait)| wait.cause.kind == Kind::Lock || !holders.contains(task));
+        waits.all = of_tasks.into_iter().map(|(_, wait)| wait).collect();
         waits
     }
 }
@@ -41,16 +49,23 @@ struct Look<'l> {
 
 impl Look<'_> {
     /// The wait of a task. Of several, as under `select!`, the first that may be a cause.
-    fn wait(&self, task: &Task, root: &Await) -> Option<Wait> {
+    fn wait(&self, task: &Task, root: &Await, joins: u32) -> Option<Wait> {
         task.leaves().into_iter().find_map(|leaf| {
             let victim = own::of_chain(root, leaf);
-            let (cause, holder_waits) = self.cause(task, root, leaf, victim.clone())?;
-            Some(Wait { cause, victim, holder_waits })
+            // The end of a task is late for what that task waits for. If it runs, its thread tells.
+            if let Some(WaitsFor::Join { address, .. }) = &leaf.waits_for
+                && let Some(joined) = self.by_address.get(address).filter(|joined| joined.owner != 0)
+            {
+                let Chain::Read { root } = &joined.chain else { return None };
+                let waits = joins > 0 && joined.stands();
+                return waits.then(|| self.wait(joined, root, joins - 1)).flatten().map(|wait| Wait { victim, ..wait });
+            }
+            self.cause(task, root, leaf, victim)
         })
     }
 
-    /// The cause of the wait at `leaf`, in the function `waiting`; and what the holder of a lock waits for.
-    fn cause(&self, task: &Task, root: &Await, leaf: &Await, waiting: Option<Own>) -> Option<(Cause, Option<String>)> {
+    /// The wait at `leaf`, in the function `victim`.
+    fn cause(&self, task: &Task, root: &Await, leaf: &Await, victim: Option<Own>) -> Option<Wait> {
         let waits_for = leaf.waits_for.as_ref()?;
         let (kind, resource) = match waits_for {
             WaitsFor::Semaphore { missing: 0, .. } | WaitsFor::Semaphore { closed: true, .. } => return None,
@@ -60,8 +75,11 @@ impl Look<'_> {
                     SemaphoreOf::Channel => Kind::FullChannel,
                     SemaphoreOf::Semaphore | SemaphoreOf::Unknown => Kind::Permits,
                 };
-                let (own, waits) = self.holder(task).unzip();
-                return Some((Cause::new(kind, words::of(*of), own), waits));
+                let holder = self.holder(task);
+                let cause = Cause::new(kind, words::of(*of), holder.as_ref().map(|(_, own, _)| own.clone()));
+                let (holder, holder_waits) = holder.map(|(holder, _, waits)| (holder, waits)).unzip();
+                let holder = holder.filter(|_| kind == Kind::Lock);
+                return Some(Wait { cause, victim, holder, holder_waits });
             }
             WaitsFor::File(_) | WaitsFor::Job { .. } => (Kind::FileOperation, words::kind(leaf)),
             WaitsFor::Join { address, .. } if self.is_job(*address) => {
@@ -70,19 +88,19 @@ impl Look<'_> {
             _ if !own::is_carried(root, leaf) => return None,
             WaitsFor::Descriptor { describes, .. } => (Kind::Peer, self.peer(describes.as_deref())?),
             WaitsFor::Timer { .. } => (Kind::Timer, "a timer".to_owned()),
-            WaitsFor::Join { .. } => (Kind::Event, "the end of another task".to_owned()),
+            WaitsFor::Join { .. } => return None,
             WaitsFor::Channel { channel, .. } => (Kind::Event, format!("{channel} channel")),
             WaitsFor::Notify { .. } => (Kind::Event, "Notify".to_owned()),
             WaitsFor::Object { object, .. } => (Kind::Event, (*object).to_owned()),
             WaitsFor::Forever | WaitsFor::UnknownLeaf => return None,
         };
         // One cause for all lines of a function: they are told with the time of each.
-        let own = waiting.map(|own| Own { place: None, ..own });
-        Some((Cause::new(kind, resource, own), None))
+        let own = victim.as_ref().map(|own| Own { place: None, ..own.clone() });
+        Some(Wait { cause: Cause::new(kind, resource, own), victim, holder: None, holder_waits: None })
     }
 
-    /// The function that holds what the task waits for, and what that function waits for; if a task is seen to hold it.
-    fn holder(&self, task: &Task) -> Option<(Own, String)> {
+    /// The task that holds what this one waits for, with the function and its own wait; if a task is seen to hold it.
+    fn holder(&self, task: &Task) -> Option<(u64, Own, String)> {
         self.locks.blockers(task).iter().find_map(|blocker| {
             let Through::Guard { future, place, .. } = &blocker.through else { return None };
             let holder = self.by_address.get(&blocker.address)?;
@@ -92,7 +110,7 @@ impl Look<'_> {
                 Some(leaf) => self.kind(leaf),
                 None => "an unknown event".to_owned(),
             };
-            Some((Own { function: own::function(future), place: place.clone() }, waits))
+            Some((holder.address, Own { function: own::function(future), place: place.clone() }, waits))
         })
     }
 

@@ -20,7 +20,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::causes::{Cause, Causes, Kind, Wait};
 use super::waits::{Waits, listening};
-use crate::own;
+use crate::own::{self, Own};
 use crate::read::failure;
 
 /// Between two looks at threads.
@@ -139,7 +139,7 @@ struct Known {
     idle: HashSet<(u64, u64)>,
     stays: Option<Stays>,
     /// Why it stayed at each place, by the last hold there.
-    places: HashMap<Stay, Option<Cause>>,
+    places: HashMap<Stay, Option<Why>>,
     /// When it was held last while it ran, with the task that it polled.
     ran: Option<(Instant, Option<u64>)>,
 }
@@ -150,8 +150,8 @@ impl Known {
         let since = Instant::now();
         let Some(thread) = thread else {
             // Registers and arguments are the same: most probably the functions are, too.
-            let cause = self.places.get(&at)?.clone();
-            return Some(Stays { at, runs: None, since, cause });
+            let why = self.places.get(&at)?.clone();
+            return Some(Stays { at, runs: None, since, why });
         };
         // It may have gone on since the glance.
         if thread.system_call != at.system_call || is_resumed(&at) {
@@ -162,13 +162,17 @@ impl Known {
             return None;
         }
         let polls = self.polls && thread.activity == Some(Activity::Polls);
-        let cause = polls.then(|| Cause::new(Kind::BlockingCall, call(&at), own::of_stack(&thread.frames)));
+        let own = own::of_stack(&thread.frames);
+        let why = polls.then(|| (Cause::new(Kind::BlockingCall, call(&at), without_line(own.as_ref())), own));
         if self.places.len() < MOST {
-            self.places.insert(at.clone(), cause.clone());
+            self.places.insert(at.clone(), why.clone());
         }
-        Some(Stays { at, runs: None, since, cause })
+        Some(Stays { at, runs: None, since, why })
     }
 }
+
+/// Why a stay keeps tasks waiting, and the function that stays.
+type Why = (Cause, Option<Own>);
 
 /// A stay of a thread.
 struct Stays {
@@ -176,8 +180,7 @@ struct Stays {
     /// How often the thread had begun to run: in another call to the same place it has run again.
     runs: Option<u64>,
     since: Instant,
-    /// Why it keeps tasks waiting, if it does.
-    cause: Option<Cause>,
+    why: Option<Why>,
 }
 
 impl Watching<'_, '_, '_> {
@@ -198,13 +201,7 @@ impl Watching<'_, '_, '_> {
             let polls = thread.role != Role::Blocking;
             let is_worker = matches!(thread.role, Role::Worker | Role::BlockOn);
             let is_of_pool = thread.role == Role::Blocking;
-            let mut known = Known { is_worker, polls, is_of_pool, ..Known::default() };
-            if thread.activity == Some(Activity::Idle)
-                && let Some(Glance::Stays(stay)) = self.threads.glance(tid)
-            {
-                known.idle.extend(idle(&stay));
-            }
-            self.known.insert(tid, known);
+            self.known.insert(tid, Known { is_worker, polls, is_of_pool, ..Known::default() });
         }
         self.seen.workers = self.known.values().filter(|known| known.is_worker).count();
     }
@@ -262,10 +259,10 @@ impl Watching<'_, '_, '_> {
         // The same task in both holds.
         if task.is_some() && before == task {
             let own = own::of_stack(&thread.frames);
-            let cause = Cause::new(Kind::LongPoll, "a CPU", own);
+            let cause = Cause::new(Kind::LongPoll, "a CPU", without_line(own.as_ref()));
             let long = at.elapsed();
             self.seen.causes.running = self.seen.causes.running.saturating_sub(long);
-            self.seen.causes.add_stay(&cause, long, long, true);
+            self.seen.causes.add_stay(&cause, own.as_ref(), long, long, true);
             self.now.push(cause);
         }
     }
@@ -299,8 +296,8 @@ impl Watching<'_, '_, '_> {
             // A thread that was held has run since.
             stays.runs = self.threads.runs(tid);
         }
-        if let Some(Stays { since, cause: Some(cause), .. }) = &known.stays {
-            self.seen.causes.add_stay(cause, elapsed, since.elapsed(), is_new);
+        if let Some(Stays { since, why: Some((cause, own)), .. }) = &known.stays {
+            self.seen.causes.add_stay(cause, own.as_ref(), elapsed, since.elapsed(), is_new);
             self.now.push(cause.clone());
         }
     }
@@ -314,20 +311,26 @@ impl Watching<'_, '_, '_> {
         let ready = if self.idle == 0 && self.seen.workers > 0 { waits.ready } else { 0 };
         for ready in 0..ready {
             let cause = if self.now.is_empty() { &nothing } else { &self.now[ready % self.now.len()] };
-            all.push(Wait { cause: cause.clone(), victim: None, holder_waits: None });
+            all.push(Wait { cause: cause.clone(), victim: None, holder: None, holder_waits: None });
         }
         self.seen.causes.add_look(all, elapsed);
         self.seen.listing = listing;
     }
 }
 
-/// A system call with its first argument, by which a thread that waits for work is known again.
+/// A system call with its first argument, by which a thread that waits for work is known again: threads of runtimes wait in these only.
 fn idle(stay: &Stay) -> Option<(u64, u64)> {
-    Some((stay.system_call.as_ref()?.number, stay.argument))
+    const WAITS: [&str; 5] = ["futex", "epoll_wait", "epoll_pwait", "ppoll", "poll"];
+    let call = stay.system_call.as_ref().filter(|call| call.name.is_some_and(|name| WAITS.contains(&name)))?;
+    Some((call.number, stay.argument))
 }
 
 fn is_futex(stay: &Stay) -> bool {
     stay.system_call.as_ref().is_some_and(|call| call.name == Some("futex"))
+}
+
+fn without_line(own: Option<&Own>) -> Option<Own> {
+    own.map(|own| Own { place: None, ..own.clone() })
 }
 
 /// Whether a thread goes on with a call that it left while it was held.

@@ -175,7 +175,7 @@ enum Command {
     Code(code::Arguments),
     #[cfg(target_os = "linux")]
     #[command(after_long_help = inspect::diagnose::HELP)]
-    /// Tell what keeps the requests of a running tokio program waiting: the worst causes, each with its function and evidence
+    /// Name the causes for which requests of a running tokio program wait: the worst, each with its function and evidence
     ///
     /// The program needs no change, and no dyntrace: its threads and tasks are looked at for some seconds, while it runs.
     Diagnose(inspect::diagnose::Arguments),

@@ -1,4 +1,4 @@
-//! What keeps requests waiting, and for how long: the evidence of all looks.
+//! Causes for which requests wait, with the evidence of all looks.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub enum Kind {
     NoThread,
 }
 
-/// What keeps requests waiting.
+/// A cause for which requests wait.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cause {
     pub kind: Kind,
@@ -65,7 +65,7 @@ pub struct Wait {
     pub cause: Cause,
     /// The function that waits.
     pub victim: Option<Own>,
-    /// The holder of the lock, by its address, and what it waits for itself.
+    /// The holder of the lock, by its address, and its own wait.
     pub holder: Option<u64>,
     pub holder_waits: Option<String>,
 }
@@ -83,7 +83,7 @@ pub struct Evidence {
     pub longest: Duration,
     /// The functions that waited, or in which threads stayed, with their time.
     pub victims: BTreeMap<Own, Duration>,
-    /// What holders of the lock waited for, with the time of those that waited for them.
+    /// The waits of the lock's holders, with the time of those that waited for them.
     pub holder_waits: BTreeMap<String, Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! `dyntrace diagnose`: what keeps the requests of a running tokio program waiting.
+//! `dyntrace diagnose`: the causes for which requests of a running tokio program wait.
 
 mod causes;
 mod text;
@@ -59,7 +59,7 @@ pub struct Arguments {
     /// Print JSON
     ///
     /// An object: version (1), pid, time and running (all times are in nanoseconds), looks (at threads, at tasks), causes, pool (call
-    /// and time: where threads of the blocking pool were), unknown (what was not seen, or null), notes. A cause has kind (blocking_call, long_poll, lock, permits, full_channel, blocking_job, file_operation,
+    /// and time: where threads of the blocking pool were), unknown (the gaps, or null), notes. A cause has kind (blocking_call, long_poll, lock, permits, full_channel, blocking_job, file_operation,
     /// peer, timer, event, no_thread), share (of the time of requests, up to 1), waited, seen, most (tasks at once), longest (of a thread's
     /// stay), resource, function, place (file and line), holder_waits (waits_for and waited, of a lock's
     /// holders) and victims (function, place and waited).
@@ -98,7 +98,7 @@ pub fn diagnose(arguments: &Arguments) -> Outcome {
     Ok(if is_unknown { UNKNOWN.into() } else { ExitCode::SUCCESS })
 }
 
-/// What was not seen, in words.
+/// The gaps of the watch, in words.
 fn unknown(seen: &Seen) -> Option<String> {
     let blind = "the kernel does not tell where threads are".to_owned();
     let tasks = Coverage::of(&seen.listing).unknown();

@@ -16,7 +16,7 @@ const CAUSES: usize = 3;
 /// Functions that are told of those that waited, and waits of holders.
 const NAMED: usize = 3;
 
-/// The whole answer. `unknown`: what was not seen.
+/// The whole answer. `unknown`: the gaps.
 pub fn text(pid: u32, seen: &Seen, unknown: Option<&str>) -> String {
     let ranked = seen.causes.ranked(seen.time);
     let bold = anstyle::Style::new().bold();

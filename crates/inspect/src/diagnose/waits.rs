@@ -52,7 +52,7 @@ impl Look<'_> {
     fn wait(&self, task: &Task, root: &Await, joins: u32) -> Option<Wait> {
         task.leaves().into_iter().find_map(|leaf| {
             let victim = own::of_chain(root, leaf);
-            // The end of a task is late for what that task waits for. If it runs, its thread tells.
+            // The end of a task is late for the same cause as its own wait. If it runs, its thread tells.
             if let Some(WaitsFor::Join { address, .. }) = &leaf.waits_for
                 && let Some(joined) = self.by_address.get(address).filter(|joined| joined.owner != 0)
             {
@@ -99,7 +99,7 @@ impl Look<'_> {
         Some(Wait { cause: Cause::new(kind, resource, own), victim, holder: None, holder_waits: None })
     }
 
-    /// The task that holds what this one waits for, with the function and its own wait; if a task is seen to hold it.
+    /// The holder of the lock of this task, with the function and its own wait; if a task is seen to hold it.
     fn holder(&self, task: &Task) -> Option<(u64, Own, String)> {
         self.locks.blockers(task).iter().find_map(|blocker| {
             let Through::Guard { future, place, .. } = &blocker.through else { return None };

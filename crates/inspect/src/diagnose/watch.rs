@@ -3,9 +3,9 @@
 //! 1. Each look at a thread reads one file of the kernel's. A worker that waits for work is known by its system call's first argument: the
 //!    first time that a thread stays somewhere else, it is held for less than a millisecond, and its stack tells why it stays.
 //! 2. A thread that runs is held now and then: two holds in one poll of one task, with no stay between them, are of a long poll.
-//! 3. Each look at tasks stands for the time since the look before. Tasks that are ready wait for what keeps the threads then.
+//! 3. Each look at tasks stands for the time since the look before. Tasks that are ready wait for the causes that keep threads then.
 //!
-//! The time between two looks counts for what the second one sees. Looks become rarer when they cost more than a share of one CPU.
+//! The time between two looks counts for the state at the second one. Looks become rarer when they cost more than a share of one CPU.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -54,7 +54,7 @@ pub struct Seen {
     pub workers: usize,
     /// The last look at tasks.
     pub listing: Listing,
-    /// The kernel tells where no thread is: what blocks threads is not known.
+    /// The kernel tells of no thread where it is: causes that block threads are not known.
     pub is_blind: bool,
 }
 
@@ -120,7 +120,7 @@ struct Watching<'w, 'm, 'a> {
     held: Instant,
     /// Threads of the runtime, by their ids.
     known: HashMap<u32, Known>,
-    /// What keeps the threads at present.
+    /// Causes that keep threads at present.
     now: Vec<Cause>,
     /// Threads that wait for work at present.
     idle: usize,
@@ -138,7 +138,7 @@ struct Known {
     /// First arguments of the system calls in which it waits for work.
     idle: HashSet<(u64, u64)>,
     stays: Option<Stays>,
-    /// Why it stayed at each place, by the last hold there.
+    /// The reason of its stay at each place, by the last hold there.
     places: HashMap<Stay, Option<Why>>,
     /// When it was held last while it ran, with the task that it polled.
     ran: Option<(Instant, Option<u64>)>,

@@ -130,14 +130,14 @@ fn why(arguments: &[&str]) -> (String, String) {
     (String::from_utf8(stdout).unwrap(), error)
 }
 
-/// The circles of a JSON object, each as its pids.
-fn circles(json: &str) -> Vec<Vec<String>> {
+/// The cycles of a JSON object, each as its pids.
+fn cycles(json: &str) -> Vec<Vec<String>> {
     let listed: Value = serde_json::from_str(json).unwrap();
-    let circles = listed["table_deadlocks"].as_array().unwrap();
-    let pids = |circle: &Value| {
-        circle["pids"].as_array().unwrap().iter().map(|pid| pid.as_str().unwrap().to_owned()).collect()
+    let cycles = listed["table_deadlocks"].as_array().unwrap();
+    let pids = |cycle: &Value| {
+        cycle["pids"].as_array().unwrap().iter().map(|pid| pid.as_str().unwrap().to_owned()).collect()
     };
-    circles.iter().map(pids).collect()
+    cycles.iter().map(pids).collect()
 }
 
 #[test]
@@ -177,13 +177,13 @@ fn a_chain_is_followed_from_task_to_task_after_the_end_of_the_program() {
         let head =
             "deadlock: 2 tasks wait for each other, by the table, unless one of them waits also for something else\n";
         assert_eq!(told.matches(head).count(), 2, "{told}");
-        let circle = told.split(head).find(|part| part.starts_with(&format!("{}, ", pid(one)))).unwrap();
-        assert!(circle.contains(&format!("\n{}, ", pid(other))), "{told}");
+        let cycle = told.split(head).find(|part| part.starts_with(&format!("{}, ", pid(one)))).unwrap();
+        assert!(cycle.contains(&format!("\n{}, ", pid(other))), "{told}");
     }
     let (cycles, _) = why(&["--dead", table, "--cycles"]);
     assert!(cycles.starts_with("deadlock: ") && !cycles.contains(" by the table\n"), "{cycles}");
-    let expected = [["one", "other"], ["left", "right"]].map(|circle| circle.map(|name| pid(name).to_owned()).to_vec());
-    assert_eq!(circles(&why(&["--dead", table, "--json"]).0), expected);
+    let expected = [["one", "other"], ["left", "right"]].map(|cycle| cycle.map(|name| pid(name).to_owned()).to_vec());
+    assert_eq!(cycles(&why(&["--dead", table, "--json"]).0), expected);
 
     // One process alone.
     let (one, _) = why(&["--dead", table, pid("joiner")]);
@@ -201,7 +201,7 @@ fn a_running_program_has_the_same_deadlocks() {
         return eprintln!("SKIPPED: {error}{json}");
     }
     let listed: Value = serde_json::from_str(&json).unwrap();
-    let by_table = circles(&json);
+    let by_table = cycles(&json);
     assert_eq!(listed["deadlocks"].as_array().unwrap().len() + by_table.len(), 2, "{json}");
     assert!(by_table.contains(&vec![pids["left"].clone(), pids["right"].clone()]), "{by_table:?}");
     let (told, _) = why(&["-p", &number, &pids["joiner"]]);

@@ -6,7 +6,7 @@ use dyntrace_task_table::Seen;
 use dyntrace_tasks::listing::{Await, Task, WaitsFor};
 
 use super::read::Look;
-use super::table::{self, seen};
+use super::table::{self, row};
 use super::words;
 
 /// A line for each task that is new, gone, or waits for something else. Empty if nothing has changed.
@@ -51,7 +51,7 @@ fn tasks(look: &Look) -> Vec<Told> {
     });
     let in_table = look.others().map(|(_, seen)| Told {
         key: Key::InTable(seen.task.pid),
-        name: format!("task {} {}", seen::pid(seen.task.pid), table::function(seen)),
+        name: format!("task {} {}", row::pid(seen.task.pid), table::function(seen)),
         wait: wait_of_table(seen),
     });
     in_memory.chain(in_table).collect()
@@ -60,10 +60,10 @@ fn tasks(look: &Look) -> Vec<Told> {
 /// Without times, which are different at each look.
 fn wait_of_table(seen: &Seen) -> String {
     match &seen.wait {
-        None => seen::state(seen).to_owned(),
+        None => row::state(seen).to_owned(),
         Some(wait) => {
-            let (operation, place) = seen::texts(wait.site.as_ref());
-            format!("waits at {place} in {operation} {}", seen::resources(&[seen]))
+            let (operation, place) = row::texts(wait.site.as_ref());
+            format!("waits at {place} in {operation} {}", row::resources(&[seen]))
         }
     }
 }

@@ -6,7 +6,7 @@ use dyntrace_tasks::listing::{Await, Chain, Listing, Task};
 use dyntrace_terminal::escape;
 
 use super::read::{Look, Target};
-use super::table::seen::pid;
+use super::table::row::pid;
 use super::words;
 
 /// A task by its id, or tasks by the names of their futures, their tags or their pids.

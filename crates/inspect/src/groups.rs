@@ -9,7 +9,7 @@ use dyntrace_tasks::listing::{Await, Chain, Name, Spawned, Task, WaitsFor};
 
 use super::different::wide;
 use super::fold::{IDS, Leaves};
-use super::table::seen::{self, Alike, alike};
+use super::table::row::{self, Alike, alike};
 use super::table::{Times, Together};
 use super::words;
 
@@ -80,7 +80,7 @@ impl<'l> Groups<'l> {
 
     /// Adds a task that is in the table only.
     pub fn add_row(&mut self, seen: &Seen, times: Times) {
-        let group = *self.by_words.entry(Words::InTable(alike(seen), seen::state(seen))).or_insert(self.groups.len());
+        let group = *self.by_words.entry(Words::InTable(alike(seen), row::state(seen))).or_insert(self.groups.len());
         match self.groups.get_mut(group) {
             Some(group) => group.rows.iter_mut().for_each(|rows| rows.add(seen, times)),
             None => self.groups.push(Group::of_row(seen, times)),

@@ -10,7 +10,7 @@ use dyntrace_terminal::{columns, escape};
 use super::answer;
 use super::groups::{Group, Groups, NAME, Tasks, outside};
 use super::read::Look;
-use super::table::seen;
+use super::table::row;
 use super::table::{self, Counts, Kept, Times};
 use super::words;
 
@@ -93,14 +93,14 @@ fn lines(lines: &[String]) -> String {
 fn row(group: &Group<'_>, times: Option<Times>, each: bool) -> Vec<String> {
     let (tasks, seen) = (group.tasks.as_ref(), group.rows.as_ref());
     let task = tasks.map(|tasks| &*tasks.first);
-    let [state, future, at, spawned] = task.map_or_else(|| [(); 4].map(|()| seen::missing()), outside);
+    let [state, future, at, spawned] = task.map_or_else(|| [(); 4].map(|()| row::missing()), outside);
     let first = seen.map(|seen| &seen.first);
     let of_table = |cell: String| cell + OF_TABLE;
-    let id = tasks.map_or_else(seen::missing, Tasks::ids);
+    let id = tasks.map_or_else(row::missing, Tasks::ids);
     let state = if task.is_some() {
         state
     } else {
-        first.map(|seen| of_table(seen::state(seen).to_owned())).unwrap_or_default()
+        first.map(|seen| of_table(row::state(seen).to_owned())).unwrap_or_default()
     };
     let future = match first {
         Some(seen) if task.is_none_or(|task| !words::is_named(task)) => {
@@ -114,10 +114,10 @@ fn row(group: &Group<'_>, times: Option<Times>, each: bool) -> Vec<String> {
     let at = by_table(place).filter(|_| task.is_none() || at == "-").map_or(at, of_table);
     let waits = match by_table(seen.and_then(|seen| seen.wait())) {
         Some(wait) => of_table(words::cut(wait, WAITS)),
-        None => tasks.map_or_else(seen::missing, waits),
+        None => tasks.map_or_else(row::missing, waits),
     };
     let spawned = match first {
-        Some(seen) if !task.is_some_and(words::is_spawn_recorded) => of_table(seen::texts(seen.site.as_ref()).1),
+        Some(seen) if !task.is_some_and(words::is_spawn_recorded) => of_table(row::texts(seen.site.as_ref()).1),
         _ => spawned,
     };
     let count = tasks.map_or(0, |tasks| tasks.count).max(seen.map_or(0, |seen| seen.count));
@@ -127,7 +127,7 @@ fn row(group: &Group<'_>, times: Option<Times>, each: bool) -> Vec<String> {
         row.extend([state, future, at, waits, spawned]);
         return row;
     };
-    let known = |cell: &dyn Fn(&table::Together) -> String| seen.map_or_else(seen::missing, cell);
+    let known = |cell: &dyn Fn(&table::Together) -> String| seen.map_or_else(row::missing, cell);
     row.extend([
         known(&|seen| seen.pids()),
         state,

@@ -15,7 +15,7 @@ use dyntrace_tasks::stuck::Stuck;
 use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{self, Failure, Outcome};
 
-use super::table::seen::pid;
+use super::table::row::pid;
 use super::table::{self, Found, Kept};
 use super::words;
 

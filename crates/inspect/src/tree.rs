@@ -7,7 +7,7 @@ use dyntrace_terminal::escape;
 use super::fold::{fold, ids, summary};
 use super::read::Look;
 use super::table;
-use super::table::seen;
+use super::table::row;
 use super::words;
 
 /// How leaves of one kind are told.
@@ -21,7 +21,7 @@ pub fn text(look: &Look) -> String {
     let groups = fold(&look.listing.tasks, |task| {
         let state = words::state(task);
         let tree = format!("{state}\n{}\n{}", words::future(task), lines(&[task], KIND).join("\n"));
-        (tree, look.row(task).map(seen::alike))
+        (tree, look.row(task).map(row::alike))
     });
     let in_memory = groups.iter().map(|group| of_group(look, group));
     in_memory.chain(of_table(look)).collect::<Vec<_>>().join("\n")
@@ -31,10 +31,10 @@ pub fn text(look: &Look) -> String {
 fn of_table(look: &Look) -> Vec<String> {
     let Some(kept) = &look.kept else { return Vec::new() };
     let bold = anstyle::Style::new().bold();
-    let groups = fold(kept.others(), |seen| (seen::alike(seen), seen::state(seen)));
+    let groups = fold(kept.others(), |seen| (row::alike(seen), row::state(seen)));
     let text = |group: &Vec<&Seen>| {
         let tasks = words::counted(group.len(), "task");
-        format!("{bold}{tasks}{bold:#} in the table only, {}\n{}\n", seen::state(group[0]), table::line(kept, group))
+        format!("{bold}{tasks}{bold:#} in the table only, {}\n{}\n", row::state(group[0]), table::line(kept, group))
     };
     groups.iter().map(text).collect()
 }

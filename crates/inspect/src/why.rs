@@ -15,7 +15,7 @@ use super::blocked::{held_by, is_blocked, name};
 use super::choose::Chosen;
 use super::fold::{fold, ids, summary};
 use super::read::Look;
-use super::table::seen::{self, alike, missing, pid};
+use super::table::row::{self, alike, missing, pid};
 use super::{table, words};
 
 /// Waits shown of tasks that are alike but for these.
@@ -256,7 +256,7 @@ impl<'l> Text<'l> {
         let others = kept.others().filter(|seen| only.is_none_or(|only| only.has_of_table(seen)));
         let rows = in_memory.filter_map(|task| look.row(task)).chain(others);
         let rows = rows.filter(|seen| seen.wait.is_some() && !self.why.stuck.contains(&seen.task.pid));
-        let groups = fold(rows, |seen| (alike(seen).1, seen.wait.as_ref().map(seen::shared)));
+        let groups = fold(rows, |seen| (alike(seen).1, seen.wait.as_ref().map(row::shared)));
         let bold = Style::new().bold();
         let in_memory = LazyCell::new(|| operations(&look.listing));
         let text = |group: &Vec<&Seen>| {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::fold::fold;
-use crate::table::seen::{
+use crate::table::row::{
     alike, busy, longest, missing, pids, polls, realtime, resources, since, state, tags, texts, wakers,
 };
 use crate::table::{at, notes};

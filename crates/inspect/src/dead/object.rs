@@ -4,7 +4,7 @@ use dyntrace_task_table::Table;
 use serde::{Serialize, Serializer};
 
 use crate::look::VERSION;
-use crate::table::seen::realtime;
+use crate::table::row::realtime;
 use crate::table::{Task, notes};
 
 #[derive(Serialize)]

@@ -3,13 +3,13 @@
 use dyntrace_task_table::Seen;
 use dyntrace_terminal::escape;
 
-use super::kept::Kept;
-use super::seen::{self, known, missing, pid, polls, texts};
+use super::joined::Kept;
+use super::row::{self, known, missing, pid, polls, texts};
 use crate::words;
 
 /// For how long the tasks of a group have had their state: from the shortest to the longest time.
 pub fn since(kept: &Kept, group: &[&Seen]) -> String {
-    range(kept, group.iter().map(|seen| seen::since(seen))).unwrap_or_else(missing)
+    range(kept, group.iter().map(|seen| row::since(seen))).unwrap_or_else(missing)
 }
 
 /// The wait of a group, whose tasks wait in one operation at one place. `None` if they do not wait.
@@ -17,7 +17,7 @@ pub fn wait(kept: &Kept, group: &[&Seen]) -> Option<String> {
     let (operation, _) = texts(group.first()?.wait.as_ref()?.site.as_ref());
     let since = range(kept, group.iter().filter_map(|seen| Some(seen.task.wait?.since)));
     let since = since.map_or_else(String::new, |since| format!(" for {since}"));
-    Some(format!("{operation} {}{since}", seen::resources(group)))
+    Some(format!("{operation} {}{since}", row::resources(group)))
 }
 
 /// Where the tasks of a group wait. `None` if they do not wait.
@@ -40,19 +40,19 @@ pub fn line(kept: &Kept, group: &[&Seen]) -> String {
 /// The same without their wait.
 pub fn facts(kept: &Kept, group: &[&Seen]) -> String {
     let Some(first) = group.first() else { return String::new() };
-    let mut parts = vec![seen::pids(group)];
+    let mut parts = vec![row::pids(group)];
     if group.iter().any(|seen| seen.tag.is_some()) {
-        parts.push(format!("tag {}", seen::tags(group)));
+        parts.push(format!("tag {}", row::tags(group)));
     }
     let (function, place) = texts(first.site.as_ref());
     let by = if group.len() == 1 { format!(" by {}", pid(first.task.parent)) } else { String::new() };
     parts.push(format!("{function} spawned at {place}{by}"));
-    parts.push(format!("{} for {}", seen::state(first), since(kept, group)));
+    parts.push(format!("{} for {}", row::state(first), since(kept, group)));
     let polls = polls(group);
     let (noun, clock) = (if polls == 1 { "poll" } else { "polls" }, kept.clock());
-    parts.push(format!("{polls} {noun}, busy {}, longest {}", seen::busy(group, clock), seen::longest(group, clock)));
+    parts.push(format!("{polls} {noun}, busy {}, longest {}", row::busy(group, clock), row::longest(group, clock)));
     if group.iter().any(|seen| seen.task.woken_by.is_some()) {
-        parts.push(format!("woken by {}", seen::wakers(group)));
+        parts.push(format!("woken by {}", row::wakers(group)));
     }
     parts.join(", ")
 }

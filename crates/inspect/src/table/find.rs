@@ -16,7 +16,7 @@ use dyntrace_tasks::memory::maps::{self, Mapping};
 use dyntrace_terminal::escape;
 use memmap2::Mmap;
 
-use super::seen::{realtime, since};
+use super::row::{realtime, since};
 
 /// Appended by the kernel to the path of a file that was removed.
 const REMOVED: &str = " (deleted)";

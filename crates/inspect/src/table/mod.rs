@@ -2,24 +2,24 @@
 
 mod cells;
 mod find;
-mod kept;
+mod joined;
 mod object;
+mod processes;
+pub mod row;
 mod rows;
-pub mod seen;
 mod summary;
 mod together;
-mod waited;
 
 use dyntrace_task_table::Table;
 
 pub use cells::{at, facts, function, line, place, wait};
 pub use find::{Found, mappings, read, read_compact, read_file};
-pub use kept::{Counts, Kept, Times};
+pub use joined::{Counts, Kept, Times};
 pub use object::Task;
+pub use processes::{awaited, operation, waits};
 pub use rows::Rows;
 pub use summary::Summary;
 pub use together::Together;
-pub use waited::{awaited, operation, waits};
 
 /// The gaps of the table.
 pub fn notes(table: &Table) -> Vec<String> {

@@ -3,7 +3,7 @@
 use dyntrace_task_table::{Clock, Kind, Pair, Seen, Thing, Waits};
 use serde::Serialize;
 
-use super::seen::{known, operation, pid, realtime, reference, since, state, woken_by};
+use super::row::{known, operation, pid, realtime, reference, since, state, woken_by};
 
 /// A task of a table.
 #[derive(Serialize)]

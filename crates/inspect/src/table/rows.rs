@@ -8,7 +8,7 @@ use dyntrace_task_table::{Compact, Seen};
 use dyntrace_tasks::listing::Task;
 
 use super::find::Found;
-use super::kept::{Counts, Times, process, rest};
+use super::joined::{Counts, Times, process, rest};
 use super::notes;
 
 /// A table, and which of its tasks were found in memory.

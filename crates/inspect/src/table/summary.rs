@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::kept::Kept;
+use super::joined::Kept;
 
 /// The file, and how many tasks are where.
 #[derive(Serialize)]

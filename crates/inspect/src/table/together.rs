@@ -3,8 +3,8 @@
 use dyntrace_task_table::Seen;
 
 use super::cells::between;
-use super::kept::Times;
-use super::seen::{self, PIDS, missing, pid, texts, took};
+use super::joined::Times;
+use super::row::{self, PIDS, missing, pid, texts, took};
 use crate::different::Others;
 
 /// The tasks of a group, without the tasks themselves.
@@ -52,7 +52,7 @@ impl Together {
         }
         self.count += 1;
         let age = |cycle| times.age(cycle).map(|age| (age, age));
-        self.since = around(self.since, age(seen::since(seen)));
+        self.since = around(self.since, age(row::since(seen)));
         self.waited = around(self.waited, task.wait.and_then(|wait| age(wait.since)));
         self.polls = self.polls.saturating_add(task.polls);
         self.busy = self.busy.saturating_add(task.busy);
@@ -63,8 +63,8 @@ impl Together {
         if task.woken_by != first.task.woken_by {
             self.wakers.add(&task.woken_by);
         }
-        let resource = seen::awaited(seen);
-        if resource != seen::awaited(first) {
+        let resource = row::awaited(seen);
+        if resource != row::awaited(first) {
             self.resources.add(&resource);
         }
     }
@@ -82,7 +82,7 @@ impl Together {
         let (first, its_first) = (&self.first, &others.first);
         self.tags.append(others.tags, &first.tag, &its_first.tag);
         self.wakers.append(others.wakers, &first.task.woken_by, &its_first.task.woken_by);
-        self.resources.append(others.resources, &seen::awaited(first), &seen::awaited(its_first));
+        self.resources.append(others.resources, &row::awaited(first), &row::awaited(its_first));
     }
 
     /// The first pids.
@@ -104,18 +104,18 @@ impl Together {
     }
 
     pub fn tags(&self) -> String {
-        self.tags.told(seen::tags(&[&self.first]))
+        self.tags.told(row::tags(&[&self.first]))
     }
 
     pub fn wakers(&self) -> String {
-        self.wakers.told(seen::wakers(&[&self.first]))
+        self.wakers.told(row::wakers(&[&self.first]))
     }
 
     /// The wait, in one operation at one place. `None` if they do not wait.
     pub fn wait(&self) -> Option<String> {
         let (operation, _) = texts(self.first.wait.as_ref()?.site.as_ref());
         let since = between(self.waited).map_or_else(String::new, |since| format!(" for {since}"));
-        Some(format!("{operation} {}{since}", self.resources.told(seen::resources(&[&self.first]))))
+        Some(format!("{operation} {}{since}", self.resources.told(row::resources(&[&self.first]))))
     }
 }
 

@@ -5,13 +5,13 @@
 //! error or in less knowledge: `limits` bounds every walk.
 
 mod all;
+mod answers;
 mod description;
 mod entries;
 mod functions;
 #[cfg(test)]
 mod fuzz;
 mod index;
-mod kept;
 mod layouts;
 pub(crate) mod limits;
 mod parse;

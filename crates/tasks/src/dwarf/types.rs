@@ -1,10 +1,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::answers::Answers;
 use super::description::{Awaitee, Type, TypeId};
 use super::entries::At;
 use super::index::Index;
-use super::kept::Kept;
 use super::paths::PathId;
 use super::units::Units;
 use super::{Error, Sections, limits};
@@ -14,16 +14,16 @@ use crate::listing::Place;
 pub struct Types<'a> {
     pub(super) units: Units<'a>,
     pub(super) index: Index<'a>,
-    read: Kept<Arc<Type>>,
+    read: Answers<Arc<Type>>,
     /// Whether a type contains one that a search looks for, by its `Goal`.
-    pub(crate) contains: [Kept<bool>; 3],
+    pub(crate) contains: [Answers<bool>; 3],
     /// Whether a type may contain a descriptor that is registered with the runtime.
-    pub(crate) may_register: Kept<bool>,
+    pub(crate) may_register: Answers<bool>,
     /// The names of futures for people.
-    pub(crate) names: Kept<Arc<str>>,
-    pub(super) places: Kept<Option<Place>>,
-    pub(super) symbols: Kept<Option<Arc<str>>>,
-    pub(super) awaitees: Kept<Arc<[Awaitee]>>,
+    pub(crate) names: Answers<Arc<str>>,
+    pub(super) places: Answers<Option<Place>>,
+    pub(super) symbols: Answers<Option<Arc<str>>>,
+    pub(super) awaitees: Answers<Arc<[Awaitee]>>,
 }
 
 impl fmt::Debug for Types<'_> {
@@ -68,13 +68,13 @@ impl<'a> Types<'a> {
         Ok(Types {
             units,
             index,
-            read: Kept::default(),
+            read: Answers::default(),
             contains: Default::default(),
-            may_register: Kept::default(),
-            names: Kept::default(),
-            places: Kept::default(),
-            symbols: Kept::default(),
-            awaitees: Kept::default(),
+            may_register: Answers::default(),
+            names: Answers::default(),
+            places: Answers::default(),
+            symbols: Answers::default(),
+            awaitees: Answers::default(),
         })
     }
 

@@ -8,7 +8,7 @@ use super::description::TypeId;
 use super::limits;
 
 /// Answers about types. Each thread computes its own once: a lock that all share would take longer than most answers.
-pub(crate) struct Kept<V: Send> {
+pub(crate) struct Answers<V: Send> {
     answers: ThreadLocal<RefCell<HashMap<TypeId, V, BuildHasherDefault<Offset>>>>,
 }
 
@@ -35,13 +35,13 @@ impl Hasher for Offset {
     }
 }
 
-impl<V: Send> Default for Kept<V> {
-    fn default() -> Kept<V> {
-        Kept { answers: ThreadLocal::new() }
+impl<V: Send> Default for Answers<V> {
+    fn default() -> Answers<V> {
+        Answers { answers: ThreadLocal::new() }
     }
 }
 
-impl<V: Clone + Send> Kept<V> {
+impl<V: Clone + Send> Answers<V> {
     /// Returns the answer about a type if there is one.
     pub fn known(&self, id: TypeId) -> Option<V> {
         self.answers.get_or_default().borrow().get(&id).cloned()

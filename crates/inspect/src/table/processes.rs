@@ -5,7 +5,7 @@ use dyntrace_tasks::listing::Task;
 use dyntrace_tasks::stuck::{Processes, Waiting};
 
 use super::cells::{at, wait};
-use super::kept::Kept;
+use super::joined::Kept;
 
 /// The other process that a task waits for.
 pub fn awaited(seen: &Seen) -> Option<u64> {

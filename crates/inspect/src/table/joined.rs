@@ -9,7 +9,7 @@ use dyntrace_tasks::listing::{Chain, Listing, Task};
 use dyntrace_terminal::escape;
 
 use super::find::Found;
-use super::{notes, seen};
+use super::{notes, row};
 use crate::words::counted;
 
 /// The times of a table, from which ages are counted.
@@ -23,7 +23,7 @@ pub struct Times {
 impl Times {
     /// Nanoseconds from a cycle to the reading.
     pub fn age(&self, cycle: u64) -> Option<u64> {
-        let time = seen::realtime(self.clock, cycle)?;
+        let time = row::realtime(self.clock, cycle)?;
         // The clock may be a little fast.
         Some(u64::try_from(self.now.saturating_sub(time)).unwrap_or(0))
     }

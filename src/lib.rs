@@ -77,57 +77,30 @@ compile_error!("dyntrace serves Unix systems: Linux, macOS, illumos, FreeBSD and
 // Generated probe functions name this crate by its name, in other crates and in this one.
 extern crate self as dyntrace;
 
-pub mod aio_pool;
 #[cfg(feature = "trace")]
 pub mod alloc;
 #[cfg(feature = "trace")]
 mod breakpoint;
 #[cfg(all(feature = "code", target_os = "linux", not(miri)))]
 pub mod code;
-#[cfg(feature = "dist")]
-pub mod dist;
-#[cfg(feature = "fs")]
-pub mod efile;
-mod environment;
-#[cfg(feature = "fs")]
-pub mod fs;
 #[cfg(feature = "recorder")]
 mod glob;
 #[cfg(feature = "mailbox")]
 pub mod mailbox;
 #[cfg(all(recorder, target_os = "linux"))]
 pub mod monitor;
-#[cfg(all(feature = "net", not(loom)))]
-pub mod net;
-mod panic_text;
 #[cfg(feature = "trace")]
 mod permission;
-pub mod probes;
-pub mod process;
 #[cfg(recorder)]
 pub mod recorder;
-mod reentry;
 #[cfg(all(feature = "runtime", not(loom)))]
 pub mod runtime;
-mod scope;
 #[cfg(feature = "scripts")]
 pub mod scripts;
-pub mod seq_trace;
-mod sequence;
 #[cfg(all(test, not(any(loom, miri))))]
 mod sources;
-#[cfg(all(feature = "sync", not(loom)))]
-pub mod sync;
-pub mod tag;
-pub mod task;
-mod task_table;
-#[cfg(feature = "time")]
-pub mod time;
 #[cfg(feature = "trace")]
 pub mod trace;
-mod unpark;
-pub mod user_trace;
-pub mod waiting;
 #[cfg(doc)]
 #[doc = include_str!("../docs/unsafe_argument.md")]
 pub mod unsafe_argument {}
@@ -135,8 +108,32 @@ pub mod unsafe_argument {}
 #[doc = include_str!("../docs/writing-a-driver.md")]
 pub mod writing_a_driver {}
 
+#[cfg(feature = "dist")]
+#[doc(inline)]
+pub use dyntrace_dist as dist;
+#[doc(inline)]
+pub use dyntrace_files::aio_pool;
+#[cfg(feature = "fs")]
+#[doc(inline)]
+pub use dyntrace_files::{efile, fs};
 #[doc(no_inline)]
 pub use dyntrace_probes::{include_provider, sdt};
+#[doc(no_inline)]
+pub use dyntrace_processes::{
+    EnteredTag, JoinSetExt, Tag, TagError, Tagged, enter_tag, get_tag, get_tag_data, put_tag, restore_tag, spawn,
+    spawn_blocking, spawn_local, spread_tag, take_tag, wait, with_tag,
+};
+#[doc(inline)]
+pub use dyntrace_processes::{p, probes, process, seq_trace, tag, task, user_trace, waiting};
+#[cfg(all(feature = "net", not(loom)))]
+#[doc(inline)]
+pub use dyntrace_resources::net;
+#[cfg(all(feature = "sync", not(loom)))]
+#[doc(inline)]
+pub use dyntrace_resources::sync;
+#[cfg(feature = "time")]
+#[doc(inline)]
+pub use dyntrace_resources::time;
 
 /// Support for the code that the attribute macros generate. Not for direct use; may change at any time.
 #[cfg(feature = "trace")]
@@ -164,10 +161,10 @@ pub mod __runtime {
 /// Support for the crate `dyntrace-tracing`. Not for direct use; may change at any time.
 #[doc(hidden)]
 pub mod __spans {
-    pub use crate::reentry::unless_inside;
-    pub use crate::tag::entered::{enter_span, exit_span};
-    pub use crate::tag::span::EnteredSpan;
     pub use dyntrace_probes::thread_progress::os::around_fork;
+    pub use dyntrace_processes::reentry::unless_inside;
+    pub use dyntrace_processes::tag::entered::{enter_span, exit_span};
+    pub use dyntrace_processes::tag::span::EnteredSpan;
 }
 
 /// Support for modules. Not for direct use; may change at any time.
@@ -286,14 +283,3 @@ pub use dyntrace_macros::test;
 pub use dyntrace_macros::traced;
 #[doc(no_inline)]
 pub use probe::probe;
-#[doc(no_inline)]
-pub use process::JoinSetExt;
-#[doc(no_inline)]
-pub use tag::{
-    EnteredTag, Tag, TagError, Tagged, enter_tag, get_tag, get_tag_data, put_tag, restore_tag, spread_tag, take_tag,
-    with_tag,
-};
-#[doc(no_inline)]
-pub use task::{spawn, spawn_blocking, spawn_local};
-#[doc(no_inline)]
-pub use waiting::wait;

@@ -8,7 +8,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
 use dyntrace::fs::{self, File};
-use futures_core::Stream;
+use futures::Stream;
 use rustix::io::Errno;
 use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 use tokio_stream::StreamExt;

@@ -9,7 +9,7 @@ from .common import FULL, ROOT, say
 
 FOLDER = ROOT / "target" / "build" / "clone"
 QUICK = ["ci/quick", "HEAD"]
-FS = ["cargo", "test", "--quiet", "-p", "dyntrace", "--lib", "--test", "fs_*", "--", "fs"]
+FS = ["cargo", "test", "--quiet", "-p", "dyntrace", "-p", "dyntrace-files", "--lib", "--test", "fs_*", "--", "fs"]
 VIEW = ["cargo", "run", "--quiet", "-p", "dyntrace-cli", "--", "view", "docs/demo/today"]
 
 
@@ -58,11 +58,11 @@ def commands():
             print(f"  cargo install {peer}: {seconds:.0f} s", flush=True)
 
     cloned()
-    changed("src/fs/rename.rs")
+    changed("crates/files/src/fs/rename.rs")
     say("ci/quick, from a clone", used(QUICK), 300, " s")
-    changed("src/fs/rename.rs")
+    changed("crates/files/src/fs/rename.rs")
     say("ci/quick, after a change of one file of the library", used(QUICK), 60, " s")
-    for command, file, limit in (FS, "src/fs/rename.rs", 20), (VIEW, "crates/analysis/src/view/mod.rs", 10):
+    for command, file, limit in (FS, "crates/files/src/fs/rename.rs", 20), (VIEW, "crates/analysis/src/view/mod.rs", 10):
         used(command)
         changed(file)
         say(f"{' '.join(command)}, after a change of a line", used(command), limit, " s")

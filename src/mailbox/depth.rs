@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use crate::process::Pid;
+use dyntrace_processes::process::Pid;
 
 /// Which watch lengths are noted for; 0 while there is none.
 static ERA: AtomicU32 = AtomicU32::new(0);
@@ -151,7 +151,7 @@ impl Drop for Watch {
 
 #[cfg(all(recorded, target_os = "linux"))]
 fn keep(on: bool) {
-    use crate::probes::message::{receive, send};
+    use dyntrace_processes::probes::message::{receive, send};
 
     crate::recorder::keep(&[&send::__DESCRIPTOR, &receive::__DESCRIPTOR], on);
 }

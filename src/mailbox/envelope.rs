@@ -3,9 +3,9 @@
 //! Most messages carry neither, and most labels are 32-bit numbers: both fit into the envelope without an allocation. The envelope
 //! is made of whole words. An `enum` would be copied field by field, which costs half as much as the channel itself.
 
-use crate::seq_trace;
-use crate::sequence::{Label, Packed, Sequence, era};
-use crate::tag::{self, Tag};
+use dyntrace_processes::seq_trace;
+use dyntrace_processes::sequence::{Label, Packed, Sequence, era};
+use dyntrace_processes::tag::{self, Tag};
 
 pub(super) struct Envelope<T> {
     pub(super) message: T,

@@ -8,8 +8,8 @@ use super::receiver::Receiver;
 use super::sender::Sender;
 use super::shared::Shared;
 use super::size::{Size, shallow};
-use crate::process::{self, Pid};
-use crate::task::{self, JoinHandle};
+use dyntrace_processes::process::{self, Pid};
+use dyntrace_processes::task::{self, JoinHandle};
 
 /// Options of a mailbox. By default it has no bound, and a message's size is that of its type.
 ///

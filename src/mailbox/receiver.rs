@@ -17,8 +17,8 @@ use super::patience::Patience;
 use super::registry;
 use super::sender::Sender;
 use super::shared::{OWN, Shared};
-use crate::unpark::block_outside_tasks;
-use crate::waiting::{OwnMailbox, Waiting};
+use dyntrace_processes::unpark::block_outside_tasks;
+use dyntrace_processes::waiting::{OwnMailbox, Waiting};
 
 /// Receives the messages of one mailbox. It has the methods of `tokio::sync::mpsc::Receiver`, and a
 /// [selective receive](Receiver::recv_matching).

@@ -12,9 +12,9 @@ use tokio::task::coop;
 use super::envelope::Envelope;
 use super::permit::{OwnedPermit, Permit, PermitIterator};
 use super::shared::{OWN, Shared, is_noticed};
-use crate::process;
-use crate::unpark::block_outside_tasks;
-use crate::waiting::{OfProcess, Waiting};
+use dyntrace_processes::process;
+use dyntrace_processes::unpark::block_outside_tasks;
+use dyntrace_processes::waiting::{OfProcess, Waiting};
 
 /// The operation of a wait for a place.
 const SEND: &str = "mailbox::Sender::send";

@@ -9,9 +9,9 @@ use tokio::sync::mpsc;
 use super::depth::Noted;
 use super::envelope::{Carried, Envelope, may_carry};
 use super::patience::Source;
-use crate::probes::message;
-use crate::process::{self, Pid};
-use crate::sequence::{Packed, era};
+use dyntrace_processes::probes::message;
+use dyntrace_processes::process::{self, Pid};
+use dyntrace_processes::sequence::{Packed, era};
 
 pub(super) struct Shared<T> {
     /// For the receiver and for owned permits. Does not keep the mailbox open.

@@ -5,8 +5,8 @@ use std::panic::Location;
 
 use super::kind::Kind;
 use super::limits::Limit;
-use crate::aio_pool::Port;
-use crate::process::Pid;
+use dyntrace_files::aio_pool::Port;
+use dyntrace_processes::process::Pid;
 
 /// A subject has crossed the limit of a kind.
 ///

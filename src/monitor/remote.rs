@@ -128,8 +128,10 @@ mod tests {
 
     #[test]
     fn an_event_is_a_record_without_what_is_not_known() {
-        let event =
-            Event { process: Some(crate::process::Pid::numbered(3)), ..Event::new(Kind::LongMessageQueue, 7, 5) };
+        let event = Event {
+            process: Some(dyntrace_processes::process::Pid::numbered(3)),
+            ..Event::new(Kind::LongMessageQueue, 7, 5)
+        };
         let record = record(&event);
         let (kind, process) = (record.get("kind"), record.get("process"));
         assert_eq!((kind, process, record.number("amount")), (Some("long_message_queue"), Some("<0.3.0>"), Some(7)));

@@ -4,8 +4,8 @@ use dyntrace_probes::text::Place;
 
 use super::event::{Event, Thread};
 use super::kind::Kind;
-use crate::probes::system_monitor as probes;
 use crate::recorder::trigger;
+use dyntrace_processes::probes::system_monitor as probes;
 
 /// Fires the probe of the kind, and has flight recorders take a snapshot if asked.
 pub(super) fn tell(event: &Event, snapshot: bool) {

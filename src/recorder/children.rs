@@ -30,7 +30,7 @@ use dyntrace_probes::thread_progress::Zeros;
 
 use super::{probes, sessions};
 #[cfg(all(recorded, target_os = "linux"))]
-use crate::task_table;
+use dyntrace_processes::task_table;
 
 /// The control socket of this process. A forked child has none.
 pub(super) static CONTROL: ZeroedByFork<Control> = ZeroedByFork::new(Control {

@@ -23,7 +23,7 @@ use super::control;
 use super::options::Options;
 use super::options::text::OptionsError;
 use super::session::Session;
-use crate::environment;
+use dyntrace_processes::environment;
 
 /// The name of the variable.
 const VARIABLE: &str = "DYNTRACE";

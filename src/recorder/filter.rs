@@ -8,7 +8,7 @@ use dyntrace_probes::rings::slot::{self, Verdict};
 
 use super::rate::Rate;
 use crate::glob::Glob;
-use crate::process::{self, Pid};
+use dyntrace_processes::process::{self, Pid};
 
 /// Conditions that an event has to meet, all of them. A condition does not apply to probes without the argument that it tests.
 ///

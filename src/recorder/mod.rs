@@ -45,7 +45,6 @@ pub(crate) use control::open_if_asked;
 pub use control::{control, tasks};
 pub use dyntrace_metadata::Format;
 #[cfg(recorded)]
-pub(crate) use dyntrace_probes::rings::slow::Began;
 #[cfg_attr(not(all(recorded, target_os = "linux")), allow(unused_imports, reason = "there is no monitor"))]
 pub(crate) use environment::monitored;
 pub use error::Error;

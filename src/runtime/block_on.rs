@@ -1,7 +1,7 @@
 //! The functions that `#[dyntrace::main]` and `#[dyntrace::test]` make.
 
 use super::Builder;
-use crate::process;
+use dyntrace_processes::process;
 
 /// Runs a future to its end on a new runtime with all drivers, as a process of its own.
 ///

@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 
 #[cfg(tokio_unstable)]
 use super::hooks::Hooks;
-use crate::task_table::Counter;
+use dyntrace_processes::task_table::Counter;
 
 /// A function that the runtime calls on its threads.
 type Callback = Arc<dyn Fn() + Send + Sync>;

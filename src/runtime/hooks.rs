@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::runtime::TaskMeta;
 
 use super::Builder;
-use crate::process::Others;
+use dyntrace_processes::process::Others;
 
 /// A function that the runtime calls for a task.
 type Callback = Arc<dyn Fn(&TaskMeta<'_>) + Send + Sync>;

@@ -1,5 +1,5 @@
-//! The library built for another system, named by `ci/cross`: its objects have one firing site for each probe of provider.d, with the
-//! types of the definition. Its recorder has an entry for each of these probes.
+//! The library built for another system, with its own crates, named by `ci/cross`: their objects have one firing site for each probe of
+//! provider.d, with the types of the definition. Its recorder has an entry for each of these probes.
 
 mod dof;
 mod linker;
@@ -21,19 +21,19 @@ struct Site {
     arguments: Option<Vec<String>>,
 }
 
-/// Returns the library that `ci/cross` has built; `None` outside of `ci/cross`.
-fn library() -> Option<Vec<u8>> {
-    let Some(library) = env::var_os("DYNTRACE_BUILT") else {
+/// Returns the library that `ci/cross` has built, and its own crates; `None` outside of `ci/cross`.
+fn libraries() -> Option<Vec<Vec<u8>>> {
+    let Some(paths) = env::var_os("DYNTRACE_BUILT") else {
         missing::skip("built", "ci/cross builds what this looks at");
         return None;
     };
-    Some(fs::read(library).expect("the library"))
+    Some(env::split_paths(&paths).map(|path| fs::read(path).expect("a library")).collect())
 }
 
 #[test]
 fn the_sites_say_what_the_definition_says() {
-    let Some(library) = library() else { return };
-    let objects = objects(&library);
+    let Some(libraries) = libraries() else { return };
+    let objects: Vec<_> = libraries.iter().flat_map(|library| objects(library)).collect();
     let sites = match objects[0].format() {
         BinaryFormat::Elf => dof::sites(&objects),
         BinaryFormat::MachO => linker::sites(&objects),
@@ -53,13 +53,13 @@ fn the_sites_say_what_the_definition_says() {
 
 #[test]
 fn the_recorder_has_an_entry_for_each_probe() {
-    let Some(library) = library() else { return };
-    let objects = objects(&library);
+    let Some(libraries) = libraries() else { return };
+    let objects: Vec<_> = libraries.iter().flat_map(|library| objects(library)).collect();
     let sections = objects.iter().flat_map(|object| object.sections());
     let entries = sections.filter(|section| section.name() == Ok("dyntrace_probes"));
     let bytes: u64 = entries.map(|section| section.size()).sum();
-    // Each is a pointer of 8 bytes. The empty one is in dyntrace-probes.
-    assert_eq!(bytes / 8, defined().len() as u64);
+    // Each is a pointer of 8 bytes; dyntrace-probes has an empty one.
+    assert_eq!(bytes / 8, defined().len() as u64 + 1);
 }
 
 /// The object files of a library.

@@ -166,7 +166,7 @@ pub fn panics_of_dist() -> &'static AtomicUsize {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let file = panic.location().map_or("", |location| location.file());
-        if ["src/dist/", "erl_dist", "eetf"].iter().any(|part| file.contains(part)) && !file.contains("tests/") {
+        if ["crates/dist/src/", "erl_dist", "eetf"].iter().any(|part| file.contains(part)) && !file.contains("tests/") {
             PANICS.fetch_add(1, Ordering::Relaxed);
         }
         before(panic);

@@ -21,7 +21,12 @@ use house::{Table, circles_of_files, faults};
 use modules::{Crate, Sources};
 
 /// The crates with floors: the folder as the table writes it, and the name.
-const HOUSES: [(&str, &str); 2] = [("src/", "dyntrace"), ("crates/probes/src/", "dyntrace_probes")];
+const HOUSES: [(&str, &str); 4] = [
+    ("src/", "dyntrace"),
+    ("crates/files/src/", "dyntrace_files"),
+    ("crates/processes/src/", "dyntrace_processes"),
+    ("crates/probes/src/", "dyntrace_probes"),
+];
 
 #[test]
 fn no_arrow_goes_up_or_round() {

@@ -52,7 +52,7 @@ async fn arguments_live_until_our_own_operations_end() {
 #[test]
 fn each_function_is_in_a_table() {
     let tables = concat!(include_str!("arguments.rs"), include_str!("lifetimes.rs"));
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/fs");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/files/src/fs");
     let mut found = 0;
     for file in sources(&source) {
         let text = std::fs::read_to_string(&file).unwrap();

@@ -216,7 +216,9 @@ impl Code {
     /// Writes the function with the probe's site, and nothing that makes the compiler duplicate it.
     fn trace(&mut self, probe: &Names<'_>) {
         let Names { provider, probe: Probe { name, arguments, .. }, .. } = probe;
-        self.out_of_line("pub(crate) fn trace(", probe);
+        // Other crates of the workspace fire probes of `dyntrace` in place.
+        self.line("#[doc(hidden)]");
+        self.out_of_line("pub fn trace(", probe);
         for (parameter, buffer) in probe.texts() {
             self.line(&format!("let mut {buffer} = __sdt::Buffer::new();"));
             self.line(&format!("let {parameter} = {buffer}.encode({parameter});"));

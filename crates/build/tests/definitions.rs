@@ -64,7 +64,7 @@ fn the_generated_text() {
 fn the_probes_of_our_crates() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for (definition, generated) in [
-        ("../provider.d", "../src/probes/generated.rs"),
+        ("../provider.d", "processes/src/probes/generated.rs"),
         ("tracing/dyntrace_tracing.d", "tracing/src/probes/generated.rs"),
     ] {
         let text = fs::read_to_string(crates.join(definition)).unwrap();

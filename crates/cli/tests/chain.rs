@@ -134,9 +134,8 @@ fn why(arguments: &[&str]) -> (String, String) {
 fn cycles(json: &str) -> Vec<Vec<String>> {
     let listed: Value = serde_json::from_str(json).unwrap();
     let cycles = listed["table_deadlocks"].as_array().unwrap();
-    let pids = |cycle: &Value| {
-        cycle["pids"].as_array().unwrap().iter().map(|pid| pid.as_str().unwrap().to_owned()).collect()
-    };
+    let pids =
+        |cycle: &Value| cycle["pids"].as_array().unwrap().iter().map(|pid| pid.as_str().unwrap().to_owned()).collect();
     cycles.iter().map(pids).collect()
 }
 

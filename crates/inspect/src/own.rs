@@ -4,7 +4,7 @@ use dyntrace_tasks::listing::{Await, Place, Progress};
 use dyntrace_tasks::threads::Frame;
 
 /// Crates whose functions carry those of programs, where no line tells where a function comes from.
-const FRAMEWORKS: [&str; 31] = [
+const FRAMEWORKS: [&str; 36] = [
     "actix_http",
     "actix_rt",
     "actix_server",
@@ -15,6 +15,11 @@ const FRAMEWORKS: [&str; 31] = [
     "axum",
     "core",
     "dyntrace",
+    "dyntrace_dist",
+    "dyntrace_files",
+    "dyntrace_probes",
+    "dyntrace_processes",
+    "dyntrace_resources",
     "dyntrace_tower",
     "futures_util",
     "gimli",

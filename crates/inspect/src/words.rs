@@ -56,7 +56,7 @@ pub fn of_job(name: &str) -> String {
     let bare = name.strip_prefix("tokio::runtime::blocking::task::").unwrap_or(name);
     let within = |bare: &str, around: &str| bare.strip_prefix(around)?.strip_suffix('>').map(type_name);
     // The future of `dyntrace::spawn`, around the program's own.
-    let own = bare.strip_prefix("dyntrace::process::").unwrap_or(bare);
+    let own = bare.strip_prefix("dyntrace_processes::process::").unwrap_or(bare);
     let process = within(own, "OwnProcess<").map(|name| name.trim_end_matches("::{async fn}").to_owned());
     process.or_else(|| within(bare, "BlockingTask<")).unwrap_or_else(|| type_name(name))
 }

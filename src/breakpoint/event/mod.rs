@@ -11,10 +11,10 @@ use std::time::{Duration, SystemTime};
 
 use crate::breakpoint::site::Function;
 use crate::breakpoint::value::text::Text;
-use crate::process::{Pid, ThreadName};
-use crate::seq_trace::{Serial, Token};
-use crate::tag::Tag;
 use caller::Caller;
+use dyntrace_processes::process::{Pid, ThreadName};
+use dyntrace_processes::seq_trace::{Serial, Token};
+use dyntrace_processes::tag::Tag;
 use stack::Stack;
 
 /// An event at a traced function.

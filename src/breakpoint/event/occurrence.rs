@@ -12,10 +12,10 @@ use super::unwind::{self, Mark};
 use super::{Event, Kind};
 use crate::breakpoint::site::Function;
 use crate::breakpoint::value::text::Text;
-use crate::probes::function;
-use crate::process;
-use crate::seq_trace;
-use crate::tag;
+use dyntrace_processes::probes::function;
+use dyntrace_processes::process;
+use dyntrace_processes::seq_trace;
+use dyntrace_processes::tag;
 
 /// The parts that every receiver needs. The others depend on the receiver.
 #[derive(Clone, Copy)]

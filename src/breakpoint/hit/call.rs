@@ -30,9 +30,9 @@ use crate::breakpoint::state::flags::Flags;
 use crate::breakpoint::state::generic_bp::with_active;
 use crate::breakpoint::value::Value;
 use crate::breakpoint::value::text::Text;
-use crate::panic_text::panic_text;
-use crate::process;
 use crate::recorder::open_if_asked;
+use dyntrace_processes::panic_text::panic_text;
+use dyntrace_processes::process;
 
 /// The host's functions for the calls of a module's functions.
 pub(crate) struct HostHits {

@@ -6,8 +6,8 @@ use std::fmt::{self, Write};
 use crate::breakpoint::pattern::evaluate::Call;
 use crate::breakpoint::value::Value;
 use crate::breakpoint::value::text::Text;
-use crate::process::{self, Pid};
-use crate::tag::{self, Tag};
+use dyntrace_processes::process::{self, Pid};
+use dyntrace_processes::tag::{self, Tag};
 
 /// The parts of a call that patterns see.
 pub(crate) struct CallView<'a> {

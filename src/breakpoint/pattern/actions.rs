@@ -4,7 +4,7 @@ use super::cursor::Cursor;
 use super::error::PatternError;
 use super::literal::{Constant, literal};
 use crate::breakpoint::event::stack::Stack;
-use crate::seq_trace::{self, Flags as TokenFlags, Label, Token};
+use dyntrace_processes::seq_trace::{self, Flags as TokenFlags, Label, Token};
 
 /// The actions of a pattern, for calls that match it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ mod round_trip;
 
 use super::*;
 use crate::breakpoint::value::Value;
-use crate::seq_trace;
+use dyntrace_processes::seq_trace;
 
 /// A call as it is written down in tests.
 pub struct Written<'a> {

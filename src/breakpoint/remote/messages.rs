@@ -10,7 +10,7 @@ use crate::breakpoint::event::{Event, Kind};
 use crate::breakpoint::session::info::{Count, Info, Memory};
 use crate::recorder::control::clients::messages;
 use crate::recorder::control::protocol::Record;
-use crate::seq_trace::Token;
+use dyntrace_processes::seq_trace::Token;
 
 pub(super) fn event(event: &Event) -> Record {
     let told = match event.kind {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::process::{ParsePidError, Pid, Processes};
+use dyntrace_processes::process::{ParsePidError, Pid, Processes};
 
 /// Processes as clients name them: `<0.57.0>`, `existing` or `new`. The traced process knows which exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

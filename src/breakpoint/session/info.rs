@@ -9,7 +9,7 @@ use crate::breakpoint::pattern_id::PatternId;
 use crate::breakpoint::site::Function;
 use crate::breakpoint::state::held_up::HeldUp;
 use crate::breakpoint::state::set_pattern::{Functions, SetPattern, address};
-use crate::process::Processes;
+use dyntrace_processes::process::Processes;
 
 /// The state of a session: see [`Session::info`](crate::trace::Session::info).
 #[derive(Clone, Debug)]

@@ -27,7 +27,7 @@ use crate::breakpoint::state::held_up::HeldUp;
 use crate::breakpoint::state::limits::Limits;
 use crate::breakpoint::state::session_core::{Destination, SessionCore};
 use crate::breakpoint::state::set_pattern::SetPattern;
-use crate::process::Processes;
+use dyntrace_processes::process::Processes;
 
 /// A set of patterns and processes with one tracer, independent of all other sessions.
 ///

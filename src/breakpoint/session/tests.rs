@@ -14,7 +14,7 @@ use crate::breakpoint::libraries::{self, LibrarySites, modules};
 use crate::breakpoint::site::{Function, Site};
 use crate::breakpoint::state::generic_bp::{Bp, Generation};
 use crate::permission;
-use crate::unpark::{block_on, waker};
+use dyntrace_processes::unpark::{block_on, waker};
 
 /// Adds a function, as a library that is loaded.
 fn arrived(name: &'static str) -> &'static Site {
@@ -122,7 +122,7 @@ fn a_change_that_is_dropped_is_made_in_the_background() {
             let has_ended = match way {
                 0 | 1 => ends_within(pending, session.remove(id)),
                 2 => ends_within(pending, session.update(id, REPLACED)),
-                3 => ends_within(pending, session.include(crate::process::current())),
+                3 => ends_within(pending, session.include(dyntrace_processes::process::current())),
                 _ => {
                     let has_ended = ends_within(pending, session.close());
                     in_the_end(|| is_made(&[]));

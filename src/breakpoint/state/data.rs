@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::entry::BpEntry;
 use super::flags::Flags;
 use crate::breakpoint::measure::counters::CounterSlot;
-use crate::process::PidFilter;
+use dyntrace_processes::process::PidFilter;
 
 /// One generation of breakpoints.
 pub(crate) struct BpData {

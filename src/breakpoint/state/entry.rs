@@ -7,7 +7,7 @@ use super::process_flags::ProcessFilter;
 use super::session_core::SessionCore;
 use super::set_pattern::SetPattern;
 use crate::breakpoint::measure::counters::Counter;
-use crate::process::{Pid, PidFilter};
+use dyntrace_processes::process::{Pid, PidFilter};
 
 /// The actions of one pattern of one session at one function.
 #[derive(Clone)]

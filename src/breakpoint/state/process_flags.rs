@@ -11,7 +11,7 @@ use dyntrace_probes::forks::hold_across_forks;
 
 use crate::breakpoint::error::Error;
 use crate::breakpoint::pattern::Actions;
-use crate::process::{self, Pid, PidFilter, Processes, WORDS};
+use dyntrace_processes::process::{self, Pid, PidFilter, Processes, WORDS};
 
 /// The flags of one session.
 pub(crate) struct ProcessFlags {

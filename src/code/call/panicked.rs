@@ -4,7 +4,7 @@ use std::any::Any;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::panic_text::panic_text;
+use dyntrace_processes::panic_text::panic_text;
 
 /// A panic's message on its way from a module to its caller. One word that is never zero, which keeps results small.
 #[derive(Debug)]

@@ -13,8 +13,8 @@ use super::call_error::CallError;
 use super::export_entry::ExportEntry;
 use super::hold::Hold;
 use super::panicked::{Panicked, caught};
-use crate::task_table;
-use crate::waiting::{Waited, Waiting};
+use dyntrace_processes::task_table;
+use dyntrace_processes::waiting::{Waited, Waiting};
 
 /// The future of a call of an asynchronous export. While it lives, its version is in use.
 ///

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use crate::code::version::image::Image;
-use crate::probes::code;
+use dyntrace_processes::probes::code;
 
 /// The number of events kept.
 const MOST: usize = 1000;

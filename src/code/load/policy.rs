@@ -12,7 +12,7 @@ use rustix::process::geteuid;
 
 use super::sha256::{Hasher, Sha256};
 use crate::code::load_error::LoadError;
-use crate::environment;
+use dyntrace_processes::environment;
 
 /// Which files may be loaded as modules, and how. [`allow`](crate::code::allow) puts it into force.
 ///

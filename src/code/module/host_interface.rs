@@ -12,11 +12,11 @@ use dyntrace_probes::thread_progress;
 
 use super::allocator;
 use crate::breakpoint;
-use crate::process;
 use crate::recorder;
-use crate::scope;
-use crate::sequence::era::{self, Era};
-use crate::tag::{self, EnteredTags, TagState};
+use dyntrace_processes::process;
+use dyntrace_processes::scope;
+use dyntrace_processes::sequence::era::{self, Era};
+use dyntrace_processes::tag::{self, TagState, entered, entered::EnteredTags};
 
 /// The host's functions and state for its guests, by room.
 #[repr(C)]
@@ -44,8 +44,8 @@ static INTERFACE: HostInterface = HostInterface {
     tag: &tag::FOR_GUESTS,
     any_tag: tag::ANY.own(),
     any_tag_spreads: tag::ANY_SPREADS.own(),
-    entered_tags: &tag::ENTERED_FOR_GUESTS,
-    any_tag_entered: tag::ANY_ENTERED.own(),
+    entered_tags: &entered::FOR_GUESTS,
+    any_tag_entered: entered::ANY_ENTERED.own(),
     processes: &process::SLOT_FOR_GUESTS,
     process: &process::FOR_GUESTS,
     era_of_tokens: era::own,
@@ -103,8 +103,8 @@ unsafe fn become_guest(host: &'static HostInterface) {
     tag::TAGS.enter(host.tag);
     tag::ANY.enter(host.any_tag);
     tag::ANY_SPREADS.enter(host.any_tag_spreads);
-    tag::ENTERED.enter(host.entered_tags);
-    tag::ANY_ENTERED.enter(host.any_tag_entered);
+    entered::ENTERED.enter(host.entered_tags);
+    entered::ANY_ENTERED.enter(host.any_tag_entered);
     process::PROCESS.enter(host.processes);
     process::HOST.install(host.process);
     era::enter((host.era_of_tokens)());

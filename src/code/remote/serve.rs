@@ -16,7 +16,7 @@ use super::order::Order;
 use super::perform::perform;
 use crate::recorder::control::clients::{ClientLimit, ClosedInChildren, parts, say};
 use crate::recorder::control::protocol::Record;
-use crate::unpark;
+use dyntrace_processes::unpark;
 
 /// The limit of concurrent orders. More are refused.
 const MOST: usize = 16;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::aio_pool::{Port, longer_than};
 use crate::monitor::condition::{Condition, Found, OF_NUMBERS};
 use crate::monitor::crossing::Above;
+use dyntrace_files::aio_pool::{Port, longer_than};
 
 pub(super) struct BusyPort {
     above: Above<Port>,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::monitor::condition::{Condition, Found, OF_NUMBERS};
 use crate::monitor::crossing::Above;
-use crate::process::waiting_closures;
+use dyntrace_processes::process::waiting_closures;
 
 pub(super) struct LongBlockingQueue {
     above: Above<()>,

@@ -7,8 +7,8 @@ use dyntrace_probes::clock;
 use crate::monitor::condition::{Condition, Found, quarter};
 use crate::monitor::crossing::Above;
 use crate::monitor::kernel;
-use crate::process::Pid;
-use crate::task_table::seen::{self, Poll};
+use dyntrace_processes::process::Pid;
+use dyntrace_processes::task_table::seen::{self, Poll};
 
 pub(super) struct LongSchedule {
     limit: u64,

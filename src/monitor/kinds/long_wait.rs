@@ -6,9 +6,9 @@ use std::time::Duration;
 use dyntrace_probes::clock;
 
 use crate::monitor::condition::{Condition, Found, quarter};
-use crate::process::Pid;
-use crate::task_table::Operation;
-use crate::task_table::seen::{self, Wait, Waited};
+use dyntrace_processes::process::Pid;
+use dyntrace_processes::task_table::Operation;
+use dyntrace_processes::task_table::seen::{self, Wait, Waited};
 
 /// A thread may be stopped between reading the clock for a wait and noting the wait in the table. A wait is found if that takes no longer.
 const SLACK: Duration = Duration::from_secs(1);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::monitor::condition::{Condition, Found, OF_NUMBERS};
 use crate::monitor::crossing::Above;
-use crate::task_table::seen;
+use dyntrace_processes::task_table::seen;
 
 pub(super) struct TooManyTasks {
     above: Above<()>,

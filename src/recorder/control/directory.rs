@@ -19,7 +19,7 @@ use rustix::process::{Pid, geteuid, test_kill_process};
 
 use super::error::ControlError;
 use super::peer::peer;
-use crate::environment;
+use dyntrace_processes::environment;
 
 /// How often a socket is made that other processes take away before they can see that it is served.
 const ATTEMPTS: usize = 8;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::extension::counts_of_monitors;
 use super::protocol::Record;
-use crate::aio_pool::{self, Histogram, LaneMetrics, Metrics};
+use dyntrace_files::aio_pool::{self, Histogram, LaneMetrics, Metrics};
 
 /// The most bytes of all records of commands. The rest of an answer is shorter than what remains of a message.
 const LONGEST: usize = 48 << 10;
@@ -82,18 +82,26 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::aio_pool::CommandMetrics;
     use crate::recorder::control::protocol::{self, Reply};
+    use dyntrace_files::aio_pool::CommandMetrics;
 
     fn command(number: u64) -> CommandMetrics {
-        let name = format!("NAME\t{number}").leak();
-        let service = Duration::from_nanos(number);
-        CommandMetrics { driver: "own", command: name, operations: number, errors: 1, bytes: 5, service }
+        let mut command = CommandMetrics::default();
+        (command.driver, command.command) = ("own", format!("NAME\t{number}").leak());
+        (command.operations, command.errors, command.bytes) = (number, 1, 5);
+        command.service = Duration::from_nanos(number);
+        command
+    }
+
+    fn metrics(commands: Vec<CommandMetrics>) -> Metrics {
+        let mut metrics = Metrics::default();
+        (metrics.waiting, metrics.commands) = (3, commands);
+        metrics
     }
 
     #[test]
     fn one_record_each() {
-        let metrics = Metrics { waiting: 3, commands: vec![command(7)], ..Metrics::default() };
+        let metrics = metrics(vec![command(7)]);
         let text: Vec<String> = pools(&metrics, LONGEST).iter().map(Record::to_string).collect();
         let lane = "queued=0\tthreads=0\tidle=0\tblocked=0\toperations=0\twait=0\tservice=0";
         assert_eq!(
@@ -109,7 +117,7 @@ mod tests {
 
     #[test]
     fn any_number_of_commands_fits_into_a_message() {
-        let metrics = Metrics { commands: (0..3000).map(command).collect(), ..Metrics::default() };
+        let metrics = metrics((0..3000).map(command).collect());
         let records = pools(&metrics, LONGEST);
         let shown = records.len() as u64 - 3;
         assert_eq!(records[0].number("left_out"), Some(3000 - shown));

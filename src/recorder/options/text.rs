@@ -332,7 +332,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::process::Pid;
+    use dyntrace_processes::process::Pid;
 
     fn error(text: &str) -> String {
         text.parse::<Options>().unwrap_err().to_string()

@@ -87,10 +87,11 @@ pub mod names {
             });
         }
 
+        #[doc(hidden)]
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(
+        pub fn trace(
             self_: __sdt::Text<'_>,
             self_buffer: __sdt::Text<'_>,
             into: __sdt::Text<'_>,
@@ -193,10 +194,11 @@ pub mod names {
             });
         }
 
+        #[doc(hidden)]
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(
+        pub fn trace(
             s1: __sdt::Text<'_>,
             s_1: __sdt::Text<'_>,
             __s1: __sdt::Text<'_>,
@@ -270,10 +272,11 @@ pub mod names {
             });
         }
 
+        #[doc(hidden)]
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(names: i32) {
+        pub fn trace(names: i32) {
             __sdt::site!(
                 "odd",
                 "names__names",
@@ -341,10 +344,11 @@ pub mod Upper {
             });
         }
 
+        #[doc(hidden)]
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments, non_snake_case)]
-        pub(crate) fn trace(Name: __sdt::Text<'_>, Octet: u32) {
+        pub fn trace(Name: __sdt::Text<'_>, Octet: u32) {
             let mut Name_buffer = __sdt::Buffer::new();
             let Name = Name_buffer.encode(Name);
             __sdt::site!(
@@ -411,10 +415,11 @@ pub mod fire {
         });
     }
 
+    #[doc(hidden)]
     #[cold]
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-    pub(crate) fn trace(fire_buffer: __sdt::Text<'_>, fire: __sdt::Text<'_>) {
+    pub fn trace(fire_buffer: __sdt::Text<'_>, fire: __sdt::Text<'_>) {
         let mut fire_buffer_buffer = __sdt::Buffer::new();
         let fire_buffer = fire_buffer_buffer.encode(fire_buffer);
         let mut fire_buffer_ = __sdt::Buffer::new();
@@ -474,10 +479,11 @@ pub mod trace {
         });
     }
 
+    #[doc(hidden)]
     #[cold]
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-    pub(crate) fn trace(trace: i32) {
+    pub fn trace(trace: i32) {
         __sdt::site!(
             "odd",
             "trace",
@@ -610,10 +616,11 @@ pub mod most {
         });
     }
 
+    #[doc(hidden)]
     #[cold]
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-    pub(crate) fn trace(
+    pub fn trace(
         arg0: __sdt::Text<'_>,
         arg1: __sdt::Text<'_>,
         arg2: __sdt::Text<'_>,
@@ -710,10 +717,11 @@ pub mod markdown {
         });
     }
 
+    #[doc(hidden)]
     #[cold]
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-    pub(crate) fn trace(x: i32) {
+    pub fn trace(x: i32) {
         __sdt::site!(
             "odd",
             "markdown",

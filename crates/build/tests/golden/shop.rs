@@ -62,10 +62,11 @@ pub mod order {
             });
         }
 
+        #[doc(hidden)]
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(name: __sdt::Text<'_>, cents: u32) {
+        pub fn trace(name: __sdt::Text<'_>, cents: u32) {
             let mut name_buffer = __sdt::Buffer::new();
             let name = name_buffer.encode(name);
             __sdt::site!(
@@ -126,10 +127,11 @@ pub mod order {
             });
         }
 
+        #[doc(hidden)]
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(r#type: i32, arg1: u32, balance: i64) {
+        pub fn trace(r#type: i32, arg1: u32, balance: i64) {
             __sdt::site!(
                 ["1_1_0_1_1_0_1_1_0_5_5_5_1_1_0"]
                 "shop",
@@ -186,10 +188,11 @@ pub mod tick {
         });
     }
 
+    #[doc(hidden)]
     #[cold]
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-    pub(crate) fn trace() {
+    pub fn trace() {
         __sdt::site!(["1_1_0_1_1_0_1_1_0_5_5_5_1_1_0"] "shop", "tick");
     }
 }

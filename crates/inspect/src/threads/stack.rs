@@ -6,8 +6,21 @@ use dyntrace_terminal::escape;
 use crate::words;
 
 /// Crates of the runtime, of the standard library and of what dyntrace puts around a task: their functions say little of a program.
-const RUNTIME: [&str; 9] =
-    ["alloc", "core", "dyntrace", "mio", "parking_lot", "parking_lot_core", "std", "tokio", "__rustc"];
+const RUNTIME: [&str; 13] = [
+    "alloc",
+    "core",
+    "dyntrace",
+    "dyntrace_files",
+    "dyntrace_probes",
+    "dyntrace_processes",
+    "dyntrace_resources",
+    "mio",
+    "parking_lot",
+    "parking_lot_core",
+    "std",
+    "tokio",
+    "__rustc",
+];
 
 /// Functions that Rust's programs begin with.
 const BEGINNINGS: [&str; 4] = ["__rust_begin_short_backtrace", "__rust_try", "_start", "main"];

@@ -64,7 +64,7 @@ impl Types<'_> {
                 "core::pin::Pin<",
                 "alloc::boxed::Box<",
                 "tokio::runtime::blocking::task::BlockingTask<",
-                "dyntrace::process::OwnProcess<",
+                "dyntrace_processes::process::OwnProcess<",
             ];
             let wraps = wraps.iter().any(|wrapper| kind.path.starts_with(wrapper));
             next = kind.parameters.first().filter(|_| wraps).map(|(_, inner)| self.get(*inner));
@@ -99,7 +99,9 @@ impl Types<'_> {
     fn has_name_of_spawners(&self, offset: usize) -> bool {
         let name = self.function(offset).map(|function| function.linkage_name).unwrap_or_default();
         let name = format!("{:#}", rustc_demangle::demangle(&name));
-        ["tokio::", "dyntrace::"].iter().any(|own| name.trim_start_matches('<').starts_with(own))
+        ["tokio::", "dyntrace::", "dyntrace_processes::"]
+            .iter()
+            .any(|own| name.trim_start_matches('<').starts_with(own))
     }
 
     /// Adds the inlined calls of spawners in a unit, unless one of their crates calls.

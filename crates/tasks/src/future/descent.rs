@@ -131,13 +131,13 @@ pub(super) fn transparent(kind: &Type) -> bool {
 
 /// dyntrace's wrappers of a future, by path without parameters, and the steps to the future.
 const WRAPPERS: &[(&str, &[&str])] = &[
-    ("dyntrace::efile::coop::Cooperative", &["future"]),
-    ("dyntrace::efile::process_local::ProcessLocal", &["value", "?"]),
-    ("dyntrace::process::OwnProcess", &["future"]),
-    ("dyntrace::scope::Scoped", &["future", "?"]),
-    ("dyntrace::tag::wrapped::WithTag", &["tagged"]),
-    ("dyntrace::task::join_handle::JoinHandle", &["waiting"]),
-    ("dyntrace::waiting::told::Waiting", &["future"]),
+    ("dyntrace_files::efile::coop::Cooperative", &["future"]),
+    ("dyntrace_files::efile::process_local::ProcessLocal", &["value", "?"]),
+    ("dyntrace_processes::process::OwnProcess", &["future"]),
+    ("dyntrace_processes::scope::Scoped", &["future", "?"]),
+    ("dyntrace_processes::tag::wrapped::WithTag", &["tagged"]),
+    ("dyntrace_processes::task::join_handle::JoinHandle", &["waiting"]),
+    ("dyntrace_processes::waiting::told::Waiting", &["future"]),
 ];
 
 fn wrapper(kind: &Type) -> Option<&'static [&'static str]> {

@@ -8,7 +8,7 @@ use crate::dwarf::{Shape, Type};
 use crate::listing::Holder;
 
 /// Where the functions are that wait for a lock, by a reference to it in the variable [`REFERENCE`].
-pub(crate) const WAITING: &str = "dyntrace::sync::locked::";
+pub(crate) const WAITING: &str = "dyntrace_resources::sync::locked::";
 
 /// The reference to the lock.
 pub(crate) const REFERENCE: &str = "of";
@@ -19,8 +19,8 @@ const SEMAPHORE: [&str; 2] = ["semaphore", "ll_sem"];
 /// The number in the pid of a future that `dyntrace::spawn` or `process::child` has made a process.
 pub(super) fn process(values: &Values<'_, '_>, future: &Value) -> Option<NonZeroU64> {
     let steps: &[&str] = match future.kind.bare() {
-        "dyntrace::process::OwnProcess" => &["life", "pid", "__0"],
-        "dyntrace::process::child::Child" => &["process", "life", "pid", "__0"],
+        "dyntrace_processes::process::OwnProcess" => &["life", "pid", "__0"],
+        "dyntrace_processes::process::child::Child" => &["process", "life", "pid", "__0"],
         _ => return None,
     };
     values.number(&values.follow(future, steps)?).and_then(NonZeroU64::new)
@@ -28,15 +28,15 @@ pub(super) fn process(values: &Values<'_, '_>, future: &Value) -> Option<NonZero
 
 /// Whether a future is one that `dyntrace::spawn` or `process::child` has made a process.
 pub(crate) fn is_process(kind: &Type) -> bool {
-    matches!(kind.bare(), "dyntrace::process::OwnProcess" | "dyntrace::process::child::Child")
+    matches!(kind.bare(), "dyntrace_processes::process::OwnProcess" | "dyntrace_processes::process::child::Child")
 }
 
 /// The data of the waker with which such a process polls its future, if it had one at its last poll: it passes wakes on to the task.
 pub(crate) fn waker(values: &Values<'_, '_>, future: &Value) -> Option<u64> {
     let told = ["told", "?", "*", "waker", "waker", "data"];
     let told = match future.kind.bare() {
-        "dyntrace::process::OwnProcess" => values.follow(future, &told),
-        "dyntrace::process::child::Child" => values.follow(&values.field(future, "process")?, &told),
+        "dyntrace_processes::process::OwnProcess" => values.follow(future, &told),
+        "dyntrace_processes::process::child::Child" => values.follow(&values.field(future, "process")?, &told),
         _ => None,
     };
     values.number(&told?)

@@ -44,8 +44,8 @@ pub(crate) type Read = fn(&Site<'_, '_>) -> Option<Await>;
 #[rustfmt::skip]
 const FUTURES: &[(&str, Read)] = &[
     ("core::future::pending::Pending", pending::read),
-    ("dyntrace::aio_pool::operation::Operation", operation::read),
-    ("dyntrace::aio_pool::wake_task::WakeTask", operation::read_wake_task),
+    ("dyntrace_files::aio_pool::operation::Operation", operation::read),
+    ("dyntrace_files::aio_pool::wake_task::WakeTask", operation::read_wake_task),
     ("futures_util::future::maybe_done::MaybeDone", maybe_done::read),
     ("futures_util::future::pending::Pending", pending::read),
     ("futures_util::future::try_maybe_done::TryMaybeDone", maybe_done::read),

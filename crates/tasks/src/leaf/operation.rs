@@ -8,7 +8,7 @@ use crate::future::{Value, Values, Walk, list, tag, text};
 use crate::listing::{Await, FileOperation, OperationId, Stage, WaitsFor};
 
 /// The job of the file driver, by path without parameters.
-const FILE_JOB: &str = "dyntrace::efile::operation::FileJob";
+const FILE_JOB: &str = "dyntrace_files::efile::operation::FileJob";
 
 /// Numbers of commands.
 mod command {
@@ -43,14 +43,14 @@ pub(super) fn answered(site: &Site<'_, '_>) -> Option<Await> {
     let frame = site.frame?;
     let mut operation = FileOperation::default();
     operation.command = match frame.path {
-        path if path.starts_with("dyntrace::efile::sync::") => {
+        path if path.starts_with("dyntrace_files::efile::sync::") => {
             let live = &site.walk.live;
             let syncs = live.follow(frame.variables, &["self", "*", "arc"])?;
             operation.descriptor = descriptor::within(site.walk, &live.field(&syncs, "file")?);
             number(live, frame.variables, &["command"])?
         }
-        path if path.starts_with("dyntrace::efile::descriptor::") => command::CLOSE,
-        path if path.starts_with("dyntrace::fs::file::cursor::") => command::WRITE,
+        path if path.starts_with("dyntrace_files::efile::descriptor::") => command::CLOSE,
+        path if path.starts_with("dyntrace_files::fs::file::cursor::") => command::WRITE,
         _ => return None,
     };
     find_threads(site.walk, &mut operation);

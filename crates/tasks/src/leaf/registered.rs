@@ -195,7 +195,7 @@ fn is_waker(types: &Types<'_>, kind: TypeId) -> bool {
 }
 
 /// Modules of sockets, whose halves have these names.
-const NETS: [&str; 2] = ["tokio::net::", "dyntrace::net::"];
+const NETS: [&str; 2] = ["tokio::net::", "dyntrace_resources::net::"];
 
 /// Returns the one readiness for which a half of a socket waits, or a future of tokio's that reads or writes.
 fn half(kind: &Type) -> Option<Ready> {
@@ -214,7 +214,7 @@ fn half(kind: &Type) -> Option<Ready> {
 
 /// Whether a type between a future and its socket only hands on calls that read and calls that write.
 fn is_plain(kind: &Type) -> bool {
-    ["tokio::", "core::", "alloc::", "dyntrace::net::"].iter().any(|own| kind.path.starts_with(own))
+    ["tokio::", "core::", "alloc::", "dyntrace_resources::net::"].iter().any(|own| kind.path.starts_with(own))
 }
 
 /// Receivers of tokio's `mpsc` channels.

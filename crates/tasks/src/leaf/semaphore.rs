@@ -9,8 +9,8 @@ use crate::listing::{Await, SemaphoreOf, WaitsFor};
 
 /// Modules of the functions that await it.
 const OWNERS: &[(&str, SemaphoreOf)] = &[
-    ("dyntrace::sync::mutex::", SemaphoreOf::Mutex),
-    ("dyntrace::sync::rwlock::", SemaphoreOf::RwLock),
+    ("dyntrace_resources::sync::mutex::", SemaphoreOf::Mutex),
+    ("dyntrace_resources::sync::rwlock::", SemaphoreOf::RwLock),
     ("tokio::sync::mutex::", SemaphoreOf::Mutex),
     ("tokio::sync::rwlock::", SemaphoreOf::RwLock),
     ("tokio::sync::semaphore::", SemaphoreOf::Semaphore),
@@ -48,6 +48,6 @@ fn own_lock(site: &Site<'_, '_>, semaphore: u64) -> Option<Lock> {
 /// Returns the name of a resource of dyntrace, which the function that acquires the permits has.
 fn name(site: &Site<'_, '_>) -> Option<Arc<str>> {
     let steady = &site.walk.steady;
-    let acquires = site.within_locks().find(|frame| frame.path.starts_with("dyntrace::sync::acquire::"))?;
+    let acquires = site.within_locks().find(|frame| frame.path.starts_with("dyntrace_resources::sync::acquire::"))?;
     string(steady, &steady.follow(acquires.variables, &["resource", "*", "name", "?"])?).map(Arc::from)
 }

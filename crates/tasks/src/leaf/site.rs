@@ -33,7 +33,8 @@ impl<'s> Site<'s, '_> {
 
     /// As [`within_tokio`](Site::within_tokio), and in the same shape those of dyntrace.
     pub(super) fn within_locks(&self) -> impl Iterator<Item = &'s Frame<'s>> {
-        self.frames().take_while(|frame| ["tokio::", "dyntrace::sync::"].iter().any(|own| frame.path.starts_with(own)))
+        self.frames()
+            .take_while(|frame| ["tokio::", "dyntrace_resources::sync::"].iter().any(|own| frame.path.starts_with(own)))
     }
 
     pub(super) fn frames(&self) -> impl Iterator<Item = &'s Frame<'s>> {

@@ -114,10 +114,11 @@ pub mod span {
             });
         }
 
+        #[doc(hidden)]
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(
+        pub fn trace(
             span_id: u64,
             name: __sdt::Text<'_>,
             target: __sdt::Text<'_>,
@@ -224,10 +225,11 @@ pub mod span {
             });
         }
 
+        #[doc(hidden)]
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(
+        pub fn trace(
             span_id: u64,
             name: __sdt::Text<'_>,
             target: __sdt::Text<'_>,
@@ -323,10 +325,11 @@ pub mod span {
             });
         }
 
+        #[doc(hidden)]
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(
+        pub fn trace(
             span_id: u64,
             name: __sdt::Text<'_>,
             target: __sdt::Text<'_>,
@@ -421,10 +424,11 @@ pub mod span {
             });
         }
 
+        #[doc(hidden)]
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        pub(crate) fn trace(
+        pub fn trace(
             span_id: u64,
             name: __sdt::Text<'_>,
             target: __sdt::Text<'_>,
@@ -547,10 +551,11 @@ pub mod event {
         });
     }
 
+    #[doc(hidden)]
     #[cold]
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-    pub(crate) fn trace(
+    pub fn trace(
         level: i32,
         target: __sdt::Text<'_>,
         message: __sdt::Text<'_>,

@@ -14,11 +14,11 @@ use dyntrace_probes::thread_progress::os::without_file_size_signal;
 
 use super::super::directory::{Directory, is_alive};
 use super::super::error::ControlError;
-use crate::probes::efile_drv::{entry, r#return};
-use crate::probes::process::{scheduled, spawn, wait};
 use crate::recorder::children;
 use crate::recorder::sessions::sessions;
-use crate::task_table;
+use dyntrace_processes::probes::efile_drv::{entry, r#return};
+use dyntrace_processes::probes::process::{scheduled, spawn, wait};
+use dyntrace_processes::task_table;
 
 /// Tables of ended processes that are left.
 const LEFT: usize = 8;

@@ -1,0 +1,308 @@
+//! The cursor of an open file: its buffer, and the one operation that may be in flight on it.
+
+use std::fs::File;
+use std::future::Future;
+use std::io::{self, Read, SeekFrom};
+use std::mem;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use rustix::io::Errno;
+use tokio::sync::oneshot;
+
+use super::buffer::Buffer;
+use crate::efile::inline::Trial;
+use crate::efile::{Command, Descriptor, Request, answered};
+use dyntrace_processes::tag;
+
+/// The most bytes that one READ or WRITE moves unless the file says otherwise, and the most that may be read ahead.
+pub(super) const MAX_SIZE: usize = 2 << 20;
+
+pub(super) struct Cursor {
+    descriptor: Arc<Descriptor>,
+    /// The operation in flight owns it; an empty one is here meanwhile.
+    buffer: Buffer,
+    in_flight: Option<InFlight>,
+    /// [`Buffer::ahead`] when the operation in flight was begun.
+    ahead: u64,
+    /// The least bytes that a read asks for.
+    pub(super) read_ahead: usize,
+    /// Where the last seek went.
+    position: u64,
+    /// Kept until an operation returns it. The unwritten bytes stay in the buffer.
+    write_error: Option<io::Error>,
+}
+
+type InFlight = Pin<Box<dyn Future<Output = (Finished, Option<Buffer>)> + Send + Sync>>;
+
+/// How an operation ended.
+pub(super) enum Finished {
+    /// READ or READ_LINE, with the count of bytes.
+    Read(io::Result<usize>),
+    /// WRITE.
+    Write(io::Result<()>),
+    /// LSEEK, with the new position.
+    Seek(io::Result<u64>),
+}
+
+impl Cursor {
+    pub(super) fn new(descriptor: Arc<Descriptor>) -> Cursor {
+        Cursor {
+            descriptor,
+            buffer: Buffer::default(),
+            in_flight: None,
+            ahead: 0,
+            read_ahead: 0,
+            position: 0,
+            write_error: None,
+        }
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.in_flight.is_none()
+    }
+
+    pub(super) fn unread(&self) -> &[u8] {
+        self.buffer.unread()
+    }
+
+    pub(super) fn consume(&mut self, count: usize) {
+        self.buffer.consume(count);
+    }
+
+    pub(super) fn forget_unread(&mut self) {
+        self.buffer.forget_unread();
+    }
+
+    /// As [`Buffer::return_unread`]. No operation may be in flight.
+    pub(super) fn return_unread(&mut self) {
+        self.buffer.return_unread(self.descriptor.file());
+    }
+
+    fn take_write_error(&mut self) -> io::Result<()> {
+        self.write_error.take().map_or(Ok(()), Err)
+    }
+
+    /// Returns whether a failed write left bytes. No operation may be in flight.
+    pub(super) fn has_unwritten(&self) -> bool {
+        !self.buffer.unwritten().is_empty()
+    }
+
+    /// As [`Buffer::must_write_first`]. No operation may be in flight.
+    pub(super) fn must_write_first(&self) -> bool {
+        self.buffer.must_write_first()
+    }
+
+    /// As [`Buffer::take_unwritten`], for another file that writes them. No operation may be in flight.
+    #[cfg(all(feature = "tokio-fs", not(loom)))]
+    pub(super) fn take_unwritten(&mut self) -> Vec<u8> {
+        self.buffer.take_unwritten()
+    }
+
+    /// Has the next operation that returns write errors return this one.
+    #[cfg(all(feature = "tokio-fs", not(loom)))]
+    pub(super) fn keep_write_error(&mut self, error: io::Error) {
+        self.write_error = Some(error);
+    }
+
+    /// Has the cursor's operations wait for another file that writes at the same position. No operation may be in flight.
+    #[cfg(all(feature = "tokio-fs", not(loom)))]
+    pub(super) fn wait_for(&mut self, written: impl Future<Output = io::Result<()>> + Send + Sync + 'static) {
+        debug_assert!(self.is_idle());
+        self.ahead = 0;
+        self.in_flight = Some(Box::pin(async { (Finished::Write(written.await), None) }));
+    }
+
+    /// Returns whether accepted bytes are unwritten, or a write error is pending. No operation may be in flight.
+    pub(super) fn owes_a_write(&self) -> bool {
+        self.write_error.is_some() || self.has_unwritten()
+    }
+
+    /// Waits for the operation in flight and returns its result; `None` if there is none. Keeps the error of a write, and the position of a
+    /// seek.
+    pub(super) fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Option<Finished>> {
+        let Some(operation) = &mut self.in_flight else { return Poll::Ready(None) };
+        let (finished, buffer) = ready!(operation.as_mut().poll(cx));
+        self.in_flight = None;
+        self.buffer = buffer.unwrap_or_else(|| Buffer::lost(self.ahead));
+        match finished {
+            Finished::Write(Err(error)) => {
+                self.write_error = Some(error);
+                Poll::Ready(None)
+            }
+            finished => {
+                if let Finished::Seek(Ok(position)) = finished {
+                    self.position = position;
+                }
+                Poll::Ready(Some(finished))
+            }
+        }
+    }
+
+    /// Waits until all accepted bytes are written. Retries the unwritten bytes of a failed write once its error was returned.
+    pub(super) fn poll_written(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        loop {
+            ready!(self.poll_idle(cx));
+            self.take_write_error()?;
+            if !self.has_unwritten() {
+                return Poll::Ready(Ok(()));
+            }
+            self.write_buffer();
+        }
+    }
+
+    /// As [`poll_idle`](Cursor::poll_idle), for a seek: returns its position, or that of the last seek.
+    pub(super) fn poll_position(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        if let Some(Finished::Seek(answer)) = ready!(self.poll_idle(cx)) {
+            answer?;
+        }
+        self.take_write_error()?;
+        Poll::Ready(Ok(self.position))
+    }
+
+    pub(super) fn begin_read(&mut self, wanted: usize, max_size: usize) {
+        let size = wanted.max(self.read_ahead).min(max_size);
+        let request = self.descriptor.request_with_flags(Command::Read).i3(size as i64);
+        self.begin_reading(request, size);
+    }
+
+    pub(super) fn begin_read_line(&mut self, max_size: usize) {
+        const SIZE: usize = 64 << 10;
+        let size = if self.read_ahead == 0 { SIZE } else { self.read_ahead }.min(max_size);
+        let request = self.descriptor.request_with_flags(Command::ReadLine);
+        let request = request.i3(self.unread().len() as i64).i4(size as i64);
+        self.begin_reading(request, size);
+    }
+
+    pub(super) fn begin_seek(&mut self, to: SeekFrom) {
+        // The caller counts from the end of the bytes that it has taken.
+        let (to, offset, origin) = match to {
+            SeekFrom::Start(offset) => (to, offset as i64, 0),
+            SeekFrom::Current(offset) => {
+                let offset = offset.saturating_sub_unsigned(self.buffer.ahead());
+                (SeekFrom::Current(offset), offset, 1)
+            }
+            SeekFrom::End(offset) => (to, offset, 2),
+        };
+        let request = self.descriptor.request(Command::Lseek).i2(offset).i3(origin);
+        self.begin(request, move |file, buffer| buffer.seek(file, to), Finished::Seek);
+    }
+
+    /// Begins to write up to `max_size` bytes, and returns how many. No earlier bytes may be unwritten.
+    pub(super) fn begin_write<'a>(&mut self, sources: impl Iterator<Item = &'a [u8]>, max_size: usize) -> usize {
+        let size = self.buffer.load(sources, max_size);
+        if size > 0 {
+            self.write_buffer();
+        }
+        size
+    }
+
+    /// Begins a detached WRITE of the unwritten bytes.
+    fn write_buffer(&mut self) {
+        self.ahead = self.buffer.ahead();
+        let size = self.buffer.unwritten().len();
+        let request = self.descriptor.request_with_flags(Command::Write).i3(size as i64);
+        let buffer = mem::take(&mut self.buffer);
+        let (sender, receiver) = oneshot::channel();
+        let descriptor = Arc::clone(&self.descriptor);
+        let unwritten = self.descriptor.accept_write();
+        self.descriptor.driver().detach(
+            self.descriptor.port(),
+            tag::get_tag_data(),
+            request,
+            buffer,
+            move |request, buffer| buffer.write(descriptor.file(), |bytes| request.add_moved(bytes as u64)),
+            |answer, buffer| {
+                drop(unwritten);
+                // The file may have been dropped.
+                let _ = sender.send((Finished::Write(answer), buffer));
+            },
+        );
+        let in_flight = answered(receiver);
+        self.in_flight = Some(Box::pin(async {
+            match in_flight.await {
+                Some(answer) => answer.expect("every operation sends its result"),
+                // The parent process writes.
+                None => (Finished::Write(Err(Errno::CANCELED.into())), None),
+            }
+        }));
+    }
+
+    fn begin_reading(&mut self, request: Request, size: usize) {
+        debug_assert!(self.is_idle());
+        self.ahead = self.buffer.ahead();
+        let buffer = mem::take(&mut self.buffer);
+        let descriptor = Arc::clone(&self.descriptor);
+        self.in_flight = Some(Box::pin(async move {
+            let permit = descriptor.permit_read(size);
+            let attempt = |request: &Request, buffer: &mut Buffer, trial: &mut Trial| {
+                buffer.read(descriptor.file(), size, |bytes| request.moving(descriptor.try_read(bytes, trial)))
+            };
+            let work = || {
+                let user = Arc::clone(&descriptor);
+                move |request: &Request, buffer: &mut Buffer| {
+                    buffer.read(user.file(), size, |bytes| request.moving(read(user.file(), bytes)))
+                }
+            };
+            let (driver, port) = (descriptor.driver(), descriptor.port());
+            let (answer, buffer) = driver.run_inline(permit, port, request, buffer, attempt, work).await;
+            (Finished::Read(answer), buffer)
+        }));
+    }
+
+    fn begin<T: Send + 'static>(
+        &mut self,
+        request: Request,
+        work: impl FnOnce(&File, &mut Buffer) -> io::Result<T> + Send + Sync + 'static,
+        finished: fn(io::Result<T>) -> Finished,
+    ) {
+        debug_assert!(self.is_idle());
+        self.ahead = self.buffer.ahead();
+        let buffer = mem::take(&mut self.buffer);
+        let descriptor = Arc::clone(&self.descriptor);
+        self.in_flight = Some(Box::pin(async move {
+            let user = Arc::clone(&descriptor);
+            let work = move |_: &Request, buffer: &mut Buffer| work(user.file(), buffer);
+            let (answer, buffer) = descriptor.driver().run_with(descriptor.port(), request, buffer, work).await;
+            (finished(answer), buffer)
+        }));
+    }
+}
+
+fn read(mut file: &File, bytes: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match file.read(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            answer => return answer,
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::future::poll_fn;
+    use std::io::SeekFrom;
+    use std::pin::Pin;
+
+    use tokio::io::{AsyncReadExt, AsyncSeek, AsyncWriteExt};
+
+    use crate::efile::tests::{finish, stepped};
+    use crate::fs::OpenOptions;
+
+    #[test]
+    fn the_position_of_a_seek_that_another_operation_completes_is_kept() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("file");
+        std::fs::write(&path, "0123456789").unwrap();
+        let (pool, driver, _) = stepped();
+        let mut file = finish(&pool, OpenOptions::new().read(true).write(true).open_with(&driver, &path)).unwrap();
+        let mut byte = [0];
+        Pin::new(&mut file).start_seek(SeekFrom::Start(5)).unwrap();
+        finish(&pool, file.read_exact(&mut byte)).unwrap();
+        assert_eq!(finish(&pool, poll_fn(|cx| Pin::new(&mut file).poll_complete(cx))).unwrap(), 5);
+        Pin::new(&mut file).start_seek(SeekFrom::Start(3)).unwrap();
+        finish(&pool, file.flush()).unwrap();
+        assert_eq!(finish(&pool, poll_fn(|cx| Pin::new(&mut file).poll_complete(cx))).unwrap(), 3);
+    }
+}

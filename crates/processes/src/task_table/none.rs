@@ -1,0 +1,95 @@
+//! Without a table: nothing is kept.
+
+use super::{Begun, Operation, Spawned};
+
+/// No slot.
+#[derive(Clone, Copy)]
+pub struct TaskSlot;
+
+impl TaskSlot {
+    pub const NONE: TaskSlot = TaskSlot;
+    /// No slot.
+    pub const NONE_OF_CLOSURE: TaskSlot = TaskSlot;
+
+    /// Returns no slot.
+    pub fn take(_spawned: &Spawned<'_>) -> TaskSlot {
+        TaskSlot
+    }
+
+    /// Does nothing.
+    #[inline(always)]
+    pub fn run(&mut self, _pid: u64, _woken_by: u64, _now: impl FnOnce() -> u64) -> Option<Running> {
+        None
+    }
+
+    /// Does nothing.
+    #[cfg(all(tokio_unstable, feature = "runtime"))]
+    pub fn poll_begins(self, _pid: u64, _now: u64) -> Outer {
+        Outer
+    }
+
+    /// Does nothing.
+    #[cfg(all(tokio_unstable, feature = "runtime"))]
+    pub fn leave_after_polls(self, _pid: u64) {}
+
+    /// Does nothing.
+    #[inline(always)]
+    pub fn leave(&self, _pid: u64) {}
+}
+
+/// A poll of a task. There is none.
+pub struct Running;
+
+impl Running {
+    /// Does nothing.
+    pub fn end(self, _now: u64) {}
+}
+
+/// `false`.
+pub fn is_kept() -> bool {
+    false
+}
+
+/// Nothing.
+#[inline(always)]
+pub fn wakes() -> Option<u64> {
+    None
+}
+
+/// No poll.
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+pub struct Outer;
+
+#[cfg(all(tokio_unstable, feature = "runtime"))]
+impl Outer {
+    /// Does nothing.
+    pub fn ends(self, _pid: u64, _now: u64) {}
+
+    /// Does nothing.
+    pub fn resume(self) {}
+}
+
+/// No row.
+pub fn wait_begins(_begun: &Begun) -> u32 {
+    0
+}
+
+/// No row.
+pub fn enclosing_wait_begins(_begun: &Begun) -> u32 {
+    0
+}
+
+/// No row.
+pub fn wait_lasts(_row: u32, _since: u64, _encloses: bool, _begun: impl FnOnce() -> Begun) -> u32 {
+    0
+}
+
+/// Does nothing.
+pub fn wait_ends(_row: u32, _since: u64) {}
+
+/// Does nothing.
+pub fn wait_of_operation_ends(_operation: Option<Operation>) {}
+
+/// Does nothing.
+#[inline(always)]
+pub fn tag_changed<T: std::ops::Deref<Target = str>>(_tag: impl FnOnce() -> Option<T>) {}

@@ -1,0 +1,102 @@
+//! Names of resources' types, and of the operations that wait for them.
+
+/// A type of resource.
+#[derive(Clone, Copy, Debug)]
+#[doc(hidden)]
+pub enum Kind {
+    Barrier,
+    Broadcast,
+    Mpsc,
+    Mutex,
+    Notify,
+    OnceCell,
+    Oneshot,
+    RwLock,
+    Semaphore,
+    SetOnce,
+    Watch,
+    // Of `net`.
+    TcpListener,
+    TcpSocket,
+    TcpStream,
+    UdpSocket,
+    UnixDatagram,
+    UnixListener,
+    UnixSocket,
+    UnixStream,
+}
+
+impl Kind {
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Kind::Barrier => "Barrier",
+            Kind::Broadcast => "broadcast",
+            Kind::Mpsc => "mpsc",
+            Kind::Mutex => "Mutex",
+            Kind::Notify => "Notify",
+            Kind::OnceCell => "OnceCell",
+            Kind::Oneshot => "oneshot",
+            Kind::RwLock => "RwLock",
+            Kind::Semaphore => "Semaphore",
+            Kind::SetOnce => "SetOnce",
+            Kind::Watch => "watch",
+            Kind::TcpListener => "TcpListener",
+            Kind::TcpSocket => "TcpSocket",
+            Kind::TcpStream => "TcpStream",
+            Kind::UdpSocket => "UdpSocket",
+            Kind::UnixDatagram => "UnixDatagram",
+            Kind::UnixListener => "UnixListener",
+            Kind::UnixSocket => "UnixSocket",
+            Kind::UnixStream => "UnixStream",
+        }
+    }
+}
+
+/// An operation that waits.
+#[derive(Clone, Copy, Debug)]
+#[doc(hidden)]
+pub enum Operation {
+    Acquire,
+    BarrierWait,
+    BroadcastClosed,
+    BroadcastRecv,
+    Closed,
+    GetOrInit,
+    Lock,
+    Notified,
+    OneshotClosed,
+    OneshotRecv,
+    Read,
+    Recv,
+    Reserve,
+    SetOnceWait,
+    WatchChanged,
+    WatchClosed,
+    WatchWaitFor,
+    Write,
+}
+
+impl Operation {
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Operation::Acquire => "Semaphore::acquire",
+            Operation::BarrierWait => "Barrier::wait",
+            Operation::BroadcastClosed => "broadcast::Sender::closed",
+            Operation::BroadcastRecv => "broadcast::Receiver::recv",
+            Operation::Closed => "mpsc::Sender::closed",
+            Operation::GetOrInit => "OnceCell::get_or_init",
+            Operation::Lock => "Mutex::lock",
+            Operation::Notified => "Notify::notified",
+            Operation::OneshotClosed => "oneshot::Sender::closed",
+            Operation::OneshotRecv => "oneshot::Receiver",
+            Operation::Read => "RwLock::read",
+            Operation::Recv => "mpsc::Receiver::recv",
+            Operation::Reserve => "mpsc::Sender::send",
+            Operation::SetOnceWait => "SetOnce::wait",
+            Operation::WatchChanged => "watch::Receiver::changed",
+            Operation::WatchClosed => "watch::Sender::closed",
+            Operation::WatchWaitFor => "watch::Receiver::wait_for",
+            Operation::Write => "RwLock::write",
+        }
+    }
+}

@@ -179,8 +179,8 @@ fn a_chain_is_followed_from_task_to_task_after_the_end_of_the_program() {
         let cycle = told.split(head).find(|part| part.starts_with(&format!("{}, ", pid(one)))).unwrap();
         assert!(cycle.contains(&format!("\n{}, ", pid(other))), "{told}");
     }
-    let (cycles, _) = why(&["--dead", table, "--cycles"]);
-    assert!(cycles.starts_with("deadlock: ") && !cycles.contains(" by the table\n"), "{cycles}");
+    let (told, _) = why(&["--dead", table, "--cycles"]);
+    assert!(told.starts_with("deadlock: ") && !told.contains(" by the table\n"), "{told}");
     let expected = [["one", "other"], ["left", "right"]].map(|cycle| cycle.map(|name| pid(name).to_owned()).to_vec());
     assert_eq!(cycles(&why(&["--dead", table, "--json"]).0), expected);
 

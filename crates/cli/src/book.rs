@@ -193,7 +193,7 @@ fn sources(folder: &Path, found: &mut Vec<String>) {
 fn the_page_of_variables_has_those_that_the_sources_read() {
     let mut texts = Vec::new();
     sources(&root().join("src"), &mut texts);
-    let crates = "analysis cli folders formats inspect probes programs reader runs tasks terminal";
+    let crates = "analysis cli dist files folders formats inspect probes processes programs reader resources runs tasks terminal";
     for name in crates.split(' ') {
         sources(&root().join("crates").join(name).join("src"), &mut texts);
     }

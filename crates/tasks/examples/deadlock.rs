@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Mutex;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, yield_now};
 use tokio::time::sleep;
 
 type Account = Arc<Mutex<i64>>;
@@ -42,8 +42,12 @@ async fn remind() {
 async fn main() {
     let (alice, bob) = (Account::default(), Account::default());
     let to_bob = tokio::spawn(transfer(alice.clone(), bob.clone(), 10));
-    tokio::spawn(transfer(bob, alice.clone(), 20));
+    tokio::spawn(transfer(bob.clone(), alice.clone(), 20));
     tokio::spawn(close_the_day(to_bob));
+    // Until both transfers have begun: what follows finds their accounts locked.
+    while [&alice, &bob].iter().any(|account| account.try_lock().is_ok()) {
+        yield_now().await;
+    }
     for _ in 0..3 {
         tokio::spawn(statement(alice.clone()));
     }

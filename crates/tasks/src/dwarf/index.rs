@@ -126,7 +126,9 @@ impl<'a> Index<'a> {
             constants::DW_TAG_namespace => {}
             constants::DW_TAG_subprogram => {
                 self.functions.extend(at.low_pc(entry).map(|address| (address, offset)));
-                if name.starts_with(b"spawn") && matches!(self.paths.first(parent), b"tokio" | b"dyntrace") {
+                if name.starts_with(b"spawn")
+                    && matches!(self.paths.first(parent), b"tokio" | b"dyntrace" | b"dyntrace_processes")
+                {
                     self.spawners.push(offset);
                 }
                 if name.is_empty()

@@ -147,7 +147,7 @@ fn a_handler_may_fire_first_while_its_thread_allocates() {
     let _alone = alone();
     in_child(|| {
         // SAFETY: plain system calls. The first ends a child that hangs.
-        unsafe { libc::alarm(20) };
+        unsafe { libc::alarm(times(20, 300) as u32) };
         HANDLED.store(0, Ordering::Relaxed);
         let directory = tempfile::tempdir().unwrap();
         let session = Session::start(options(directory.path(), "")).unwrap();

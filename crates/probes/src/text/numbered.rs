@@ -165,8 +165,9 @@ mod tests {
 
     #[test]
     fn digits_are_those_of_the_number() {
+        let (step, dense) = if cfg!(miri) { (1_000_003, 101) } else { (9_973, 10_001) };
         let near = (0..8).flat_map(|power| [10_u32.pow(power) - 1, 10_u32.pow(power)]);
-        for number in (0..100_000_000).step_by(9_973).chain(0..10_001).chain(near).chain([99_999_999]) {
+        for number in (0..100_000_000).step_by(step).chain(0..dense).chain(near).chain([99_999_999]) {
             let (digits, count) = digits(number);
             assert_eq!(digits.to_le_bytes()[..count], *number.to_string().as_bytes());
             assert!(digits.to_le_bytes()[count..].iter().all(|byte| *byte == 0), "{number}");

@@ -33,6 +33,7 @@ struct Thread {
 unsafe impl Zeros for Thread {}
 
 /// Returns the number of the current thread: small, from 1. Another thread may get it when this one has ended.
+#[inline]
 pub fn thread_number() -> i32 {
     match HOST.get() {
         None => OWN.get().unwrap_or_else(begin).number.load(Relaxed),
@@ -48,6 +49,7 @@ pub fn thread_number() -> i32 {
 /// assert_eq!(second.thread, first.thread);
 /// assert_eq!(second.tag, first.tag + 1);
 /// ```
+#[inline]
 pub fn next_operation() -> OperationId {
     match HOST.get() {
         None => OWN.get().map_or_else(next_of_new, Thread::next),

@@ -128,7 +128,8 @@ fn general(line: &str) -> String {
     let first = words.iter().take_while(|word| !is_number(word)).count();
     let name = words.last().filter(|word| !is_number(word));
     // A read may be short, if only a part is in the cache. Then one more read follows. So only counts of other commands are the same.
-    let is_command = |word: &&&str| word.bytes().all(|byte| byte.is_ascii_uppercase());
+    // `A` and `B` are traces, whose counts have the reads, too.
+    let is_command = |word: &&&str| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase());
     let command = words.first().filter(is_command).or(name.filter(is_command)).filter(|command| **command != "READ");
     let kept = command.map_or(0, |_| 1 + usize::from(first == 0));
     let counts = words[first..].iter().take(kept);

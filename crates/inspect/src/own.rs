@@ -3,16 +3,9 @@
 use dyntrace_tasks::listing::{Await, Place, Progress};
 use dyntrace_tasks::threads::Frame;
 
-/// Crates whose functions carry those of programs, where no line tells where a function comes from.
-const FRAMEWORKS: [&str; 36] = [
-    "actix_http",
-    "actix_rt",
-    "actix_server",
-    "actix_service",
-    "actix_web",
-    "addr2line",
+/// Crates of the runtime, of the standard library and of what dyntrace puts around a task: their functions say little of a program.
+const RUNTIME: [&str; 14] = [
     "alloc",
-    "axum",
     "core",
     "dyntrace",
     "dyntrace_dist",
@@ -20,6 +13,23 @@ const FRAMEWORKS: [&str; 36] = [
     "dyntrace_probes",
     "dyntrace_processes",
     "dyntrace_resources",
+    "mio",
+    "parking_lot",
+    "parking_lot_core",
+    "std",
+    "tokio",
+    "__rustc",
+];
+
+/// Further crates whose functions carry those of programs. They count where no line tells where a function comes from.
+const FRAMEWORKS: [&str; 22] = [
+    "actix_http",
+    "actix_rt",
+    "actix_server",
+    "actix_service",
+    "actix_web",
+    "addr2line",
+    "axum",
     "dyntrace_tower",
     "futures_util",
     "gimli",
@@ -27,20 +37,14 @@ const FRAMEWORKS: [&str; 36] = [
     "http_body_util",
     "hyper",
     "hyper_util",
-    "mio",
-    "parking_lot",
-    "parking_lot_core",
     "reqwest",
     "rustls",
     "sqlx_core",
-    "std",
-    "tokio",
     "tokio_stream",
     "tokio_util",
     "tonic",
     "tower",
     "tracing",
-    "__rustc",
 ];
 
 /// A function of the program's own, and the line at which it stands.
@@ -91,11 +95,17 @@ fn is_way<'l>(future: &'l Await, leaf: &Await, way: &mut Vec<&'l Await>) -> bool
 
 /// Whether the user of the program wrote a function. Without a line, its crate's name tells.
 fn is_own(function: &str, place: Option<&Place>) -> bool {
-    let Some(krate) = krate(function).filter(|krate| !FRAMEWORKS.contains(krate)) else { return false };
+    let is_framework = |krate: &&str| RUNTIME.contains(krate) || FRAMEWORKS.contains(krate);
+    let Some(krate) = krate(function).filter(|krate| !is_framework(krate)) else { return false };
     match place {
         Some(place) => is_of_user(&place.file),
         None => !krate.is_empty() && function.contains("::"),
     }
+}
+
+/// Whether a function is of the runtime, the standard library or dyntrace.
+pub fn is_of_runtime(function: &str) -> bool {
+    krate(function).is_some_and(|krate| RUNTIME.contains(&krate))
 }
 
 /// The crate of a function; of a method its type's.

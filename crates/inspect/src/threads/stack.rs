@@ -3,24 +3,8 @@
 use dyntrace_tasks::threads::{Ending, Frame, Thread};
 use dyntrace_terminal::escape;
 
+use crate::own;
 use crate::words;
-
-/// Crates of the runtime, of the standard library and of what dyntrace puts around a task: their functions say little of a program.
-const RUNTIME: [&str; 13] = [
-    "alloc",
-    "core",
-    "dyntrace",
-    "dyntrace_files",
-    "dyntrace_probes",
-    "dyntrace_processes",
-    "dyntrace_resources",
-    "mio",
-    "parking_lot",
-    "parking_lot_core",
-    "std",
-    "tokio",
-    "__rustc",
-];
 
 /// Functions that Rust's programs begin with.
 const BEGINNINGS: [&str; 4] = ["__rust_begin_short_backtrace", "__rust_try", "_start", "main"];
@@ -84,10 +68,7 @@ fn is_runtime(frame: &Frame) -> bool {
         return true;
     }
     let Some(function) = &frame.function else { return false };
-    // `<&mut core::..` and the like are methods of a type.
-    let path = function.trim_start_matches(['<', '&', '*', '(', '[']);
-    let path = path.strip_prefix("mut ").or_else(|| path.strip_prefix("dyn ")).unwrap_or(path);
-    BEGINNINGS.contains(&function.as_str()) || path.split_once("::").is_some_and(|(krate, _)| RUNTIME.contains(&krate))
+    BEGINNINGS.contains(&function.as_str()) || own::is_of_runtime(function)
 }
 
 /// Why there are no more functions. `None` if these are all.

@@ -23,6 +23,9 @@ fn main() {
     if is_set("CARGO_FEATURE_MODULES") {
         println!("cargo::rerun-if-changed=src");
         let mut sources = DefaultHasher::new();
+        // Types may differ with the features, which another package can turn on.
+        let features: BTreeSet<_> = env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
+        features.iter().filter(|name| name.starts_with("CARGO_FEATURE_")).for_each(|name| name.hash(&mut sources));
         hash_files(Path::new("src"), &mut sources).unwrap_or_else(|error| panic!("reading src: {error}"));
         println!("cargo::rustc-env=DYNTRACE_PROBES_SOURCES={:016x}", sources.finish());
     }

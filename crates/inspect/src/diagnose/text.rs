@@ -32,11 +32,11 @@ pub fn text(pid: u32, seen: &Seen, unknown: Option<&str>) -> String {
         text += &format!("\nand {} more, {} together\n", words::counted(ranked.len() - CAUSES, "cause"), percent(rest));
     }
     let [threads, tasks] = seen.looks;
+    let poll = if seen.workers == 1 { "polls" } else { "poll" };
     text += &format!(
-        "\nwatched process {pid} for {}: {}, {} at threads and {} at tasks\n",
+        "\nwatched process {pid} for {}: {} that {poll} tasks, {} at threads and {} at tasks\n",
         seconds(seen.time),
-        words::counted(seen.workers, "thread that polls tasks")
-            .replace("thread that polls taskss", "threads that poll tasks"),
+        words::counted(seen.workers, "thread"),
         words::counted(threads as usize, "look"),
         words::counted(tasks as usize, "look"),
     );

@@ -193,12 +193,8 @@ impl Watching<'_, '_, '_> {
                 continue;
             }
             let Some(thread) = self.hold(tid) else { continue };
-            if thread.role == Role::Other {
-                self.known.insert(tid, Known::default());
-                continue;
-            }
-            // Without symbols it may be one of the blocking pool: only its stack tells.
-            let polls = thread.role != Role::Blocking;
+            // Without symbols, a thread with tokio's name may be one of the blocking pool: only its stack tells.
+            let polls = !matches!(thread.role, Role::Blocking | Role::Other);
             let is_worker = matches!(thread.role, Role::Worker | Role::BlockOn);
             let is_of_pool = thread.role == Role::Blocking;
             self.known.insert(tid, Known { is_worker, polls, is_of_pool, ..Known::default() });
@@ -292,8 +288,9 @@ impl Watching<'_, '_, '_> {
             let thread = if self.may_hold() { self.hold(tid) } else { None };
             known.stays = known.stay(thread, stay);
         }
-        if let Some(stays) = &mut known.stays {
-            // A thread that was held has run since.
+        // A thread that was held has run since, or runs as it goes on with its call.
+        let may_have_run = is_new || known.stays.as_ref().is_some_and(|stays| stays.runs != runs);
+        if let Some(stays) = known.stays.as_mut().filter(|_| may_have_run) {
             stays.runs = self.threads.runs(tid);
         }
         if let Some(Stays { since, why: Some((cause, own)), .. }) = &known.stays {

@@ -9,7 +9,7 @@ use crate::memory::live::Process;
 use crate::program::Program;
 use crate::reading::DebugInformation;
 
-/// Looks at the threads of a program. What it knows of the program's code is prepared once.
+/// Looks at the threads of a program. Its knowledge of the program's code is prepared once.
 pub struct Watch<'w, 'm, 'a> {
     process: &'w Process,
     heaps: &'w Heaps<'w>,

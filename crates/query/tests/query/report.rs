@@ -56,7 +56,7 @@ fn each_question_has_a_section() {
         .map(|path| path.file_stem().unwrap().to_owned());
     let missing: Vec<_> =
         names.filter(|name| SECTIONS.iter().all(|id| name != id) && name != "duckdb" && name != "spark").collect();
-    assert!(missing.is_empty(), "{missing:?} have no section: crates/query/src/report/questions.rs has them all");
+    assert!(missing.is_empty(), "{missing:?} have no section: crates/query/src/report/questions/mod.rs has them all");
 }
 
 #[test]

@@ -17,4 +17,4 @@
 
 use dyntrace_probes::sdt as __sdt;
 
-include!("probes/generated.rs");
+include!("generated.rs");

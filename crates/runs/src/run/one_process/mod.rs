@@ -12,7 +12,7 @@ use crate::tracer::{Kind, NAMES_OUTSIDE};
 const UPROBES: [&str; 4] = ["uprobe:", "u:", "uretprobe:", "ur:"];
 
 /// SystemTap's limit. Timers and other probes of no process may share a clause with those of a program.
-const SYSTEMTAP: &str = include_str!("one_process/limit.stp");
+const SYSTEMTAP: &str = include_str!("limit.stp");
 
 /// Returns `script` for a tracer of this `kind`, so that its probes of programs do nothing in other processes than `pid`. Fails where
 /// the tracer has another number for the process.

@@ -11,13 +11,13 @@
 //!
 //! Tasks that other code spawns have no slots. Runtimes count theirs ([`counting`]), so that readers know how many those are.
 
-#[cfg_attr(not(recorded), path = "task_table/not_counting.rs")]
+#[cfg_attr(not(recorded), path = "not_counting.rs")]
 mod counting;
 #[cfg(recorded)]
 mod file;
 #[cfg(recorded)]
 mod id;
-#[cfg_attr(not(recorded), path = "task_table/none.rs")]
+#[cfg_attr(not(recorded), path = "none.rs")]
 mod kept;
 #[cfg(recorded)]
 mod known;

@@ -33,7 +33,7 @@ pub const ALL: [Question; 8] = [
         title: "What is missing, and where?",
         reading: "Read this first: an answer about a host that lost events is an answer about a part. “not joined” are events or rows that \
                   the conversion could not put together. A host without losses has a row, too.",
-        sql: include_str!("questions/losses.sql"),
+        sql: include_str!("losses.sql"),
         table: "events",
         nothing: "There are no events and no losses.",
         is_across_clocks: false,
@@ -44,7 +44,7 @@ pub const ALL: [Question; 8] = [
         title: "What fails, where, and on how many hosts?",
         reading: "Failed operations by the first two names of the path, the most frequent first. The same failure on many hosts points to \
                   what they share; on one host, to that host.",
-        sql: include_str!("questions/errors.sql"),
+        sql: include_str!("errors.sql"),
         table: "operations",
         nothing: "No operation failed.",
         is_across_clocks: false,
@@ -55,7 +55,7 @@ pub const ALL: [Question; 8] = [
         title: "How long do the operations of each host take?",
         reading: "The host with the slowest hundredth comes first. A 99th percentile far from the median says that few operations are very \
                   slow; a median unlike those of other hosts says that all are.",
-        sql: include_str!("hosts.sql"),
+        sql: include_str!("../hosts.sql"),
         table: "operations",
         nothing: "There are no operations.",
         is_across_clocks: false,
@@ -66,7 +66,7 @@ pub const ALL: [Question; 8] = [
         title: "Which requests took longest, and where did their time go?",
         reading: "A request is the file operations of a process that have one user tag. Its queue wait, service and delivery are sums over \
                   its operations; as these overlap, the sums can exceed the time that it took.",
-        sql: include_str!("questions/slowest.sql"),
+        sql: include_str!("slowest.sql"),
         table: "operations",
         nothing: "No operation has a user tag.",
         is_across_clocks: false,
@@ -77,7 +77,7 @@ pub const ALL: [Question; 8] = [
         title: "Where did the time of one request go, from process to process?",
         reading: "A hop is a process in which the tag had file operations. “since last” is the time between the end of the hop before and \
                   the begin of this one, wrong by at most “error”; it is negative if they overlap.",
-        sql: include_str!("questions/hops.sql"),
+        sql: include_str!("hops.sql"),
         table: "operations",
         nothing: "No operation has this user tag.",
         is_across_clocks: true,
@@ -88,7 +88,7 @@ pub const ALL: [Question; 8] = [
         title: "Which hosts are unlike the others, and in which command?",
         reading: "Distance is how far the times of a host's operations are from those of all other hosts. 0 is alike; 1 is all slower, \
                   or all faster.",
-        sql: include_str!("questions/unlike.sql"),
+        sql: include_str!("unlike.sql"),
         table: "operations",
         nothing: "There is nothing to compare: no command has 20 answered operations on a host and 20 on the others.",
         is_across_clocks: false,
@@ -99,7 +99,7 @@ pub const ALL: [Question; 8] = [
         title: "How long do messages take, and between which hosts?",
         reading: "Times of messages that are not “aligned” have the difference of two clocks in them: only their changes say something. \
                   “error” is the most by which the time of an aligned message is wrong.",
-        sql: include_str!("questions/messages.sql"),
+        sql: include_str!("messages.sql"),
         table: "messages",
         nothing: "No message with a sequential trace token was both sent and received here.",
         is_across_clocks: true,
@@ -110,7 +110,7 @@ pub const ALL: [Question; 8] = [
         title: "What changed between two versions?",
         reading: "The command whose 99th percentile grew most comes first: a ratio above 1 is slower than before. Small numbers of \
                   operations make large ratios by chance.",
-        sql: include_str!("questions/changed.sql"),
+        sql: include_str!("changed.sql"),
         table: "operations",
         nothing: "No operation was answered.",
         is_across_clocks: false,

@@ -2,4 +2,4 @@
 
 use dyntrace::sdt as __sdt;
 
-include!("probes/generated.rs");
+include!("generated.rs");

@@ -14,7 +14,7 @@ mod id;
 mod join_set;
 mod life;
 mod name;
-#[cfg_attr(not(all(tokio_unstable, feature = "runtime", not(loom))), path = "process/no_others.rs")]
+#[cfg_attr(not(all(tokio_unstable, feature = "runtime", not(loom))), path = "no_others.rs")]
 mod others;
 mod pid_filter;
 mod scheduling;

@@ -1,7 +1,7 @@
 //! Callers of traced functions, from addresses: by debug information and symbols of the program's files.
 
 mod code;
-#[cfg_attr(target_os = "macos", path = "caller/debug_macos.rs")]
+#[cfg_attr(target_os = "macos", path = "debug_macos.rs")]
 mod debug;
 mod stack;
 

@@ -13,7 +13,9 @@ Examples:
   dyntrace ps -p 4711 --table
   dyntrace ps --dead /run/user/1000/dyntrace/4711.tasks
 
-AT is the outermost line of source that awaits; a running task has left it: \"after\" precedes it.
+FUTURE is the task's. Where that is a framework's, as with a server's connections, the program's own
+stands before it: the outermost, unless several branches have one each. AT is its outermost line that
+awaits; a running task has left it: \"after\" precedes it.
 WAITS FOR is the innermost future: of a lock its address, free permits, and those the task lacks.
 SPAWNED AT is the line that spawned it. Programs built with tokio_unstable record it. Of others,
 lines that spawn a future of this type are shown, each with a ?. Tasks that are alike share a line,

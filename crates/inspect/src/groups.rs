@@ -11,7 +11,7 @@ use super::different::wide;
 use super::fold::{IDS, Leaves};
 use super::table::row::{self, Alike, alike};
 use super::table::{Times, Together};
-use super::words;
+use super::{own, words};
 
 /// Characters of a future's name: the tree has all of it.
 pub const NAME: usize = 60;
@@ -177,7 +177,8 @@ impl Hash for Facts<'_> {
         (state, task.owner == 0, task.linked == Some(false), self.alike).hash(hasher);
         match &task.chain {
             Chain::Read { root } => {
-                (&root.future, words::outermost(root)).hash(hasher);
+                let own = own::or_self(root);
+                (&root.future, &own.future, words::outermost(own)).hash(hasher);
                 if root.future.is_empty() {
                     of_name(&task.future, hasher);
                 }

@@ -72,6 +72,31 @@ pub fn of_chain(root: &Await, leaf: &Await) -> Option<Own> {
     Some(Own { function: function(&future.future), place: future.place.clone() })
 }
 
+/// The outermost future of the program's own below `root`, or `root` itself if there is none, or one in each of several branches.
+pub fn or_self(root: &Await) -> &Await {
+    let mut count = 0;
+    outermost(root, &mut count).filter(|_| count == 1).unwrap_or(root)
+}
+
+/// The outermost future of the program's own on the way from `root` to `leaf`, or `root` itself.
+pub fn before<'l>(root: &'l Await, leaf: &Await) -> &'l Await {
+    let mut way = Vec::new();
+    is_way(root, leaf, &mut way);
+    way.into_iter().find(|future| is_own(&future.future, future.place.as_ref())).unwrap_or(root)
+}
+
+/// The last of the outermost futures of the program's own, one for each branch that has any. Adds them to `count`.
+fn outermost<'l>(future: &'l Await, count: &mut usize) -> Option<&'l Await> {
+    if future.progress == Progress::Returned {
+        return None;
+    }
+    if is_own(&future.future, future.place.as_ref()) {
+        *count += 1;
+        return Some(future);
+    }
+    future.awaits.iter().filter_map(|inner| outermost(inner, count)).last()
+}
+
 /// Whether a future of a framework is outside of the program's own futures on the way to `leaf`, as with a connection of a server.
 pub fn is_carried(root: &Await, leaf: &Await) -> bool {
     let mut way = Vec::new();
@@ -140,7 +165,10 @@ pub fn function(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use dyntrace_tasks::listing::WaitsFor;
+
     use super::*;
+    use crate::sample;
 
     fn place(file: &str) -> Place {
         Place { file: file.into(), line: 7 }
@@ -159,6 +187,26 @@ mod tests {
         assert!(!own("tokio::time::sleep", None));
         assert!(!own("main", None));
         assert!(!own("shop::inlined", Some("core/src/hint.rs")));
+    }
+
+    #[test]
+    fn a_future_of_the_program_stands_for_the_framework_around_it() {
+        let future = |name: &str, file: &str, awaits: Vec<Await>| Await {
+            future: name.into(),
+            place: Some(place(file)),
+            awaits: awaits.into(),
+            ..sample::waiting(WaitsFor::Forever)
+        };
+        let lock = || future("tokio::sync::mutex::Mutex<T>::lock", "tokio-1.48.0/src/sync/mutex.rs", Vec::new());
+        let order = || future("shop::order", "src/main.rs", vec![lock()]);
+        let carried = |inner| future("axum::serve::handle_connection", "axum-0.8.9/src/serve/mod.rs", inner);
+        assert_eq!(or_self(&carried(vec![order()])).future.as_ref(), "shop::order");
+        assert_eq!(or_self(&order()).future.as_ref(), "shop::order");
+        assert_eq!(or_self(&carried(vec![lock(), order()])).future.as_ref(), "shop::order");
+        let branches = carried(vec![order(), order(), lock()]);
+        assert!(std::ptr::eq(or_self(&branches), &raw const branches));
+        assert!(std::ptr::eq(before(&branches, &branches.awaits[1].awaits[0]), &raw const branches.awaits[1]));
+        assert!(std::ptr::eq(before(&branches, &branches.awaits[2]), &raw const branches));
     }
 
     #[test]

@@ -35,7 +35,7 @@ fn deadlock(cycle: &Cycle, look: &Look) -> String {
         text += &headed(task, look);
         let waits = task.leaves().into_iter().filter(|future| step.blocker.is_awaited_by(future));
         for future in waits {
-            text += &format!("  waits at {} for {}\n", words::at(task), words::leaf(future));
+            text += &format!("  waits at {} for {}\n", words::at_leaf(task, future), words::leaf(future));
             let noted = future.holder().and_then(|holder| look.holder_since(holder));
             text += &noted.map(|noted| format!("  the lock says: {noted}\n")).unwrap_or_default();
         }
@@ -75,7 +75,7 @@ fn futurelock(lock: &Futurelock, look: &Look) -> String {
     text += &format!("{has} {part}{} {semaphore:#x}\n{}", words::of(lock.of), headed(task, look));
     text += &format!("  {}\n", future_of(&lock.guard));
     for leaf in task.leaves() {
-        text += &format!("  waits at {} for {}\n", words::at(task), words::leaf(leaf));
+        text += &format!("  waits at {} for {}\n", words::at_leaf(task, leaf), words::leaf(leaf));
     }
     let id = |waiter: &Waiter| by_address.get(&waiter.address).map_or(waiter.task.to_string(), |task| words::id(task));
     let mut ids: Vec<String> = lock.waiting.iter().take(WAITING).map(id).collect();

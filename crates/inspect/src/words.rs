@@ -7,10 +7,15 @@ use dyntrace_tasks::listing::{
 };
 use dyntrace_terminal::escape;
 
-/// The task's future. The chain has the short name.
+use crate::own;
+
+/// The task's future. The chain has the short name. A future of the program's own stands before the framework's that awaits it.
 pub fn future(task: &Task) -> String {
     match &task.chain {
-        Chain::Read { root } if !root.future.is_empty() => of_job(&root.future),
+        Chain::Read { root } if !root.future.is_empty() => {
+            let (name, outer) = (of_job(&own::or_self(root).future), of_job(&root.future));
+            if name == outer { name } else { format!("{name} in {outer}") }
+        }
         _ => named(&task.future),
     }
 }
@@ -112,10 +117,20 @@ pub fn place(place: &Place) -> String {
     escape::name(place.to_string())
 }
 
-/// The outermost line that awaits, or why there is none. A running task has left that line: it is marked with `after`.
+/// The outermost line of the program's own that awaits, or of any, or why there is none. A running task has left that line: it is marked
+/// with `after`.
 pub fn at(task: &Task) -> String {
+    line(task, own::or_self)
+}
+
+/// As [`at`], of those that await `leaf`.
+pub fn at_leaf(task: &Task, leaf: &Await) -> String {
+    line(task, |root| own::before(root, leaf))
+}
+
+fn line(task: &Task, own: impl Fn(&Await) -> &Await) -> String {
     let Chain::Read { root } = &task.chain else { return "-".to_owned() };
-    match outermost(root) {
+    match outermost(own(root)) {
         Some(place) if task.state.running => format!("after {}", self::place(place)),
         Some(place) => self::place(place),
         None => "-".to_owned(),

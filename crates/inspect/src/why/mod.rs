@@ -159,7 +159,9 @@ impl<'l> Text<'l> {
         for wait in waits {
             match wait.futures.first() {
                 None => lines.push(format!("{indent}waits for {}", words::without_leaves(task))),
-                Some(_) => lines.push(format!("{indent}waits at {}{}", words::at(task), waits_for(&wait.futures))),
+                Some(leaf) => {
+                    lines.push(format!("{indent}waits at {}{}", words::at_leaf(task, leaf), waits_for(&wait.futures)));
+                }
             }
             let is_blocker = |behind: &&Behind<'_>| matches!(behind.by, By::Blocker(_));
             let (holders, others): (Vec<_>, Vec<_>) = wait.behind.iter().partition(is_blocker);

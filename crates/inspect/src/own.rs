@@ -56,10 +56,14 @@ pub struct Own {
 
 /// The innermost function of the program's own on a stack. Of a program that a registry built, it is one of no framework.
 pub fn of_stack(frames: &[Frame]) -> Option<Own> {
-    let own = |frame: &&Frame| is_own(frame.function.as_deref().unwrap_or_default(), frame.place.as_ref());
-    let other = |frame: &&Frame| is_own(frame.function.as_deref().unwrap_or_default(), None);
-    let frame = frames.iter().find(own).or_else(|| frames.iter().find(other))?;
+    let named = |frame: &&Frame| is_own(frame.function.as_deref().unwrap_or_default(), None);
+    let frame = frames.iter().find(|frame| is_frame(frame)).or_else(|| frames.iter().find(named))?;
     Some(Own { function: function(frame.function.as_deref()?), place: frame.place.clone() })
+}
+
+/// Whether a function on a stack is the program's own by its line.
+pub fn is_frame(frame: &Frame) -> bool {
+    frame.place.is_some() && is_own(frame.function.as_deref().unwrap_or_default(), frame.place.as_ref())
 }
 
 /// The innermost future of the program's own on the way from `root` to `leaf`, by the same rule.

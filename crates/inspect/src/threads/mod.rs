@@ -28,6 +28,7 @@ Examples:
 Each thread is held while its stack is copied, the others run on: as root for less than a millisecond, otherwise for
 some milliseconds on a busy machine. A thread that sleeps in a system call leaves it for that time: most calls go on
 afterwards, epoll_wait and some others return EINTR.
+Functions of the runtime take one line, and of other libraries those between the program's own; --all shows each.
 A thread polls the task whose cell and poll function are on its stack; where several fit, none is printed.
 
 Exit status:

@@ -56,8 +56,13 @@ pub fn threads() -> Threads {
     let polls = |tid, task| {
         let mut frames = vec![
             frame("core::hint::black_box", Some(("core/src/hint.rs", 491))),
+            frame("sha2::compress", Some(("sha2-0.10.9/src/sha256.rs", 7))),
+            frame("sha2::digest", Some(("sha2-0.10.9/src/lib.rs", 5))),
             frame("app::digest", Some(("src/digest.rs", 17))),
             frame("app::serve::{closure}", Some(("src/main.rs", 40))),
+            frame("<tower::util::Oneshot<S> as core::future::Future>::poll", None),
+            frame("hyper::proto::poll_loop", Some(("hyper-1.12.0/src/dispatch.rs", 174))),
+            frame("axum::serve::handle_connection::{closure}", Some(("axum-0.8.9/src/serve.rs", 400))),
         ];
         frames.extend(worker());
         let thread = thread(tid, Role::Worker, Some(Activity::Polls), frames);

@@ -12,15 +12,25 @@ const BEGINNINGS: [&str; 4] = ["__rust_begin_short_backtrace", "__rust_try", "_s
 /// Libraries that Rust's programs begin in.
 const LIBRARIES: [&str; 5] = ["[vdso]", "ld-", "libc.", "libc-", "libpthread"];
 
-/// The lines of a thread's functions, innermost first. Runs of functions of the runtime and the standard library, and of
-/// functions without a name, take one line, unless `all` is set; the innermost function always has its own.
+/// The lines of a thread's functions, innermost first. Unless `all` is set, runs of functions of the runtime and the standard library, and
+/// of functions without a name, take one line. Where the program's own functions are on the stack, so do those of other libraries, but for
+/// the outermost one and those that its own functions call. The innermost function always has its own line.
 pub fn lines(thread: &Thread, all: bool) -> Vec<String> {
     let mut lines = Vec::new();
     let mut hidden = Hidden::default();
+    let has_own = thread.frames.iter().any(own::is_frame);
+    let outermost = thread.frames.iter().rposition(|frame| frame.function.is_some() && !is_runtime(frame));
+    let is_beside_own = |index: usize| thread.frames.iter().skip(index).take(2).any(own::is_frame);
     for (index, frame) in thread.frames.iter().enumerate() {
-        let is_runtime = is_runtime(frame);
-        if !all && index > 0 && (is_runtime || frame.function.is_none()) {
-            *(if is_runtime { &mut hidden.runtime } else { &mut hidden.nameless }) += 1;
+        let count = match &frame.function {
+            _ if all || index == 0 => None,
+            _ if is_runtime(frame) => Some(&mut hidden.runtime),
+            None => Some(&mut hidden.nameless),
+            Some(_) if has_own && Some(index) != outermost && !is_beside_own(index) => Some(&mut hidden.libraries),
+            Some(_) => None,
+        };
+        if let Some(count) = count {
+            *count += 1;
             continue;
         }
         lines.extend(std::mem::take(&mut hidden).line());
@@ -35,17 +45,26 @@ pub fn lines(thread: &Thread, all: bool) -> Vec<String> {
 #[derive(Default)]
 struct Hidden {
     runtime: usize,
+    libraries: usize,
     nameless: usize,
 }
 
 impl Hidden {
     fn line(self) -> Option<String> {
-        let runtime = format!("{} of the runtime and the standard library", words::counted(self.runtime, "function"));
-        match (self.runtime, self.nameless) {
+        let Hidden { runtime, libraries, nameless } = self;
+        let named = match (runtime, libraries) {
             (0, 0) => None,
-            (_, 0) => Some(format!("({runtime})")),
-            (0, nameless) => Some(format!("({} without a name)", words::counted(nameless, "function"))),
-            (_, nameless) => Some(format!("({runtime}, {nameless} without a name)")),
+            (0, libraries) => Some(format!("{} of libraries", words::counted(libraries, "function"))),
+            (runtime, 0) => {
+                Some(format!("{} of the runtime and the standard library", words::counted(runtime, "function")))
+            }
+            (runtime, libraries) => Some(format!("{} functions of libraries and the runtime", runtime + libraries)),
+        };
+        match (named, nameless) {
+            (None, 0) => None,
+            (Some(named), 0) => Some(format!("({named})")),
+            (None, nameless) => Some(format!("({} without a name)", words::counted(nameless, "function"))),
+            (Some(named), nameless) => Some(format!("({named}, {nameless} without a name)")),
         }
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct Answered {
 }
 
 #[derive(Default)]
-#[repr(align(64))]
+#[repr(align(128))]
 struct Stripe([Sums; Answered::COMMANDS]);
 
 // Relaxed, everywhere: each number stands for itself.

@@ -27,7 +27,14 @@ unsafe impl<T> Zeros for AtomicPtr<T> {}
 unsafe impl<T: Zeros, const N: usize> Zeros for [T; N] {}
 
 /// The values of one kind, in pages that double: the first has [`FIRST`].
-pub struct PerRecord<T>([AtomicPtr<T>; PAGES]);
+pub struct PerRecord<T>([AtomicPtr<Apart<T>>; PAGES]);
+
+/// A value with cache lines of its own: its thread may write it at each operation. Processors fetch lines in pairs.
+#[repr(align(128))]
+struct Apart<T>(T);
+
+// SAFETY: as the value.
+unsafe impl<T: Zeros> Zeros for Apart<T> {}
 
 const FIRST: usize = 64;
 /// Enough for all records that a process can have.
@@ -52,25 +59,25 @@ impl<T: Zeros> PerRecord<T> {
         note_forks().ok()?;
         let place = own_record()?.number() + FIRST;
         let page = (place / FIRST).ilog2() as usize;
-        self.page(page).or_else(|| self.grow(page))?.get(place - (FIRST << page))
+        self.page(page).or_else(|| self.grow(page))?.get(place - (FIRST << page)).map(|apart| &apart.0)
     }
 
     /// All values, of threads that have ended too.
     #[inline]
     pub fn all(&'static self) -> impl Iterator<Item = &'static T> {
-        (0..PAGES).filter_map(|page| self.page(page)).flatten()
+        (0..PAGES).filter_map(|page| self.page(page)).flatten().map(|apart| &apart.0)
     }
 
     #[inline]
-    fn page(&'static self, page: usize) -> Option<&'static [T]> {
+    fn page(&'static self, page: usize) -> Option<&'static [Apart<T>]> {
         // Acquire: with the Release of `grow`.
         let first = self.0[page].load(Ordering::Acquire);
         // SAFETY: null, or a mapping of so many zeroed values, which is never unmapped.
         (!first.is_null()).then(|| unsafe { std::slice::from_raw_parts(first, FIRST << page) })
     }
 
-    fn grow(&'static self, page: usize) -> Option<&'static [T]> {
-        let values = map::<T>(FIRST << page)?;
+    fn grow(&'static self, page: usize) -> Option<&'static [Apart<T>]> {
+        let values = map::<Apart<T>>(FIRST << page)?;
         if self.0[page].compare_exchange(ptr::null_mut(), values, Ordering::Release, Ordering::Relaxed).is_err() {
             unmap(values, FIRST << page);
         }

@@ -14,8 +14,8 @@ const COMPLETION: usize = 1 << (usize::BITS / 2);
 /// How many [tallies](super::tallies) there are.
 pub(super) const TALLIES: usize = 4;
 
-/// In a cache line of its own: others read it now and then, its thread writes it all the time.
-#[repr(align(64))]
+/// In cache lines of its own: others read it now and then, its thread writes it all the time. Processors fetch lines in pairs.
+#[repr(align(128))]
 #[derive(Default)]
 pub(super) struct Record {
     /// The thread's id, zero for none, and in the upper half how often the record was taken, so that a thread takes it

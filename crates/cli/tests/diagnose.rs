@@ -45,7 +45,7 @@ impl Shop {
     fn start() -> Shop {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new(slow_shop());
-        command.arg(folder.path().join("orders")).stdout(Stdio::piped());
+        command.arg(folder.path().join("orders")).env("TOKIO_WORKER_THREADS", "2").stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut said = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();

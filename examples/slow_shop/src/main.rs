@@ -37,7 +37,7 @@ fn answer(done: io::Result<String>) -> Answer {
     done.map_err(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
 }
 
-#[tokio::main(worker_threads = 2)]
+#[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let orders = std::env::args_os().nth(1).context("usage: slow_shop FILE-FOR-ORDERS")?.into();
     let carts = Carts::open().await.context("cannot start the price service")?;

@@ -23,6 +23,9 @@ pub(super) fn forks() -> u64 {
 ///
 /// There is no memory for the fork handler.
 pub fn prepare() -> io::Result<()> {
+    // The standard library registers the end of a thread under the dynamic linker's lock, at the latest when the thread starts another. A
+    // thread that unloads a library holds that lock, and may wait for one under which the caller starts a thread.
+    let _ = std::thread::current();
     // Without a lock, which a fork could leave locked. Two threads may both register, which is harmless.
     static PREPARED: AtomicBool = AtomicBool::new(false);
     if !PREPARED.load(Ordering::Acquire) {

@@ -100,7 +100,9 @@ fn finds(shop: &Shop, load: &[(&str, usize)], causes: &[(&str, &str, &str)]) -> 
         }
         // A busy machine lets it look seldom.
         for patience in (0..5).rev() {
-            let output = shop.diagnose().args(["--for", "3s", "--json"]).output().unwrap();
+            let mut command = shop.diagnose();
+            command.args(["--for", "3s", "--json", "--folded"]).arg(shop.folder.path().join("stacks"));
+            let output = command.arg("-o").arg(shop.folder.path().join("page.html")).output().unwrap();
             if is_refused(&output) {
                 return None;
             }
@@ -125,7 +127,14 @@ fn each_cause_of_a_slow_shop_has_its_function() {
     let shop = Shop::start();
     let lock = ("lock", "slow_shop::cart::priced", "Mutex");
     let blocks = ("blocking_call", "slow_shop::report::print", "clock_nanosleep");
-    finds(&shop, &[("/cart", 3), ("/report", 1)], &[lock, blocks]);
+    if finds(&shop, &[("/cart", 3), ("/report", 1)], &[lock, blocks]).is_some() {
+        let read = |name| std::fs::read_to_string(shop.folder.path().join(name)).unwrap();
+        let stacks = read("stacks");
+        for stack in ["slow_shop::cart::priced;waits for Mutex", "slow_shop::report::print;clock_nanosleep"] {
+            assert!(stacks.contains(&format!(";{stack} ")), "{stacks}");
+        }
+        assert!(read("page.html").contains("<code>slow_shop::report::print</code>"));
+    }
     if statfs(shop.folder.path()).unwrap().filesystem_type() == TMPFS_MAGIC {
         println!("skipped: in a file system in memory nothing waits for a disk");
         return;

@@ -61,6 +61,18 @@ pub fn of_stack(frames: &[Frame]) -> Option<Own> {
     Some(Own { function: function(frame.function.as_deref()?), place: frame.place.clone() })
 }
 
+/// The futures from `root` to `leaf`.
+pub fn way<'l>(root: &'l Await, leaf: &Await) -> Vec<&'l Await> {
+    let mut way = Vec::new();
+    is_way(root, leaf, &mut way);
+    way
+}
+
+/// Whether a future is the program's own by its line, or by its name where no line tells.
+pub fn is_future(future: &Await) -> bool {
+    is_own(&future.future, future.place.as_ref())
+}
+
 /// Whether a function on a stack is the program's own by its line.
 pub fn is_frame(frame: &Frame) -> bool {
     frame.place.is_some() && is_own(frame.function.as_deref().unwrap_or_default(), frame.place.as_ref())
@@ -68,8 +80,7 @@ pub fn is_frame(frame: &Frame) -> bool {
 
 /// The innermost future of the program's own on the way from `root` to `leaf`, by the same rule.
 pub fn of_chain(root: &Await, leaf: &Await) -> Option<Own> {
-    let mut way = Vec::new();
-    is_way(root, leaf, &mut way);
+    let way = way(root, leaf);
     let own = |future: &&&Await| future.place.is_some() && is_own(&future.future, future.place.as_ref());
     let other = |future: &&&Await| is_own(&future.future, None);
     let future = way.iter().rev().find(own).or_else(|| way.iter().rev().find(other))?;
@@ -84,9 +95,7 @@ pub fn or_self(root: &Await) -> &Await {
 
 /// The outermost future of the program's own on the way from `root` to `leaf`, or `root` itself.
 pub fn before<'l>(root: &'l Await, leaf: &Await) -> &'l Await {
-    let mut way = Vec::new();
-    is_way(root, leaf, &mut way);
-    way.into_iter().find(|future| is_own(&future.future, future.place.as_ref())).unwrap_or(root)
+    way(root, leaf).into_iter().find(|future| is_future(future)).unwrap_or(root)
 }
 
 /// The last of the outermost futures of the program's own, one for each branch that has any. Adds them to `count`.
@@ -94,7 +103,7 @@ fn outermost<'l>(future: &'l Await, count: &mut usize) -> Option<&'l Await> {
     if future.progress == Progress::Returned {
         return None;
     }
-    if is_own(&future.future, future.place.as_ref()) {
+    if is_future(future) {
         *count += 1;
         return Some(future);
     }
@@ -103,8 +112,7 @@ fn outermost<'l>(future: &'l Await, count: &mut usize) -> Option<&'l Await> {
 
 /// Whether a future of a framework is outside of the program's own futures on the way to `leaf`, as with a connection of a server.
 pub fn is_carried(root: &Await, leaf: &Await) -> bool {
-    let mut way = Vec::new();
-    is_way(root, leaf, &mut way);
+    let way = way(root, leaf);
     let is_own = |future: &&Await| future.place.is_some() && is_own(&future.future, future.place.as_ref());
     way.iter().position(is_own).is_some_and(|first| first > 0)
 }
@@ -198,7 +206,7 @@ mod tests {
         let future = |name: &str, file: &str, awaits: Vec<Await>| Await {
             future: name.into(),
             place: Some(place(file)),
-            awaits: awaits.into(),
+            awaits,
             ..sample::waiting(WaitsFor::Forever)
         };
         let lock = || future("tokio::sync::mutex::Mutex<T>::lock", "tokio-1.48.0/src/sync/mutex.rs", Vec::new());

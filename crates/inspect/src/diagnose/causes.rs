@@ -57,6 +57,10 @@ impl Cause {
     pub fn new(kind: Kind, resource: impl Into<String>, own: Option<Own>) -> Cause {
         Cause { kind, resource: resource.into(), own }
     }
+
+    fn blocks_in(&self, call: &str) -> bool {
+        self.kind == Kind::BlockingCall && self.resource == call
+    }
 }
 
 /// A task that waits.
@@ -149,6 +153,19 @@ impl Causes {
         evidence.most = evidence.most.max(1);
     }
 
+    /// The time in which this call has blocked threads.
+    pub fn blocked(&self, call: &str) -> Duration {
+        self.all.iter().filter(|(cause, _)| cause.blocks_in(call)).map(|(_, evidence)| evidence.time).sum()
+    }
+
+    /// Multiplies that time.
+    pub fn scale(&mut self, call: &str, factor: f64) {
+        for (_, evidence) in self.all.iter_mut().filter(|(cause, _)| cause.blocks_in(call)) {
+            evidence.time = evidence.time.mul_f64(factor);
+            evidence.victims.values_mut().for_each(|time| *time = time.mul_f64(factor));
+        }
+    }
+
     /// The causes with notable shares of the time, the largest first, each with its share.
     pub fn ranked(&self, watched: Duration) -> Vec<(&Cause, &Evidence, f64)> {
         let of_causes: Duration = self.all.values().map(|evidence| evidence.time).sum();
@@ -206,6 +223,23 @@ mod tests {
         assert_eq!(evidence.most, 2);
         assert_eq!(by_time(&evidence.victims)[0].0.function, "app::b");
         assert_eq!(by_time(&evidence.holder_waits), [(&"a timer".into(), second * 6), (&"a client".into(), second)]);
+    }
+
+    #[test]
+    fn stays_that_were_not_looked_at_are_divided_as_those_that_were() {
+        let second = Duration::from_secs(1);
+        let mut causes = Causes::default();
+        let [prints, sends] =
+            ["app::print", "app::send"].map(|name| Cause::new(Kind::BlockingCall, "write", own(name)));
+        for (cause, time) in [(&prints, second * 3), (&sends, second)] {
+            causes.add_stay(cause, cause.own.as_ref(), time, time, true);
+            causes.add_stay(cause, cause.own.as_ref(), Duration::ZERO, time, true);
+        }
+        assert_eq!(causes.blocked("write"), second * 4);
+        causes.scale("write", 2.0);
+        causes.scale("read", 3.0);
+        let times: Vec<Duration> = causes.ranked(second).iter().map(|(_, evidence, _)| evidence.time).collect();
+        assert_eq!(times, [second * 6, second * 2]);
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! `dyntrace diagnose`: the causes for which requests of a running tokio program wait.
 
 mod causes;
+mod page;
+mod stacks;
 mod text;
 mod waits;
 mod watch;
 
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -16,7 +19,7 @@ use dyntrace_tasks::program::{Options, Program};
 use dyntrace_tasks::reading::{DebugInformation, Described};
 use dyntrace_terminal::exit::{Outcome, UNKNOWN};
 use dyntrace_terminal::signals::Interrupts;
-use dyntrace_terminal::{escape, say};
+use dyntrace_terminal::{escape, private, say};
 use serde::Serialize;
 
 use super::look::{VERSION, print};
@@ -29,6 +32,8 @@ pub const HELP: &str = "\
 Examples:
   dyntrace diagnose -p 4711
   dyntrace diagnose -p 4711 --for 30s
+  dyntrace diagnose -p 4711 -o slow.html
+  dyntrace diagnose -p 4711 --folded slow.folded
   dyntrace diagnose -p 4711 --json | jq '.causes[] | {kind, share, function}'
 
 The program needs no change, and no dyntrace. Its threads are looked at a hundred times a second,
@@ -65,6 +70,12 @@ pub struct Arguments {
     /// holders) and victims (function, place and waited).
     #[arg(long)]
     json: bool,
+    /// Write a page for a browser, too: all causes, and a tree of the functions in which the time of tasks went, waiting and running
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write that tree, too, as tools for flame graphs read it: a line for each stack, with microseconds
+    #[arg(long, value_name = "FILE")]
+    folded: Option<PathBuf>,
     /// The file with the program's debug information, or with its split units (.dwp), if it is not where debuggers look
     #[arg(long, value_name = "FILE")]
     debug: Option<PathBuf>,
@@ -94,8 +105,24 @@ pub fn diagnose(arguments: &Arguments) -> Outcome {
         text::text(pid, &seen, unknown.as_deref()) + &notes.collect::<String>()
     };
     print(&text)?;
+    let page = || page::page(pid, &seen, unknown.as_deref());
+    for (path, text) in
+        [(&arguments.output, &page as &dyn Fn() -> String), (&arguments.folded, &|| seen.stacks.folded())]
+    {
+        path.as_ref().map_or(Ok(()), |path| write(path, &text()))?;
+    }
     let is_unknown = unknown.is_some() && seen.causes.ranked(seen.time).is_empty();
     Ok(if is_unknown { UNKNOWN.into() } else { ExitCode::SUCCESS })
+}
+
+/// Only the user may read it, as it tells of another program.
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let write = || {
+        let mut file = private::replace(path, 0o600)?;
+        file.write_all(text.as_bytes())?;
+        file.finish()
+    };
+    write().with_context(|| format!("cannot write {}", escape::path(path)))
 }
 
 /// The gaps of the watch, in words.
@@ -224,7 +251,7 @@ mod tests {
     }
 
     /// A watch of ten seconds with a cause of each form.
-    fn sample() -> Seen {
+    pub(super) fn sample() -> Seen {
         let second = Duration::from_secs(1);
         let mut seen = Seen { time: second * 10, looks: [990, 50], workers: 4, ..Seen::default() };
         let lock = Cause::new(Kind::Lock, "Mutex", Some(own("shop::priced", 28)));

@@ -1,5 +1,6 @@
 //! The verdict, and the causes with their evidence, in lines.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -31,19 +32,24 @@ pub fn text(pid: u32, seen: &Seen, unknown: Option<&str>) -> String {
         let rest: f64 = ranked[CAUSES..].iter().map(|(.., share)| share).sum();
         text += &format!("\nand {} more, {} together\n", words::counted(ranked.len() - CAUSES, "cause"), percent(rest));
     }
+    text += &format!("\n{}\n", watched(pid, seen));
+    text + &unknown.map(|unknown| format!("unknown: {}\n", escape::name(unknown))).unwrap_or_default()
+}
+
+/// How much was looked at.
+pub fn watched(pid: u32, seen: &Seen) -> String {
     let [threads, tasks] = seen.looks;
     let poll = if seen.workers == 1 { "polls" } else { "poll" };
-    text += &format!(
-        "\nwatched process {pid} for {}: {} that {poll} tasks, {} at threads and {} at tasks\n",
+    format!(
+        "watched process {pid} for {}: {} that {poll} tasks, {} at threads and {} at tasks",
         seconds(seen.time),
         words::counted(seen.workers, "thread"),
         words::counted(threads as usize, "look"),
         words::counted(tasks as usize, "look"),
-    );
-    text + &unknown.map(|unknown| format!("unknown: {}\n", escape::name(unknown))).unwrap_or_default()
+    )
 }
 
-fn verdict(ranked: &[(&Cause, &Evidence, f64)], is_unknown: bool) -> String {
+pub fn verdict(ranked: &[(&Cause, &Evidence, f64)], is_unknown: bool) -> String {
     match ranked {
         [] if is_unknown => "No cause was found in what could be seen".to_owned(),
         [] => "No cause: nothing kept requests waiting for long".to_owned(),
@@ -73,7 +79,7 @@ fn phrase(cause: &Cause, evidence: &Evidence) -> String {
     }
 }
 
-fn title(cause: &Cause) -> String {
+pub fn title(cause: &Cause) -> String {
     let resource = escape::name(&cause.resource);
     match cause.kind {
         Kind::BlockingCall => "a call that blocks a thread of the runtime".to_owned(),
@@ -90,7 +96,7 @@ fn title(cause: &Cause) -> String {
     }
 }
 
-fn lines(pid: u32, cause: &Cause, evidence: &Evidence, pool: &BTreeMap<String, Duration>) -> Vec<String> {
+pub fn lines(pid: u32, cause: &Cause, evidence: &Evidence, pool: &BTreeMap<String, Duration>) -> Vec<String> {
     let own = own(evidence.own(cause));
     let resource = escape::name(&cause.resource);
     let mut lines = Vec::new();
@@ -100,22 +106,21 @@ fn lines(pid: u32, cause: &Cause, evidence: &Evidence, pool: &BTreeMap<String, D
             format!("{own} stays in {resource}, up to {longest} at a time ({})", times(evidence))
         }
         Kind::LongPoll => {
-            format!("{} ({})", first(&evidence.victims, |at| self::own(Some(at))), times(evidence))
+            format!("{} ({})", functions(&evidence.victims), times(evidence))
         }
         Kind::Lock | Kind::Permits if cause.own.is_none() => "no task is seen to hold it".to_owned(),
         Kind::Lock | Kind::Permits => {
-            format!("held in {own}, which waits for {}", first(&evidence.holder_waits, |waits| escape::name(waits)))
+            format!("held in {own}, which waits for {}", first(&evidence.holder_waits, escape::name))
         }
         Kind::NoThread => "no thread that polls tasks was free".to_owned(),
-        _ => format!("in {}", first(&evidence.victims, |victim| self::own(Some(victim)))),
+        _ => format!("in {}", functions(&evidence.victims)),
     });
     let waited = format!("{} of waiting in all", seconds(evidence.time));
     let at_once = words::counted(evidence.most, "task");
     lines.push(match cause.kind {
         Kind::BlockingCall | Kind::LongPoll => format!("{waited}, that of tasks which were woken meanwhile included"),
         Kind::Lock | Kind::Permits => {
-            let by = first(&evidence.victims, |victim| self::own(Some(victim)));
-            format!("up to {at_once} at once wait in {by}: {waited}")
+            format!("up to {at_once} at once wait in {}: {waited}", functions(&evidence.victims))
         }
         _ => format!("up to {at_once} at once, {waited}"),
     });
@@ -128,11 +133,22 @@ fn lines(pid: u32, cause: &Cause, evidence: &Evidence, pool: &BTreeMap<String, D
 }
 
 /// The first of them, those with the most time.
-fn first<K: Ord>(times: &BTreeMap<K, Duration>, told: impl Fn(&K) -> String) -> String {
+fn first<'t, K: Ord>(times: &'t BTreeMap<K, Duration>, told: impl Fn(&'t K) -> String) -> String {
     let all = by_time(times);
     let shown: Vec<String> = all.iter().take(NAMED).map(|(key, _)| told(key)).collect();
     let more = all.len() - shown.len();
     shown.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
+}
+
+/// The first functions. Further lines of the one before are told by their numbers.
+fn functions(times: &BTreeMap<Own, Duration>) -> String {
+    let last = Cell::new(None);
+    first(times, |at| match (last.replace(Some((&at.function, &at.place))), &at.place) {
+        (Some((function, Some(before))), Some(place)) if (function, &before.file) == (&at.function, &place.file) => {
+            format!(":{}", place.line)
+        }
+        _ => own(Some(at)),
+    })
 }
 
 /// The first calls, each with its share.
@@ -184,10 +200,10 @@ fn own(own: Option<&Own>) -> String {
     }
 }
 
-fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-fn seconds(time: Duration) -> String {
+pub fn seconds(time: Duration) -> String {
     format!("{:.1} s", time.as_secs_f64())
 }

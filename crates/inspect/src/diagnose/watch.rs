@@ -7,7 +7,7 @@
 //!
 //! The time between two looks counts for the state at the second one. Looks become rarer when they cost more than a share of one CPU.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use dyntrace_tasks::listing::Listing;
@@ -19,6 +19,7 @@ use dyntrace_terminal::signals::Interrupts;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::causes::{Cause, Causes, Kind, Wait};
+use super::stacks::{Stack, Stacks, State};
 use super::waits::{Waits, listening};
 use crate::own::{self, Own};
 use crate::read::failure;
@@ -46,6 +47,7 @@ const MOST: usize = 256;
 #[derive(Debug, Default)]
 pub struct Seen {
     pub causes: Causes,
+    pub stacks: Stacks,
     /// How long the watch lasted.
     pub time: Duration,
     /// Looks at threads, and at tasks.
@@ -75,6 +77,7 @@ pub fn watch(
             known: HashMap::new(),
             now: Vec::new(),
             idle: 0,
+            unheld: BTreeMap::new(),
             seen: Seen::default(),
         };
         watching.find_threads();
@@ -97,8 +100,7 @@ pub fn watch(
                 watching.find_threads();
             }
             if is_over {
-                watching.seen.time = watching.begun.elapsed();
-                return Ok(watching.seen);
+                return Ok(watching.end());
             }
         }
     };
@@ -124,6 +126,8 @@ struct Watching<'w, 'm, 'a> {
     now: Vec<Cause>,
     /// Threads that wait for work at present.
     idle: usize,
+    /// The time of stays in each call of threads that were not held there.
+    unheld: BTreeMap<String, Duration>,
     seen: Seen,
 }
 
@@ -142,6 +146,8 @@ struct Known {
     places: HashMap<Stay, Option<Why>>,
     /// When it was held last while it ran, with the task that it polled.
     ran: Option<(Instant, Option<u64>)>,
+    /// Its functions in that hold, if it polled a task.
+    running: Option<Stack>,
 }
 
 impl Known {
@@ -163,7 +169,11 @@ impl Known {
         }
         let polls = self.polls && thread.activity == Some(Activity::Polls);
         let own = own::of_stack(&thread.frames);
-        let why = polls.then(|| (Cause::new(Kind::BlockingCall, call(&at), without_line(own.as_ref())), own));
+        let why = polls.then(|| Why {
+            cause: Cause::new(Kind::BlockingCall, call(&at), without_line(own.as_ref())),
+            own,
+            stack: Stack::of_thread(&thread, State::Blocks, &call(&at)),
+        });
         if self.places.len() < MOST {
             self.places.insert(at.clone(), why.clone());
         }
@@ -171,8 +181,14 @@ impl Known {
     }
 }
 
-/// Why a stay keeps tasks waiting, and the function that stays.
-type Why = (Cause, Option<Own>);
+/// Why a stay keeps tasks waiting.
+#[derive(Clone)]
+struct Why {
+    cause: Cause,
+    /// The function that stays.
+    own: Option<Own>,
+    stack: Stack,
+}
 
 /// A stay of a thread.
 struct Stays {
@@ -244,13 +260,19 @@ impl Watching<'_, '_, '_> {
         }
         known.stays = None;
         self.seen.causes.running += elapsed;
+        if let Some(stack) = &known.running {
+            self.seen.stacks.add(stack.clone(), elapsed);
+        }
         let last = known.ran;
         if last.is_some_and(|(at, _)| at.elapsed() < RUNNING) || !self.may_hold() {
             return;
         }
         let thread = self.hold(tid);
         let task = thread.as_ref().and_then(|thread| thread.task);
-        self.known.entry(tid).or_default().ran = Some((Instant::now(), task));
+        let known = self.known.entry(tid).or_default();
+        known.ran = Some((Instant::now(), task));
+        let polls = thread.as_ref().filter(|thread| thread.activity == Some(Activity::Polls));
+        known.running = polls.map(|thread| Stack::of_thread(thread, State::Runs, "on a CPU"));
         let (Some((at, before)), Some(thread)) = (last, thread) else { return };
         // The same task in both holds.
         if task.is_some() && before == task {
@@ -282,6 +304,7 @@ impl Watching<'_, '_, '_> {
             return;
         }
         let runs = self.threads.runs(tid);
+        let unheld = call(&stay);
         let is_same = |before: &Stays| is_resumed(&stay) || (&before.at, before.runs) == (&stay, runs);
         let is_new = !known.stays.as_ref().is_some_and(is_same);
         if is_new {
@@ -293,14 +316,33 @@ impl Watching<'_, '_, '_> {
         if let Some(stays) = known.stays.as_mut().filter(|_| may_have_run) {
             stays.runs = self.threads.runs(tid);
         }
-        if let Some(Stays { since, why: Some((cause, own)), .. }) = &known.stays {
+        if known.polls && known.stays.is_none() {
+            *self.unheld.entry(unheld).or_default() += elapsed;
+        }
+        if let Some(Stays { since, why: Some(Why { cause, own, stack }), .. }) = &known.stays {
+            self.seen.stacks.add(stack.clone(), elapsed);
             self.seen.causes.add_stay(cause, own.as_ref(), elapsed, since.elapsed(), is_new);
             self.now.push(cause.clone());
         }
     }
 
+    /// Most probably, stays that were not looked at are in the same functions as those that were, in the same call.
+    fn end(mut self) -> Seen {
+        for (call, time) in &self.unheld {
+            let all = self.seen.causes.blocked(call);
+            if !all.is_zero() {
+                let factor = 1.0 + time.as_secs_f64() / all.as_secs_f64();
+                self.seen.causes.scale(call, factor);
+                self.seen.stacks.scale(call, factor);
+            }
+        }
+        self.seen.time = self.begun.elapsed();
+        self.seen
+    }
+
     fn look_at_tasks(&mut self, listing: Listing, listening: &HashSet<u16>, elapsed: Duration) {
         self.seen.looks[1] += 1;
+        self.seen.stacks.add_tasks(&listing, elapsed);
         let waits = Waits::of(&listing, listening);
         let mut all = waits.all;
         let nothing = Cause::new(Kind::NoThread, "a thread", None);

@@ -1,0 +1,169 @@
+//! Where the time of tasks goes: the functions that wait or run, outermost first, and what they do.
+//!
+//! Tasks that wait come from looks at memory, those that run from the threads that poll them. Both begin with the task's future, so that
+//! the times of one function stand together. Between that and the end stand the program's own functions only.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use dyntrace_tasks::listing::{Await, Chain, Listing, Task, WaitsFor};
+use dyntrace_tasks::threads::Thread;
+
+use crate::own;
+use crate::words;
+
+/// What a stack does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// A thread runs it.
+    Runs,
+    /// It blocks a thread that polls tasks.
+    Blocks,
+    /// It was woken, and no thread polls it.
+    Ready,
+    /// It waits, and no thread waits with it.
+    Waits,
+}
+
+/// Functions, outermost first, and what the innermost does.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stack {
+    functions: Vec<String>,
+    end: String,
+    pub state: State,
+}
+
+/// The time of each stack.
+#[derive(Debug, Default)]
+pub struct Stacks(BTreeMap<Stack, Duration>);
+
+impl Stack {
+    /// The stack of a thread that polls a task.
+    pub fn of_thread(thread: &Thread, state: State, end: &str) -> Stack {
+        let outermost = thread.frames.iter().rposition(|frame| !is_of_runtime(frame.function.as_deref()));
+        let frames = thread.frames.iter().enumerate().rev();
+        let shown = frames.filter(|(index, frame)| Some(*index) == outermost || own::is_frame(frame));
+        let functions = shown.filter_map(|(_, frame)| frame.function.as_deref());
+        Stack::new(functions, state, end)
+    }
+
+    fn of_task(task: &Task) -> Option<Stack> {
+        let state = if task.state.notified { State::Ready } else { State::Waits };
+        let Chain::Read { root } = &task.chain else {
+            return Some(Stack::new(std::iter::empty(), state, &words::future(task)));
+        };
+        let ends = |leaf: &Await| match state {
+            State::Ready => "waits for a thread".to_owned(),
+            _ => format!("waits for {}", end(leaf)),
+        };
+        let leaves = task.leaves();
+        // Under `select!`, what the program's own function waits for.
+        let leaf = leaves.iter().find(|leaf| own::way(root, leaf).into_iter().any(own::is_future));
+        let Some(leaf) = leaf.or(leaves.first()) else {
+            let end = format!("waits for {}", words::without_leaves(task));
+            return Some(Stack::new([&*root.future].into_iter(), state, &end));
+        };
+        let way = own::way(root, leaf).into_iter().enumerate();
+        let shown = way.filter(|(index, future)| *index == 0 || own::is_future(future));
+        Some(Stack::new(shown.map(|(_, future)| &*future.future), state, &ends(leaf)))
+    }
+
+    pub fn new<'f>(functions: impl Iterator<Item = &'f str>, state: State, end: &str) -> Stack {
+        let mut functions: Vec<String> = functions.map(|name| own::function(&words::of_job(name))).collect();
+        functions.dedup();
+        Stack { functions, end: end.to_owned(), state }
+    }
+
+    /// The functions and the end.
+    pub fn frames(&self) -> impl Iterator<Item = &str> {
+        self.functions.iter().map(String::as_str).chain([self.end.as_str()])
+    }
+}
+
+/// The wait of a future, in words that are equal for all waits of this kind.
+fn end(leaf: &Await) -> String {
+    match &leaf.waits_for {
+        Some(WaitsFor::Semaphore { of, .. }) => words::of(*of).to_owned(),
+        Some(WaitsFor::Descriptor { describes: Some(describes), .. }) if describes.starts_with("socket:") => {
+            "a socket".to_owned()
+        }
+        _ => words::kind(leaf),
+    }
+}
+
+fn is_of_runtime(function: Option<&str>) -> bool {
+    function.is_none_or(|function| own::is_of_runtime(function) || !function.contains("::"))
+}
+
+impl Stacks {
+    /// Adds the tasks of a look that no thread runs.
+    pub fn add_tasks(&mut self, listing: &Listing, time: Duration) {
+        let waiting = |task: &&Task| task.owner != 0 && !task.state.complete && !task.state.running;
+        for stack in listing.tasks.iter().filter(waiting).filter_map(Stack::of_task) {
+            self.add(stack, time);
+        }
+    }
+
+    pub fn add(&mut self, stack: Stack, time: Duration) {
+        *self.0.entry(stack).or_default() += time;
+    }
+
+    /// Multiplies the time of stacks that block threads in this call.
+    pub fn scale(&mut self, call: &str, factor: f64) {
+        let blocks = |stack: &Stack| stack.state == State::Blocks && stack.end == call;
+        self.0.iter_mut().filter(|(stack, _)| blocks(stack)).for_each(|(_, time)| *time = time.mul_f64(factor));
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&Stack, Duration)> {
+        self.0.iter().map(|(stack, time)| (stack, *time))
+    }
+
+    /// A line for each stack, as tools for flame graphs read them: the functions, and microseconds.
+    pub fn folded(&self) -> String {
+        let line = |(stack, time): (&Stack, Duration)| {
+            let frames: Vec<String> = stack.frames().map(|frame| frame.replace(';', ",")).collect();
+            format!("{} {}\n", frames.join(";"), time.as_micros())
+        };
+        self.iter().map(line).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dyntrace_tasks::listing::{Place, Progress, State as TaskState};
+
+    use super::*;
+    use crate::sample::{self, mutex, waiting};
+
+    fn function(name: &str, file: &str, awaits: Vec<Await>) -> Await {
+        let place = Some(Place { file: file.into(), line: 7 });
+        Await { future: name.into(), place, progress: Progress::Suspended, awaits, ..Await::default() }
+    }
+
+    #[test]
+    fn a_task_has_its_own_functions_below_its_outermost() {
+        let socket = WaitsFor::Descriptor { descriptor: 5, describes: Some("socket:[7]".into()), ready: None };
+        let leaf = |waits| Await { future: "tokio::sync::Leaf".into(), ..waiting(waits) };
+        let own = |waits| function("shop::order::{async fn}", "src/main.rs", vec![leaf(waits)]);
+        let carried = |inner| {
+            let middle = function("tower::util::Oneshot<S>", "tower-0.5.2/src/util.rs", vec![inner]);
+            let idle = leaf(WaitsFor::Notify { address: 1 });
+            let root = function("axum::serve::handle", "axum-0.8.9/src/serve.rs", vec![idle, middle]);
+            sample::task(1, Chain::Read { root })
+        };
+        let woken = Task { state: TaskState { notified: true, ..TaskState::default() }, ..carried(own(mutex(1))) };
+        let tasks = vec![carried(own(mutex(0xa0))), carried(own(mutex(0xb0))), carried(own(socket)), woken];
+        let mut stacks = Stacks::default();
+        stacks.add_tasks(&Listing { tasks, ..Listing::default() }, Duration::from_millis(2));
+        let blocks = Stack::new(["shop::[u8; 4]"].into_iter(), State::Blocks, "write");
+        stacks.add(blocks, Duration::from_micros(3));
+        stacks.scale("write", 2.0);
+        assert_eq!(
+            stacks.folded(),
+            "axum::serve::handle;shop::order;waits for Mutex 4000\n\
+             axum::serve::handle;shop::order;waits for a socket 2000\n\
+             axum::serve::handle;shop::order;waits for a thread 2000\n\
+             shop::[u8, 4];write 6\n"
+        );
+    }
+}

@@ -27,7 +27,7 @@ pub fn mutex(address: u64) -> WaitsFor {
 pub fn waits() -> impl Iterator<Item = WaitsFor> {
     let described = |descriptor, text: &str, ready| {
         let describes = Some(text.into());
-        WaitsFor::Descriptor { descriptor, describes, ready }
+        WaitsFor::Descriptor { descriptor, describes, ready, unread: 0 }
     };
     [
         mutex(0xa0),
@@ -53,7 +53,7 @@ pub fn waits() -> impl Iterator<Item = WaitsFor> {
         WaitsFor::Join { address: 0x700, task: None },
         described(5, "/run/a\x1b[2J", None),
         described(6, "tcp 127.0.0.1:80 to 127.0.0.1:4000", Some(Ready::Readable)),
-        WaitsFor::Descriptor { descriptor: 7, describes: None, ready: Some(Ready::Either) },
+        WaitsFor::Descriptor { descriptor: 7, describes: None, ready: Some(Ready::Either), unread: 12 },
         WaitsFor::Object { object: "CancellationToken", address: 0x110 },
         WaitsFor::Forever,
         WaitsFor::UnknownLeaf,

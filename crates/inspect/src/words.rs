@@ -191,12 +191,13 @@ fn waits_for(waits_for: &WaitsFor) -> String {
         WaitsFor::Timer { due_in } => format!("timer in {}", duration(due_in.unsigned_abs())),
         WaitsFor::Join { task: Some(task), .. } => format!("join of task {task}"),
         WaitsFor::Join { address, task: None } => format!("join of the task at {address:#x}"),
-        WaitsFor::Descriptor { descriptor, describes, ready } => {
+        WaitsFor::Descriptor { descriptor, describes, ready, unread } => {
             let told = match describes {
                 Some(describes) => format!("{} (descriptor {descriptor})", escape::name(describes)),
                 None => format!("descriptor {descriptor}"),
             };
-            told + ready.map_or("", self::ready)
+            let unread = if *unread > 0 { format!(", {unread} unread") } else { String::new() };
+            told + ready.map_or("", self::ready) + &unread
         }
         WaitsFor::Object { object, address } => format!("{object} {address:#x}"),
         WaitsFor::File(operation) => file(operation),
@@ -378,7 +379,7 @@ mod tests {
                 "join of the task at 0x700",
                 r"/run/a\x1b[2J (descriptor 5)",
                 "tcp 127.0.0.1:80 to 127.0.0.1:4000 (descriptor 6), readable",
-                "descriptor 7, readable or writable",
+                "descriptor 7, readable or writable, 12 unread",
                 "CancellationToken 0x110",
                 "nothing, forever",
                 "unknown future lib::Leaf",
@@ -414,7 +415,12 @@ mod tests {
     fn descriptors_of_one_kind_share_their_words() {
         let kind = |describes: &str| {
             let describes = Some(describes.to_owned());
-            kind(&sample::waiting(WaitsFor::Descriptor { descriptor: 5, describes, ready: Some(Ready::Readable) }))
+            kind(&sample::waiting(WaitsFor::Descriptor {
+                descriptor: 5,
+                describes,
+                ready: Some(Ready::Readable),
+                unread: 0,
+            }))
         };
         assert_eq!(kind("tcp 127.0.0.1:80 to 127.0.0.1:4000"), "tcp descriptor, readable");
         assert_eq!(kind("/run/a"), "file descriptor, readable");

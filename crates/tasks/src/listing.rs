@@ -346,6 +346,8 @@ pub enum WaitsFor {
         describes: Option<String>,
         /// The readiness that wakes the task. `None` if nothing says it.
         ready: Option<Ready>,
+        /// Bytes of an internet socket that have arrived and that nobody has read; of a listening one, connections that nobody has accepted.
+        unread: u64,
     },
     /// A lock, event or token that is not tokio's.
     Object {

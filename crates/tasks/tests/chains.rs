@@ -153,7 +153,9 @@ fn descriptors_are_true() {
     let line = program.lines.iter().find(|line| line.starts_with("address")).unwrap();
     let listening = line.split(' ').nth(1).unwrap();
     let describes = |name: &str| match chains.leaf(name) {
-        WaitsFor::Descriptor { descriptor, describes: Some(text), ready: Some(Ready::Readable) } if *descriptor > 2 => {
+        WaitsFor::Descriptor { descriptor, describes: Some(text), ready: Some(Ready::Readable), unread: 0 }
+            if *descriptor > 2 =>
+        {
             text.clone()
         }
         other => panic!("{name} waits for {other:?}"),

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dyntrace_tasks::listing::{Await, Chain, Listing, Task, WaitsFor};
+use dyntrace_tasks::listing::{Await, Chain, Listing, Ready, Task, WaitsFor};
 use dyntrace_tasks::threads::Thread;
 
 use crate::own;
@@ -48,7 +48,7 @@ impl Stack {
     }
 
     fn of_task(task: &Task) -> Option<Stack> {
-        let state = if task.state.notified { State::Ready } else { State::Waits };
+        let state = if is_ready(task) { State::Ready } else { State::Waits };
         let Chain::Read { root } = &task.chain else {
             return Some(Stack::new(std::iter::empty(), state, &words::future(task)));
         };
@@ -56,10 +56,7 @@ impl Stack {
             State::Ready => "waits for a thread".to_owned(),
             _ => format!("waits for {}", end(leaf)),
         };
-        let leaves = task.leaves();
-        // Under `select!`, what the program's own function waits for.
-        let leaf = leaves.iter().find(|leaf| own::way(root, leaf).into_iter().any(own::is_future));
-        let Some(leaf) = leaf.or(leaves.first()) else {
+        let Some(leaf) = own_leaf(task, root) else {
             let end = format!("waits for {}", words::without_leaves(task));
             return Some(Stack::new([&*root.future].into_iter(), state, &end));
         };
@@ -78,6 +75,21 @@ impl Stack {
     pub fn frames(&self) -> impl Iterator<Item = &str> {
         self.functions.iter().map(String::as_str).chain([self.end.as_str()])
     }
+}
+
+/// The leaf for which the program's own function waits, if any: under `select!` a task has several.
+fn own_leaf<'t>(task: &'t Task, root: &Await) -> Option<&'t Await> {
+    let leaves = task.leaves();
+    let own = leaves.iter().find(|leaf| own::way(root, leaf).into_iter().any(own::is_future));
+    own.or(leaves.first()).copied()
+}
+
+/// Whether a task was woken, or would be if a thread looked at its socket.
+pub fn is_ready(task: &Task) -> bool {
+    let Chain::Read { root } = &task.chain else { return task.state.notified };
+    let leaf = own_leaf(task, root).and_then(|leaf| leaf.waits_for.as_ref());
+    let is_writer = |ready: &Option<Ready>| *ready == Some(Ready::Writable);
+    task.state.notified || matches!(leaf, Some(WaitsFor::Descriptor { unread: 1.., ready, .. }) if !is_writer(ready))
 }
 
 /// The wait of a future, in words that are equal for all waits of this kind.
@@ -142,7 +154,8 @@ mod tests {
 
     #[test]
     fn a_task_has_its_own_functions_below_its_outermost() {
-        let socket = WaitsFor::Descriptor { descriptor: 5, describes: Some("socket:[7]".into()), ready: None };
+        let socket =
+            WaitsFor::Descriptor { descriptor: 5, describes: Some("socket:[7]".into()), ready: None, unread: 0 };
         let leaf = |waits| Await { future: "tokio::sync::Leaf".into(), ..waiting(waits) };
         let own = |waits| function("shop::order::{async fn}", "src/main.rs", vec![leaf(waits)]);
         let carried = |inner| {

@@ -6,6 +6,7 @@ use dyntrace_tasks::listing::{Await, Chain, Listing, SemaphoreOf, Task, WaitsFor
 use dyntrace_tasks::locks::{Locks, Through};
 
 use super::causes::{Cause, Kind, Wait};
+use super::stacks::is_ready;
 use crate::own::{self, Own};
 use crate::words;
 
@@ -16,7 +17,7 @@ const JOINS: u32 = 8;
 #[derive(Debug, Default)]
 pub struct Waits {
     pub all: Vec<Wait>,
-    /// Tasks that were woken, and that no thread polls.
+    /// Tasks that no thread polls, though they were woken, or data for them has arrived.
     pub ready: usize,
 }
 
@@ -28,7 +29,7 @@ impl Waits {
         let mut of_tasks = Vec::new();
         for task in listing.tasks.iter().filter(|task| task.owner != 0 && !task.state.complete && !task.state.running) {
             match &task.chain {
-                _ if task.state.notified => waits.ready += 1,
+                _ if is_ready(task) => waits.ready += 1,
                 Chain::Read { root } => of_tasks.extend(look.wait(task, root, JOINS).map(|wait| (task.address, wait))),
                 Chain::NoTypes | Chain::Busy | Chain::Complete => {}
             }
@@ -179,7 +180,7 @@ mod tests {
     }
 
     fn descriptor(describes: &str) -> WaitsFor {
-        WaitsFor::Descriptor { descriptor: 5, describes: Some(describes.into()), ready: None }
+        WaitsFor::Descriptor { descriptor: 5, describes: Some(describes.into()), ready: None, unread: 0 }
     }
 
     #[test]

@@ -53,6 +53,7 @@ fn tasks_that_are_alike_show_each_of_their_sockets() {
         descriptor: number,
         describes: Some(format!("tcp 127.0.0.1:80 to 127.0.0.1:400{number}")),
         ready: None,
+        unread: 0,
     };
     let either = |id, number| sample::either(id, vec![sample::mutex(0xa0), socket(number)]);
     let tasks: Vec<Task> = (5..10).map(|number| either(number as u64, number)).collect();

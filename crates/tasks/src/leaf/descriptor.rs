@@ -21,8 +21,8 @@ pub(super) fn within(walk: &Walk<'_, '_>, value: &Value) -> Option<i32> {
 }
 
 pub(super) fn describe(walk: &Walk<'_, '_>, descriptor: i32, ready: Option<Ready>) -> WaitsFor {
-    let describes = walk.reader.descriptors.and_then(|descriptors| descriptors.describe(descriptor));
-    WaitsFor::Descriptor { descriptor, describes, ready }
+    let (describes, unread) = walk.reader.descriptors.and_then(|descriptors| descriptors.look_up(descriptor)).unzip();
+    WaitsFor::Descriptor { descriptor, describes, ready, unread: unread.unwrap_or(0) }
 }
 
 #[derive(Default)]

@@ -12,7 +12,7 @@ use super::callers::{self, Calling};
 #[derive(Debug)]
 pub struct Descriptors {
     pid: u32,
-    sockets: OnceLock<HashMap<String, String>>,
+    sockets: OnceLock<HashMap<String, (String, u64)>>,
     calling: OnceLock<Vec<Calling>>,
 }
 
@@ -26,16 +26,21 @@ impl Descriptors {
     /// Returns both addresses of a socket, the path of a Unix socket, the process of a pidfd, or the path of a file. `None` if `/proc` has none.
     #[must_use]
     pub fn describe(&self, descriptor: i32) -> Option<String> {
+        self.look_up(descriptor).map(|(text, _)| text)
+    }
+
+    /// Returns the description, and the bytes or connections that wait in an internet socket.
+    pub(super) fn look_up(&self, descriptor: i32) -> Option<(String, u64)> {
         let link = fs::read_link(format!("/proc/{}/fd/{descriptor}", self.pid)).ok()?;
         let link = link.to_string_lossy().into_owned();
         if link == "anon_inode:[pidfd]" {
-            return Some(self.process(descriptor).unwrap_or(link));
+            return Some((self.process(descriptor).unwrap_or(link), 0));
         }
         let Some(inode) = link.strip_prefix("socket:[").and_then(|rest| rest.strip_suffix(']')) else {
-            return Some(link);
+            return Some((link, 0));
         };
         // a socket that is younger than the tables keeps its number
-        self.sockets.get_or_init(|| self.sockets()).get(inode).cloned().or(Some(link))
+        self.sockets.get_or_init(|| self.sockets()).get(inode).cloned().or(Some((link, 0)))
     }
 
     /// Returns the threads that are in system calls.
@@ -51,7 +56,7 @@ impl Descriptors {
         (pid > 0).then(|| format!("end of process {pid}"))
     }
 
-    fn sockets(&self) -> HashMap<String, String> {
+    fn sockets(&self) -> HashMap<String, (String, u64)> {
         // the process may be in another network namespace: its own tables are right
         let table = |name: &str| fs::read_to_string(format!("/proc/{}/net/{name}", self.pid)).unwrap_or_default();
         let mut all = HashMap::new();
@@ -59,10 +64,10 @@ impl Descriptors {
             let protocol = name.trim_end_matches('6');
             // only connections are listened for
             let text = |text: String| if protocol == "udp" { text.replace("listening on", "bound to") } else { text };
-            let named = |(inode, of): (String, String)| (inode, format!("{protocol} {}", text(of)));
+            let named = |(inode, of, unread)| (inode, (format!("{protocol} {}", text(of)), unread));
             all.extend(rows(&table(name)).filter_map(|row| internet(&row)).map(named));
         }
-        all.extend(rows(&table("unix")).filter_map(|row| unix(&row)));
+        all.extend(rows(&table("unix")).filter_map(|row| unix(&row)).map(|(inode, text)| (inode, (text, 0))));
         // sockets that nobody holds any more have the number 0
         all.remove("0");
         all
@@ -75,11 +80,12 @@ fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
 }
 
 /// Reads a row of `/proc/PID/net/tcp`: `sl local remote state queues timer retransmits uid timeout inode`.
-fn internet(row: &[&str]) -> Option<(String, String)> {
+fn internet(row: &[&str]) -> Option<(String, String, u64)> {
     let inode = row.get(9)?;
+    let unread = row[4].split_once(':').and_then(|(_, received)| u64::from_str_radix(received, 16).ok());
     let (local, remote) = (address(row[1])?, address(row[2])?);
     let text = if remote.port() == 0 { format!("listening on {local}") } else { format!("{local} to {remote}") };
-    Some(((*inode).to_owned(), text))
+    Some(((*inode).to_owned(), text, unread.unwrap_or(0)))
 }
 
 /// Reads a row of `/proc/PID/net/unix`: `num refs protocol flags type state inode [path]`.
@@ -112,13 +118,14 @@ mod tests {
 
     const TCP: &str = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   \
         0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 11 1 0 100 0 0 10 0\n   \
-        1: 0100007F:1F90 0200007F:C000 01 00000000:00000000 00:00000000 00000000     0        0 12 1 0 20 4 30 10 -1\n";
+        1: 0100007F:1F90 0200007F:C000 01 00000000:0000001F 00:00000000 00000000     0        0 12 1 0 20 4 30 10 -1\n";
 
     #[test]
     fn rows_have_inodes_and_addresses() {
         let found: Vec<_> = rows(TCP).filter_map(|row| internet(&row)).collect();
-        let text = |inode: &str, text: &str| (inode.to_owned(), text.to_owned());
-        assert_eq!(found, [text("11", "listening on 127.0.0.1:8080"), text("12", "127.0.0.1:8080 to 127.0.0.2:49152")]);
+        let text = |inode: &str, text: &str, unread| (inode.to_owned(), text.to_owned(), unread);
+        let connection = text("12", "127.0.0.1:8080 to 127.0.0.2:49152", 31);
+        assert_eq!(found, [text("11", "listening on 127.0.0.1:8080", 0), connection]);
         assert_eq!(rows("head\nshort line\n").filter_map(|row| internet(&row)).count(), 0);
     }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dyntrace_tasks::listing::{Await, Chain, Listing, Ready, Task, WaitsFor};
+use dyntrace_tasks::listing::{Await, Chain, Listing, Progress, Ready, Task, WaitsFor};
 use dyntrace_tasks::threads::Thread;
 
 use crate::own;
@@ -47,26 +47,34 @@ impl Stack {
         Stack::new(functions, state, end)
     }
 
-    fn of_task(task: &Task) -> Option<Stack> {
+    fn of_task(task: &Task) -> Stack {
         let state = if is_ready(task) { State::Ready } else { State::Waits };
-        let Chain::Read { root } = &task.chain else {
-            return Some(Stack::new(std::iter::empty(), state, &words::future(task)));
+        let root = match &task.chain {
+            Chain::Read { root } => Some(root),
+            _ => None,
         };
-        let ends = |leaf: &Await| match state {
-            State::Ready => "waits for a thread".to_owned(),
-            _ => format!("waits for {}", end(leaf)),
+        let leaf = root.and_then(|root| own_leaf(task, root));
+        let end = match (state, leaf) {
+            (State::Ready, _) => "a thread".to_owned(),
+            (_, Some(leaf)) => self::end(leaf),
+            (_, None) => words::without_leaves(task).to_owned(),
         };
-        let Some(leaf) = own_leaf(task, root) else {
-            let end = format!("waits for {}", words::without_leaves(task));
-            return Some(Stack::new([&*root.future].into_iter(), state, &end));
-        };
-        let way = own::way(root, leaf).into_iter().enumerate();
-        let shown = way.filter(|(index, future)| *index == 0 || own::is_future(future));
-        Some(Stack::new(shown.map(|(_, future)| &*future.future), state, &ends(leaf)))
+        let end = format!("waits for {end}");
+        match (root, leaf) {
+            (Some(root), Some(leaf)) => {
+                let way = own::way(root, leaf).into_iter().enumerate();
+                let shown = way.filter(|(index, future)| *index == 0 || own::is_future(future));
+                Stack::new(shown.map(|(_, future)| &*future.future), state, &end)
+            }
+            (Some(root), None) => Stack::new([&*root.future].into_iter(), state, &end),
+            (None, _) => Stack::new([&*words::named(&task.future)].into_iter(), state, &end),
+        }
     }
 
     pub fn new<'f>(functions: impl Iterator<Item = &'f str>, state: State, end: &str) -> Stack {
-        let mut functions: Vec<String> = functions.map(|name| own::function(&words::of_job(name))).collect();
+        // A type has its parameters behind the block or closure that it is of.
+        let bare = |name: &str| name.find("}<").map_or(name, |end| &name[..=end]).to_owned();
+        let mut functions: Vec<String> = functions.map(|name| own::function(&bare(&words::of_job(name)))).collect();
         functions.dedup();
         Stack { functions, end: end.to_owned(), state }
     }
@@ -84,12 +92,15 @@ fn own_leaf<'t>(task: &'t Task, root: &Await) -> Option<&'t Await> {
     own.or(leaves.first()).copied()
 }
 
-/// Whether a task was woken, or would be if a thread looked at its socket.
+/// Whether a task was woken, was never polled, or would be woken if a thread looked at its socket.
 pub fn is_ready(task: &Task) -> bool {
     let Chain::Read { root } = &task.chain else { return task.state.notified };
     let leaf = own_leaf(task, root).and_then(|leaf| leaf.waits_for.as_ref());
-    let is_writer = |ready: &Option<Ready>| *ready == Some(Ready::Writable);
-    task.state.notified || matches!(leaf, Some(WaitsFor::Descriptor { unread: 1.., ready, .. }) if !is_writer(ready))
+    let is_unread = match leaf {
+        Some(WaitsFor::Descriptor { unread, ready, .. }) => *unread > 0 && *ready != Some(Ready::Writable),
+        _ => false,
+    };
+    task.state.notified || root.progress == Progress::Unresumed || is_unread
 }
 
 /// The wait of a future, in words that are equal for all waits of this kind.
@@ -111,7 +122,7 @@ impl Stacks {
     /// Adds the tasks of a look that no thread runs.
     pub fn add_tasks(&mut self, listing: &Listing, time: Duration) {
         let waiting = |task: &&Task| task.owner != 0 && !task.state.complete && !task.state.running;
-        for stack in listing.tasks.iter().filter(waiting).filter_map(Stack::of_task) {
+        for stack in listing.tasks.iter().filter(waiting).map(Stack::of_task) {
             self.add(stack, time);
         }
     }
@@ -142,7 +153,7 @@ impl Stacks {
 
 #[cfg(test)]
 mod tests {
-    use dyntrace_tasks::listing::{Place, Progress, State as TaskState};
+    use dyntrace_tasks::listing::{Place, State as TaskState};
 
     use super::*;
     use crate::sample::{self, mutex, waiting};

@@ -304,7 +304,8 @@ impl Watching<'_, '_, '_> {
             return;
         }
         let runs = self.threads.runs(tid);
-        let unheld = call(&stay);
+        // Most stays in calls in which threads wait for work are such waits.
+        let unheld = idle(&stay).is_none().then(|| call(&stay));
         let is_same = |before: &Stays| is_resumed(&stay) || (&before.at, before.runs) == (&stay, runs);
         let is_new = !known.stays.as_ref().is_some_and(is_same);
         if is_new {
@@ -316,8 +317,8 @@ impl Watching<'_, '_, '_> {
         if let Some(stays) = known.stays.as_mut().filter(|_| may_have_run) {
             stays.runs = self.threads.runs(tid);
         }
-        if known.polls && known.stays.is_none() {
-            *self.unheld.entry(unheld).or_default() += elapsed;
+        if let Some(call) = unheld.filter(|_| known.polls && known.stays.is_none()) {
+            *self.unheld.entry(call).or_default() += elapsed;
         }
         if let Some(Stays { since, why: Some(Why { cause, own, stack }), .. }) = &known.stays {
             self.seen.stacks.add(stack.clone(), elapsed);

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 /// Parses `text` and checks that an error names a place in it and the expected token.
 fn read(text: &str) {
     match parse(text, "p.d") {
-        Ok(provider) => assert!(generate(&provider).contains("__sdt::site!")),
+        Ok(provider) => assert!(generate(&provider).contains("__sdt::probe!")),
         Err(Error::Definition { line, column, problem, .. }) => {
             let line = text.split('\n').nth(line - 1).expect("a line of the text");
             assert!(column <= line.chars().count() + 1);

@@ -4,7 +4,7 @@
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_site {
-    ($provider:literal, $probe:literal) => {
+    ($provider:literal, $probe:literal $(,)?) => {
         $crate::__sdt_noted_nop!($provider, $probe, [""], [])
     };
     ($provider:literal, $probe:literal, ($kind:ident $first:ident $c:literal) $(($kinds:ident $rest:ident $cs:literal))*) => {

@@ -31,6 +31,7 @@ pub mod here;
 #[cfg(not(rings))]
 #[doc(hidden)]
 mod no_decision;
+mod probe;
 #[cfg_attr(not(recorded), path = "unrecorded.rs")]
 #[doc(hidden)]
 pub mod recorded;
@@ -122,6 +123,7 @@ pub use crate::__sdt_describe as describe;
 pub use crate::__sdt_discard as discard;
 pub use crate::__sdt_if_enabled as if_enabled;
 pub use crate::__sdt_if_traced as if_traced;
+pub use crate::__sdt_probe as probe;
 pub use crate::__sdt_record as record;
 pub use crate::__sdt_return_if_discarded as return_if_discarded;
 pub use crate::__sdt_site_with_attributes as site;

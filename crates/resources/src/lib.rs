@@ -2,6 +2,8 @@
 //! programs use.
 #![cfg_attr(not(unix), allow(unused))]
 
+#[cfg(any(all(feature = "sync", not(loom)), feature = "time"))]
+mod inner;
 #[cfg(all(feature = "net", not(loom)))]
 pub mod net;
 #[cfg(all(feature = "sync", not(loom)))]

@@ -1,10 +1,10 @@
 //! The barrier.
 
-use std::fmt;
 use std::panic::Location;
 
 use tokio::sync::BarrierWaitResult;
 
+use crate::inner::debug;
 use dyntrace_processes::waiting::{Kind, On, Operation, Resource, Waiting};
 
 /// A [`tokio::sync::Barrier`] that shows the tasks that wait for the others.
@@ -68,8 +68,4 @@ impl From<tokio::sync::Barrier> for Barrier {
     }
 }
 
-impl fmt::Debug for Barrier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
-}
+debug! { [] Barrier; }

@@ -13,13 +13,14 @@
 //! # }
 //! ```
 
-use std::fmt;
 use std::panic::Location;
 
 use tokio::sync::broadcast;
 pub use tokio::sync::broadcast::error;
 
 use self::error::{RecvError, SendError, TryRecvError};
+use super::half::clone;
+use crate::inner::{debug, forward};
 use dyntrace_processes::unpark::block_outside_tasks;
 use dyntrace_processes::waiting::{Half, Kind, On, Operation, Waiting};
 
@@ -101,19 +102,13 @@ impl<T> Sender<T> {
         WeakSender { half: self.half.clone(), inner: self.inner.downgrade() }
     }
 
-    /// Returns the number of values that not all receivers have received.
-    pub fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    /// Whether all receivers have received all values.
-    pub fn is_empty(&self) -> bool {
-        self.inner.is_empty()
-    }
-
-    /// Returns the number of receivers.
-    pub fn receiver_count(&self) -> usize {
-        self.inner.receiver_count()
+    forward! { inner:
+        /// Returns the number of values that not all receivers have received.
+        fn len(&self) -> usize;
+        /// Whether all receivers have received all values.
+        fn is_empty(&self) -> bool;
+        /// Returns the number of receivers.
+        fn receiver_count(&self) -> usize;
     }
 
     /// Whether both send to the same channel.
@@ -131,14 +126,11 @@ impl<T> Sender<T> {
         Waiting::new(On(&self.half, Operation::BroadcastClosed), Location::caller(), self.inner.closed())
     }
 
-    /// Returns the number of senders, weak ones left out.
-    pub fn strong_count(&self) -> usize {
-        self.inner.strong_count()
-    }
-
-    /// Returns the number of weak senders.
-    pub fn weak_count(&self) -> usize {
-        self.inner.weak_count()
+    forward! { inner:
+        /// Returns the number of senders, weak ones left out.
+        fn strong_count(&self) -> usize;
+        /// Returns the number of weak senders.
+        fn weak_count(&self) -> usize;
     }
 }
 
@@ -149,26 +141,20 @@ impl<T> WeakSender<T> {
         Some(Sender { half: self.half.clone(), inner: self.inner.upgrade()? })
     }
 
-    /// Returns the number of senders, weak ones left out.
-    pub fn strong_count(&self) -> usize {
-        self.inner.strong_count()
-    }
-
-    /// Returns the number of weak senders.
-    pub fn weak_count(&self) -> usize {
-        self.inner.weak_count()
+    forward! { inner:
+        /// Returns the number of senders, weak ones left out.
+        fn strong_count(&self) -> usize;
+        /// Returns the number of weak senders.
+        fn weak_count(&self) -> usize;
     }
 }
 
 impl<T> Receiver<T> {
-    /// Returns the number of values that were sent and not received here, also those that are lost.
-    pub fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    /// Whether all values that were sent are received here.
-    pub fn is_empty(&self) -> bool {
-        self.inner.is_empty()
+    forward! { inner:
+        /// Returns the number of values that were sent and not received here, also those that are lost.
+        fn len(&self) -> usize;
+        /// Whether all values that were sent are received here.
+        fn is_empty(&self) -> bool;
     }
 
     /// Whether both receive from the same channel.
@@ -176,19 +162,13 @@ impl<T> Receiver<T> {
         self.inner.same_channel(&other.inner)
     }
 
-    /// Returns the number of senders, weak ones left out.
-    pub fn sender_strong_count(&self) -> usize {
-        self.inner.sender_strong_count()
-    }
-
-    /// Returns the number of weak senders.
-    pub fn sender_weak_count(&self) -> usize {
-        self.inner.sender_weak_count()
-    }
-
-    /// Whether all senders are dropped.
-    pub fn is_closed(&self) -> bool {
-        self.inner.is_closed()
+    forward! { inner:
+        /// Returns the number of senders, weak ones left out.
+        fn sender_strong_count(&self) -> usize;
+        /// Returns the number of weak senders.
+        fn sender_weak_count(&self) -> usize;
+        /// Whether all senders are dropped.
+        fn is_closed(&self) -> bool;
     }
 }
 
@@ -233,32 +213,10 @@ impl<T: Clone> Receiver<T> {
     }
 }
 
-impl<T> Clone for Sender<T> {
-    fn clone(&self) -> Self {
-        Sender { half: self.half.clone(), inner: self.inner.clone() }
-    }
-}
+clone! { Sender, WeakSender }
 
-impl<T> Clone for WeakSender<T> {
-    fn clone(&self) -> Self {
-        WeakSender { half: self.half.clone(), inner: self.inner.clone() }
-    }
-}
-
-impl<T> fmt::Debug for Sender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
-}
-
-impl<T> fmt::Debug for WeakSender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
-}
-
-impl<T> fmt::Debug for Receiver<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
+debug! {
+    [T] Sender<T>;
+    [T] WeakSender<T>;
+    [T] Receiver<T>;
 }

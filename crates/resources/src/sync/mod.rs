@@ -30,6 +30,7 @@ mod acquire;
 mod barrier;
 pub mod broadcast;
 mod guard;
+mod half;
 mod holder;
 mod locked;
 pub mod mpsc;

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use crate::inner::{debug, forward};
 use dyntrace_processes::waiting::{Kind, On, Operation, Resource, Waiting};
 
 /// A [`tokio::sync::Notify`] that shows the tasks that wait for it.
@@ -65,19 +66,13 @@ impl Notify {
         OwnedNotified { notified, notify: self }
     }
 
-    /// Notifies the task that has waited longest, or the next one that waits.
-    pub fn notify_one(&self) {
-        self.inner.notify_one();
-    }
-
-    /// Notifies the task that began to wait last, or the next one that waits.
-    pub fn notify_last(&self) {
-        self.inner.notify_last();
-    }
-
-    /// Notifies all waiting tasks.
-    pub fn notify_waiters(&self) {
-        self.inner.notify_waiters();
+    forward! { inner:
+        /// Notifies the task that has waited longest, or the next one that waits.
+        fn notify_one(&self);
+        /// Notifies the task that began to wait last, or the next one that waits.
+        fn notify_last(&self);
+        /// Notifies all waiting tasks.
+        fn notify_waiters(&self);
     }
 
     /// Returns tokio's.
@@ -100,11 +95,7 @@ impl From<tokio::sync::Notify> for Notify {
     }
 }
 
-impl fmt::Debug for Notify {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
-}
+debug! { [] Notify; }
 
 pin_project_lite::pin_project! {
     /// The future of [`Notify::notified`].

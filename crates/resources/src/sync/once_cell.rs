@@ -6,6 +6,7 @@ use std::panic::Location;
 use tokio::sync::{Semaphore, SetError, TryAcquireError};
 
 use super::acquire::acquire;
+use crate::inner::{debug, forward};
 use dyntrace_processes::waiting::{Kind, Operation, Resource};
 
 /// A [`tokio::sync::OnceCell`] that shows the tasks that wait while another one makes the value.
@@ -66,19 +67,13 @@ impl<T> OnceCell<T> {
         OnceCell { resource, semaphore: Semaphore::const_new(1), inner }
     }
 
-    /// Whether the cell has a value.
-    pub fn initialized(&self) -> bool {
-        self.inner.initialized()
-    }
-
-    /// Returns the value if there is one.
-    pub fn get(&self) -> Option<&T> {
-        self.inner.get()
-    }
-
-    /// Returns the value if there is one, to change it.
-    pub fn get_mut(&mut self) -> Option<&mut T> {
-        self.inner.get_mut()
+    forward! { inner:
+        /// Whether the cell has a value.
+        fn initialized(&self) -> bool;
+        /// Returns the value if there is one.
+        fn get(&self) -> Option<&T>;
+        /// Returns the value if there is one, to change it.
+        fn get_mut(&mut self) -> Option<&mut T>;
     }
 
     /// Sets the value if there is none, and no task makes one.
@@ -222,8 +217,4 @@ impl<T: PartialEq> PartialEq for OnceCell<T> {
 
 impl<T: Eq> Eq for OnceCell<T> {}
 
-impl<T: fmt::Debug> fmt::Debug for OnceCell<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
-}
+debug! { [T: fmt::Debug] OnceCell<T>; }

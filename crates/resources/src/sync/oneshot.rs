@@ -20,6 +20,7 @@ use std::task::{Context, Poll};
 pub use tokio::sync::oneshot::error;
 use tokio::sync::oneshot::error::{RecvError, TryRecvError};
 
+use crate::inner::{debug, forward};
 use dyntrace_processes::unpark::block_outside_tasks;
 use dyntrace_processes::waiting::{Half, Kind, On, Operation, Waiting};
 
@@ -73,14 +74,11 @@ impl<T> Sender<T> {
         Waiting::new(On(&self.half, Operation::OneshotClosed), Location::caller(), self.inner.closed())
     }
 
-    /// Whether the receiver is closed or dropped.
-    pub fn is_closed(&self) -> bool {
-        self.inner.is_closed()
-    }
-
-    /// [`closed`](Sender::closed), for futures written by hand. Fires no probes.
-    pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.inner.poll_closed(cx)
+    forward! { inner:
+        /// Whether the receiver is closed or dropped.
+        fn is_closed(&self) -> bool;
+        /// [`closed`](Sender::closed), for futures written by hand. Fires no probes.
+        fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()>;
     }
 }
 
@@ -133,11 +131,7 @@ impl<T> Future for Receiver<T> {
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for Sender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
-}
+debug! { [T: fmt::Debug] Sender<T>; }
 
 impl<T: fmt::Debug> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

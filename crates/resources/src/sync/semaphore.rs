@@ -1,6 +1,5 @@
 //! The semaphore.
 
-use std::fmt;
 use std::mem;
 use std::panic::Location;
 use std::ptr;
@@ -9,6 +8,7 @@ use std::sync::Arc;
 use tokio::sync::{AcquireError, TryAcquireError};
 
 use super::acquire::acquire;
+use crate::inner::{debug, forward};
 use dyntrace_processes::unpark::block_outside_tasks;
 use dyntrace_processes::waiting::{Kind, Operation, Resource};
 
@@ -83,23 +83,19 @@ impl Semaphore {
         }
     }
 
-    /// Returns the number of free permits.
-    pub fn available_permits(&self) -> usize {
-        self.inner.available_permits()
-    }
+    forward! { inner:
+        /// Returns the number of free permits.
+        fn available_permits(&self) -> usize;
 
-    /// Adds permits.
-    ///
-    /// # Panics
-    ///
-    /// Panics if there are more than [`MAX_PERMITS`](Semaphore::MAX_PERMITS) then.
-    pub fn add_permits(&self, n: usize) {
-        self.inner.add_permits(n);
-    }
+        /// Adds permits.
+        ///
+        /// # Panics
+        ///
+        /// Panics if there are more than [`MAX_PERMITS`](Semaphore::MAX_PERMITS) then.
+        fn add_permits(&self, n: usize);
 
-    /// Removes up to `n` free permits. Returns how many.
-    pub fn forget_permits(&self, n: usize) -> usize {
-        self.inner.forget_permits(n)
+        /// Removes up to `n` free permits. Returns how many.
+        fn forget_permits(&self, n: usize) -> usize;
     }
 
     /// Acquires a permit, once there is one. Waiting tasks receive theirs in the order in which they began to wait.
@@ -209,14 +205,11 @@ impl Semaphore {
         block_outside_tasks(self.acquire_many_owned(n))
     }
 
-    /// Closes the semaphore: nobody acquires a permit any more.
-    pub fn close(&self) {
-        self.inner.close();
-    }
-
-    /// Whether the semaphore is closed.
-    pub fn is_closed(&self) -> bool {
-        self.inner.is_closed()
+    forward! { inner:
+        /// Closes the semaphore: nobody acquires a permit any more.
+        fn close(&self);
+        /// Whether the semaphore is closed.
+        fn is_closed(&self) -> bool;
     }
 
     /// Returns tokio's semaphore.
@@ -232,11 +225,7 @@ impl From<tokio::sync::Semaphore> for Semaphore {
     }
 }
 
-impl fmt::Debug for Semaphore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
-}
+debug! { [] Semaphore; }
 
 /// The methods of permits, borrowed or owned: `$same` says whether two references lead to one semaphore.
 macro_rules! permit {

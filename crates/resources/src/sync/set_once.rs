@@ -5,6 +5,7 @@ use std::panic::Location;
 
 use tokio::sync::SetOnceError;
 
+use crate::inner::{debug, forward};
 use dyntrace_processes::waiting::{Kind, On, Operation, Resource, Waiting};
 
 /// A [`tokio::sync::SetOnce`] that shows the tasks that wait for its value.
@@ -57,23 +58,18 @@ impl<T> SetOnce<T> {
         SetOnce { resource: Resource::in_constant(Kind::SetOnce), inner: tokio::sync::SetOnce::const_new_with(value) }
     }
 
-    /// Whether the cell has a value.
-    pub fn initialized(&self) -> bool {
-        self.inner.initialized()
-    }
+    forward! { inner:
+        /// Whether the cell has a value.
+        fn initialized(&self) -> bool;
+        /// Returns the value if there is one.
+        fn get(&self) -> Option<&T>;
 
-    /// Returns the value if there is one.
-    pub fn get(&self) -> Option<&T> {
-        self.inner.get()
-    }
-
-    /// Sets the value if there is none.
-    ///
-    /// # Errors
-    ///
-    /// There is a value: returns the new one.
-    pub fn set(&self, value: T) -> Result<(), SetOnceError<T>> {
-        self.inner.set(value)
+        /// Sets the value if there is none.
+        ///
+        /// # Errors
+        ///
+        /// There is a value: returns the new one.
+        fn set(&self, value: T) -> Result<(), SetOnceError<T>>;
     }
 
     /// Returns the value, once there is one.
@@ -128,8 +124,4 @@ impl<T: PartialEq> PartialEq for SetOnce<T> {
 
 impl<T: Eq> Eq for SetOnce<T> {}
 
-impl<T: fmt::Debug> fmt::Debug for SetOnce<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
-}
+debug! { [T: fmt::Debug] SetOnce<T>; }

@@ -20,6 +20,8 @@ use tokio::sync::watch;
 pub use tokio::sync::watch::{Ref, error};
 
 use self::error::{RecvError, SendError};
+use super::half::clone;
+use crate::inner::{debug, forward};
 use dyntrace_processes::waiting::{Half, Kind, On, Operation, Waiting};
 
 /// Sends values to [`Receiver`]s.
@@ -93,19 +95,13 @@ impl<T> Sender<T> {
         self.inner.send_if_modified(modify)
     }
 
-    /// Sends a value, also if there are no receivers. Returns the one before.
-    pub fn send_replace(&self, value: T) -> T {
-        self.inner.send_replace(value)
-    }
-
-    /// Borrows the last value. Senders block their threads until the [`Ref`] is dropped: drop it before the next await.
-    pub fn borrow(&self) -> Ref<'_, T> {
-        self.inner.borrow()
-    }
-
-    /// Whether there are no receivers.
-    pub fn is_closed(&self) -> bool {
-        self.inner.is_closed()
+    forward! { inner:
+        /// Sends a value, also if there are no receivers. Returns the one before.
+        fn send_replace(&self, value: T) -> T;
+        /// Borrows the last value. Senders block their threads until the [`Ref`] is dropped: drop it before the next await.
+        fn borrow(&self) -> Ref<'_, T>;
+        /// Whether there are no receivers.
+        fn is_closed(&self) -> bool;
     }
 
     /// Waits until there are no receivers.
@@ -123,14 +119,11 @@ impl<T> Sender<T> {
         Receiver { half: self.half.clone(), inner: self.inner.subscribe() }
     }
 
-    /// Returns the number of receivers.
-    pub fn receiver_count(&self) -> usize {
-        self.inner.receiver_count()
-    }
-
-    /// Returns the number of senders.
-    pub fn sender_count(&self) -> usize {
-        self.inner.sender_count()
+    forward! { inner:
+        /// Returns the number of receivers.
+        fn receiver_count(&self) -> usize;
+        /// Returns the number of senders.
+        fn sender_count(&self) -> usize;
     }
 
     /// Whether both send to the same channel.
@@ -140,24 +133,19 @@ impl<T> Sender<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Borrows the last value, which does not count as seen. Senders block their threads until the [`Ref`] is dropped: drop it before the
-    /// next await.
-    pub fn borrow(&self) -> Ref<'_, T> {
-        self.inner.borrow()
-    }
+    forward! { inner:
+        /// Borrows the last value, which does not count as seen. Senders block their threads until the [`Ref`] is dropped: drop it before
+        /// the next await.
+        fn borrow(&self) -> Ref<'_, T>;
+        /// [`borrow`](Receiver::borrow), after which the value counts as seen.
+        fn borrow_and_update(&mut self) -> Ref<'_, T>;
 
-    /// [`borrow`](Receiver::borrow), after which the value counts as seen.
-    pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
-        self.inner.borrow_and_update()
-    }
-
-    /// Whether the last value is one that this receiver has not seen.
-    ///
-    /// # Errors
-    ///
-    /// All senders are dropped, also if there is such a value.
-    pub fn has_changed(&self) -> Result<bool, RecvError> {
-        self.inner.has_changed()
+        /// Whether the last value is one that this receiver has not seen.
+        ///
+        /// # Errors
+        ///
+        /// All senders are dropped, also if there is such a value.
+        fn has_changed(&self) -> Result<bool, RecvError>;
     }
 
     /// Whether all senders are dropped.
@@ -166,14 +154,11 @@ impl<T> Receiver<T> {
         self.inner.has_changed().is_err()
     }
 
-    /// Has the last value count as not seen.
-    pub fn mark_changed(&mut self) {
-        self.inner.mark_changed();
-    }
-
-    /// Has the last value count as seen.
-    pub fn mark_unchanged(&mut self) {
-        self.inner.mark_unchanged();
+    forward! { inner:
+        /// Has the last value count as not seen.
+        fn mark_changed(&mut self);
+        /// Has the last value count as seen.
+        fn mark_unchanged(&mut self);
     }
 
     /// Waits for a value that this receiver has not seen. It counts as seen then.
@@ -214,17 +199,7 @@ impl<T> Receiver<T> {
     }
 }
 
-impl<T> Clone for Sender<T> {
-    fn clone(&self) -> Self {
-        Sender { half: self.half.clone(), inner: self.inner.clone() }
-    }
-}
-
-impl<T> Clone for Receiver<T> {
-    fn clone(&self) -> Self {
-        Receiver { half: self.half.clone(), inner: self.inner.clone() }
-    }
-}
+clone! { Sender, Receiver }
 
 impl<T: Default> Default for Sender<T> {
     #[track_caller]
@@ -233,14 +208,7 @@ impl<T: Default> Default for Sender<T> {
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for Sender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
-}
-
-impl<T: fmt::Debug> fmt::Debug for Receiver<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
+debug! {
+    [T: fmt::Debug] Sender<T>;
+    [T: fmt::Debug] Receiver<T>;
 }

@@ -1,6 +1,5 @@
 //! Channels with a bound.
 
-use std::fmt;
 use std::panic::Location;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -9,7 +8,9 @@ use tokio::sync::mpsc::error::{SendError, SendTimeoutError, TryRecvError, TrySen
 use tokio::sync::mpsc::{self, Permit, PermitIterator};
 
 use super::super::acquire::turn;
+use super::super::half::clone;
 use super::{receiver, sender};
+use crate::inner::{debug, forward};
 use dyntrace_processes::unpark::block_outside_tasks;
 use dyntrace_processes::waiting::{Half, Kind, On, Operation, Waiting};
 
@@ -61,14 +62,11 @@ fn halves<T>(name: Option<&'static str>, buffer: usize) -> (Sender<T>, Receiver<
 receiver!(Receiver);
 
 impl<T> Receiver<T> {
-    /// Returns the number of messages that can be sent now.
-    pub fn capacity(&self) -> usize {
-        self.inner.capacity()
-    }
-
-    /// Returns the number of messages that the channel was made for.
-    pub fn max_capacity(&self) -> usize {
-        self.inner.max_capacity()
+    forward! { inner:
+        /// Returns the number of messages that can be sent now.
+        fn capacity(&self) -> usize;
+        /// Returns the number of messages that the channel was made for.
+        fn max_capacity(&self) -> usize;
     }
 }
 
@@ -219,14 +217,11 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Returns the number of messages that can be sent now.
-    pub fn capacity(&self) -> usize {
-        self.inner.capacity()
-    }
-
-    /// Returns the number of messages that the channel was made for.
-    pub fn max_capacity(&self) -> usize {
-        self.inner.max_capacity()
+    forward! { inner:
+        /// Returns the number of messages that can be sent now.
+        fn capacity(&self) -> usize;
+        /// Returns the number of messages that the channel was made for.
+        fn max_capacity(&self) -> usize;
     }
 }
 
@@ -258,8 +253,4 @@ impl<T> OwnedPermit<T> {
     }
 }
 
-impl<T> fmt::Debug for OwnedPermit<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
-}
+debug! { [T] OwnedPermit<T>; }

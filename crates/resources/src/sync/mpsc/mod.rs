@@ -80,52 +80,27 @@ macro_rules! receiver {
                 block_outside_tasks(self.recv_many(buffer, limit))
             }
 
-            /// Closes the channel: no message is sent any more. Those that were sent can still be received.
-            pub fn close(&mut self) {
-                self.inner.close();
-            }
-
-            /// Whether the channel is closed.
-            pub fn is_closed(&self) -> bool {
-                self.inner.is_closed()
-            }
-
-            /// Whether the channel has no messages.
-            pub fn is_empty(&self) -> bool {
-                self.inner.is_empty()
-            }
-
-            /// Returns the number of messages in the channel.
-            pub fn len(&self) -> usize {
-                self.inner.len()
-            }
-
-            /// [`recv`](Self::recv), for futures written by hand. Fires no probes.
-            pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-                self.inner.poll_recv(cx)
-            }
-
-            /// [`recv_many`](Self::recv_many), for futures written by hand. Fires no probes.
-            pub fn poll_recv_many(&mut self, cx: &mut Context<'_>, buffer: &mut Vec<T>, limit: usize) -> Poll<usize> {
-                self.inner.poll_recv_many(cx, buffer, limit)
-            }
-
-            /// Returns the number of senders, weak ones left out.
-            pub fn sender_strong_count(&self) -> usize {
-                self.inner.sender_strong_count()
-            }
-
-            /// Returns the number of weak senders.
-            pub fn sender_weak_count(&self) -> usize {
-                self.inner.sender_weak_count()
+            forward! { inner:
+                /// Closes the channel: no message is sent any more. Those that were sent can still be received.
+                fn close(&mut self);
+                /// Whether the channel is closed.
+                fn is_closed(&self) -> bool;
+                /// Whether the channel has no messages.
+                fn is_empty(&self) -> bool;
+                /// Returns the number of messages in the channel.
+                fn len(&self) -> usize;
+                /// [`recv`](Self::recv), for futures written by hand. Fires no probes.
+                fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>>;
+                /// [`recv_many`](Self::recv_many), for futures written by hand. Fires no probes.
+                fn poll_recv_many(&mut self, cx: &mut Context<'_>, buffer: &mut Vec<T>, limit: usize) -> Poll<usize>;
+                /// Returns the number of senders, weak ones left out.
+                fn sender_strong_count(&self) -> usize;
+                /// Returns the number of weak senders.
+                fn sender_weak_count(&self) -> usize;
             }
         }
 
-        impl<T> fmt::Debug for $receiver<T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.inner.fmt(f)
-            }
-        }
+        debug! { [T] $receiver<T>; }
     };
 }
 
@@ -155,14 +130,11 @@ macro_rules! sender {
                 $weak { half: self.half.clone(), inner: self.inner.downgrade() }
             }
 
-            /// Returns the number of senders, weak ones left out.
-            pub fn strong_count(&self) -> usize {
-                self.inner.strong_count()
-            }
-
-            /// Returns the number of weak senders.
-            pub fn weak_count(&self) -> usize {
-                self.inner.weak_count()
+            forward! { inner:
+                /// Returns the number of senders, weak ones left out.
+                fn strong_count(&self) -> usize;
+                /// Returns the number of weak senders.
+                fn weak_count(&self) -> usize;
             }
         }
 
@@ -172,40 +144,17 @@ macro_rules! sender {
                 Some($sender { half: self.half.clone(), inner: self.inner.upgrade()? })
             }
 
-            /// Returns the number of senders, weak ones left out.
-            pub fn strong_count(&self) -> usize {
-                self.inner.strong_count()
-            }
-
-            /// Returns the number of weak senders.
-            pub fn weak_count(&self) -> usize {
-                self.inner.weak_count()
+            forward! { inner:
+                /// Returns the number of senders, weak ones left out.
+                fn strong_count(&self) -> usize;
+                /// Returns the number of weak senders.
+                fn weak_count(&self) -> usize;
             }
         }
 
-        impl<T> Clone for $sender<T> {
-            fn clone(&self) -> Self {
-                $sender { half: self.half.clone(), inner: self.inner.clone() }
-            }
-        }
+        clone! { $sender, $weak }
 
-        impl<T> Clone for $weak<T> {
-            fn clone(&self) -> Self {
-                $weak { half: self.half.clone(), inner: self.inner.clone() }
-            }
-        }
-
-        impl<T> fmt::Debug for $sender<T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.inner.fmt(f)
-            }
-        }
-
-        impl<T> fmt::Debug for $weak<T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.inner.fmt(f)
-            }
-        }
+        debug! { [T] $sender<T>; [T] $weak<T>; }
     };
 }
 

@@ -1,13 +1,14 @@
 //! Channels without a bound.
 
-use std::fmt;
 use std::panic::Location;
 use std::task::{Context, Poll};
 
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::{SendError, TryRecvError};
 
+use super::super::half::clone;
 use super::{receiver, sender};
+use crate::inner::{debug, forward};
 use dyntrace_processes::unpark::block_outside_tasks;
 use dyntrace_processes::waiting::{Half, Kind, On, Operation, Waiting};
 

@@ -1,0 +1,1 @@
+../crates/probes/build/common.rs

@@ -1,0 +1,1 @@
+../../probes/build/common.rs

@@ -2,25 +2,15 @@
 //! does not build that from workspace members, so they are compiled here, against the library that this test was built with.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
+#[path = "../common/library.rs"]
+mod library;
+
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Returns the folder of the tests' libraries.
-fn dependencies() -> PathBuf {
-    env::current_exe().unwrap().parent().unwrap().to_owned()
-}
-
-/// Returns the last library built before this program, which is linked with it. Later ones belong to other builds.
-fn dyntrace() -> PathBuf {
-    let modified = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
-    let linked = modified(&env::current_exe().unwrap());
-    let entries = fs::read_dir(dependencies()).unwrap().map(|entry| entry.unwrap());
-    let is_library = |name: &str| name.starts_with("libdyntrace-") && name.ends_with(".rlib");
-    let libraries = entries.filter(|entry| is_library(&entry.file_name().to_string_lossy())).map(|entry| entry.path());
-    libraries.filter(|path| modified(path) <= linked).max_by_key(|path| modified(path)).unwrap()
-}
+use library::{dependencies, dyntrace};
 
 /// Compiles a file beside this one, with `as_dyntrace` as its crate `dyntrace`.
 fn compile(directory: &Path, name: &str, kind: &str, as_dyntrace: &Path) {

@@ -1,6 +1,7 @@
 //! Messages to and from Erlang nodes, by Erlang's distribution protocol. Needs the feature `dist`.
 //!
 //! ```no_run
+//! # mod dyntrace { pub use dyntrace_dist as dist; }
 //! use dyntrace::dist::{Node, Received, term};
 //!
 //! # #[tokio::main]

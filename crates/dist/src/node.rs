@@ -64,6 +64,7 @@ impl Node {
     /// and those of opening a socket.
     ///
     /// ```no_run
+    /// # mod dyntrace { pub use dyntrace_dist as dist; }
     /// use dyntrace::dist::{Node, term};
     ///
     /// # #[tokio::main]

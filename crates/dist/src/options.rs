@@ -16,6 +16,7 @@ use std::time::Duration;
 /// other limits the peer, or the sender, waits. A peer without a connection counts until its messages are received.
 ///
 /// ```
+/// # mod dyntrace { pub use dyntrace_dist as dist; }
 /// let options = dyntrace::dist::Options { max_message: 1 << 20, ..Default::default() };
 /// assert_eq!(options.max_depth, 128);
 /// ```

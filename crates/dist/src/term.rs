@@ -114,6 +114,7 @@ impl IntoTerm for Vec<Term> {
 /// Names are atoms. In parentheses is a Rust expression that is [`IntoTerm`].
 ///
 /// ```
+/// # mod dyntrace { pub use dyntrace_dist as dist; }
 /// use dyntrace::dist::{Term, term};
 ///
 /// let parts = vec![term!(1), term!([2, "text"])];

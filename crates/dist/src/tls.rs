@@ -28,6 +28,7 @@ use super::socket::Socket;
 /// server_fail_if_no_peer_cert true`, and the same for `client_`.
 ///
 /// ```no_run
+/// # mod dyntrace { pub use dyntrace_dist as dist; }
 /// use dyntrace::dist::{Node, Options, Tls};
 ///
 /// # #[tokio::main]

@@ -96,17 +96,18 @@ impl Code {
         };
         self.line(&format!("{attributes}\"{}\" \"{}\" \"{}\"", provider.name, probe.name, probe.tool_name()));
         let texts: Vec<_> = names.texts.values().map(|(generic, _)| generic.as_str()).collect();
-        self.line(&match texts.as_slice() {
-            [] => names.function.clone(),
-            texts => format!("{}<'a, {}>", names.function, texts.join(", ")),
-        });
+        let generics = if texts.is_empty() { String::new() } else { format!("<'a, {}>", texts.join(", ")) };
+        let types: Vec<_> = probe.arguments.iter().enumerate().map(|(at, argument)| names.rust(at, argument)).collect();
+        let result = match types.as_slice() {
+            [] => String::new(),
+            [one] => format!(" -> {one}"),
+            types => format!(" -> ({})", types.join(", ")),
+        };
+        self.line(&format!("{}{generics}(arguments: impl FnOnce(){result})", names.function));
         for (at, (argument, parameter)) in probe.arguments.iter().zip(&names.parameters).enumerate() {
             let Argument { name, ty, .. } = argument;
-            let (rust, buffer) = match names.texts.get(&at) {
-                Some((generic, buffer)) => (generic.as_str(), format!(", {buffer}")),
-                None => (ty.rust(), String::new()),
-            };
-            let (form, keyword, c) = (form(argument), ty.keyword(), &ty.c);
+            let buffer = names.texts.get(&at).map(|(_, buffer)| format!(", {buffer}")).unwrap_or_default();
+            let (rust, form, keyword, c) = (names.rust(at, argument), form(argument), ty.keyword(), &ty.c);
             self.line(&format!("({parameter}: {rust}, {form} \"{name}\", {keyword} \"{c}\"{buffer})"));
         }
         self.close("}");
@@ -178,6 +179,11 @@ impl Names {
             texts.insert(at, (generic, buffer));
         }
         Names { function: names::path(&probe.name).function, parameters, texts }
+    }
+
+    /// The type of an argument in the probe's function.
+    fn rust<'n>(&'n self, at: usize, argument: &'n Argument) -> &'n str {
+        self.texts.get(&at).map_or(argument.ty.rust(), |(generic, _)| generic)
     }
 }
 

@@ -17,7 +17,7 @@ pub mod names {
         /// | `arguments` | `int` | `i32` |  |
         /// | `fire` | `int` | `i32` |  |
         "odd" "names__self" "names-self"
-        self_<'a, Self_, SelfBuffer, Into_, FnOnce_>
+        self_<'a, Self_, SelfBuffer, Into_, FnOnce_>(arguments: impl FnOnce() -> (Self_, SelfBuffer, Into_, FnOnce_, i32, i32))
         (self_: Self_, str "self", str "char *", self_buffer_)
         (self_buffer: SelfBuffer, str "self_buffer", str "char *", self_buffer_buffer)
         (into: Into_, str "into", str "char *", into_buffer)
@@ -39,7 +39,7 @@ pub mod names {
         /// | `arg4` | `int` | `i32` |  |
         /// | `arg5` | `int` | `i32` |  |
         "odd" "names__type" "names-type"
-        r#type<'a, S1, S1_, S1__>
+        r#type<'a, S1, S1_, S1__>(arguments: impl FnOnce() -> (S1, S1_, S1__, i32, i32, i32))
         (s1: S1, str "s1", str "char *", s1_buffer)
         (s_1: S1_, str "s_1", str "char *", s_1_buffer)
         (__s1: S1__, str "__s1", str "char *", __s1_buffer)
@@ -56,7 +56,7 @@ pub mod names {
         /// |---|---|---|---|
         /// | `names` | `int` | `i32` |  |
         "odd" "names__names" "names-names"
-        names
+        names(arguments: impl FnOnce() -> i32)
         (names: i32, i32 "names", i32 "int")
     }
 }
@@ -75,7 +75,7 @@ pub mod Upper {
         /// | `Name` | `const char *` | `Into<Text>` |  |
         /// | `Octet` | `unsigned char` | `u32` |  |
         "odd" "Upper__Case" "Upper-Case"
-        Case<'a, Name>
+        Case<'a, Name>(arguments: impl FnOnce() -> (Name, u32))
         (Name: Name, str "Name", str "const char *", Name_buffer)
         (Octet: u32, u32 "Octet", u32 "unsigned char")
     }
@@ -90,7 +90,7 @@ __sdt::probe! {
     /// | `fire_buffer` | `char *` | `Into<Text>` |  |
     /// | `fire` | `char *` | `Into<Text>` |  |
     "odd" "fire" "fire"
-    fire<'a, FireBuffer, Fire>
+    fire<'a, FireBuffer, Fire>(arguments: impl FnOnce() -> (FireBuffer, Fire))
     (fire_buffer: FireBuffer, str "fire_buffer", str "char *", fire_buffer_buffer)
     (fire: Fire, str "fire", str "char *", fire_buffer_)
 }
@@ -103,7 +103,7 @@ __sdt::probe! {
     /// |---|---|---|---|
     /// | `trace` | `int` | `i32` |  |
     "odd" "trace" "trace"
-    trace
+    trace(arguments: impl FnOnce() -> i32)
     (trace: i32, i32 "trace", i32 "int")
 }
 
@@ -126,7 +126,7 @@ __sdt::probe! {
     /// | `arg10` | `char` | `i32` |  |
     /// | `arg11` | `unsigned char` | `u32` |  |
     "odd" "most" "most"
-    most<'a, Arg0, Arg1, Arg2, Arg3, Arg4, Arg5>
+    most<'a, Arg0, Arg1, Arg2, Arg3, Arg4, Arg5>(arguments: impl FnOnce() -> (Arg0, Arg1, Arg2, Arg3, Arg4, Arg5, i64, u64, i32, u32, i32, u32))
     (arg0: Arg0, str "arg0", str "char *", arg0_buffer)
     (arg1: Arg1, str "arg1", str "char *", arg1_buffer)
     (arg2: Arg2, str "arg2", str "char *", arg2_buffer)
@@ -155,6 +155,6 @@ __sdt::probe! {
     /// |---|---|---|---|
     /// | `x` | `int` | `i32` |  |
     "odd" "markdown" "markdown"
-    markdown
+    markdown(arguments: impl FnOnce() -> i32)
     (x: i32, i32 "x", i32 "int")
 }

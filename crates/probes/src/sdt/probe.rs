@@ -2,27 +2,27 @@
 
 /// Declares a probe: the function of its name, which checks whether the probe is enabled, and a module of the same name, which fires it.
 ///
-/// The attributes of the provider, its name, the probe's name in assembly and that which tools show; the function with a type for each
-/// text; the arguments, each with its type, the recorder's form and the name, the form in a note and the type in D, and for a text the
-/// name of a buffer.
+/// The attributes of the provider, its name, the probe's name in assembly and that which tools show; the function with its closure, to
+/// which errors point; the arguments, each with its type, the recorder's form and the name, the form in a note and the type in D, and for
+/// a text the name of a buffer.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_probe {
     (
         $(#[$documentation:meta])*
         $([$attributes:literal])? $provider:literal $name:literal $shown:literal
-        $probe:ident $(<$life:lifetime, $($text:ident),+>)?
+        $probe:ident $(<$life:lifetime, $($text:ident),+>)? ($arguments:ident: $closure:ty)
         $(($argument:ident: $ty:ident, $form:ident $argument_name:tt, $kind:ident $c:tt $(, $buffer:ident)?))*
     ) => {
         $(#[$documentation])*
         #[inline(always)]
         #[allow(dead_code, named_asm_labels, non_snake_case, clippy::type_complexity)]
-        pub fn $probe$(<$life, $($text),+>)?(arguments: impl FnOnce() -> ($($ty),*))
+        pub fn $probe$(<$life, $($text),+>)?($arguments: $closure)
         $(where $($text: Into<$crate::sdt::Text<$life>>),+)?
         {
             $crate::sdt::if_enabled!($provider, $name, $probe, {
                 $crate::sdt::return_if_discarded!($probe);
-                let ($($argument),*) = arguments();
+                let ($($argument),*) = $arguments();
                 $probe::fire($($crate::__sdt_argument!(pass $kind $argument)),*);
             });
         }

@@ -24,7 +24,7 @@ pub mod message {
         /// | `token_previous` | `int` | `i32` | previous count of that token |
         /// | `token_current` | `int` | `i32` | current count of that token |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "message__send" "message-send"
-        send<'a, Sender, Receiver>
+        send<'a, Sender, Receiver>(arguments: impl FnOnce() -> (Sender, Receiver, u32, i32, i32, i32))
         (sender: Sender, process "sender", str "char *", sender_buffer)
         (receiver: Receiver, process "receiver", str "char *", receiver_buffer)
         (size: u32, u32 "size", u32 "uint32_t")
@@ -53,7 +53,7 @@ pub mod message {
         /// | `token_previous` | `int` | `i32` | previous count of that token |
         /// | `token_current` | `int` | `i32` | current count of that token |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "message__send__remote" "message-send-remote"
-        send_remote<'a, Sender, NodeName, Receiver>
+        send_remote<'a, Sender, NodeName, Receiver>(arguments: impl FnOnce() -> (Sender, NodeName, Receiver, u32, i32, i32, i32))
         (sender: Sender, process "sender", str "char *", sender_buffer)
         (node_name: NodeName, str "node_name", str "char *", node_name_buffer)
         (receiver: Receiver, str "receiver", str "char *", receiver_buffer)
@@ -83,7 +83,7 @@ pub mod message {
         /// | `token_previous` | `int` | `i32` | previous count of that token |
         /// | `token_current` | `int` | `i32` | current count of that token |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "message__queued" "message-queued"
-        queued<'a, Receiver>
+        queued<'a, Receiver>(arguments: impl FnOnce() -> (Receiver, u32, u32, i32, i32, i32))
         (receiver: Receiver, process "receiver", str "char *", receiver_buffer)
         (size: u32, u32 "size", u32 "uint32_t")
         (queue_len: u32, u32 "queue_len", u32 "uint32_t")
@@ -111,7 +111,7 @@ pub mod message {
         /// | `token_previous` | `int` | `i32` | previous count of that token |
         /// | `token_current` | `int` | `i32` | current count of that token |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "message__receive" "message-receive"
-        receive<'a, Receiver>
+        receive<'a, Receiver>(arguments: impl FnOnce() -> (Receiver, u32, u32, i32, i32, i32))
         (receiver: Receiver, process "receiver", str "char *", receiver_buffer)
         (size: u32, u32 "size", u32 "uint32_t")
         (queue_len: u32, u32 "queue_len", u32 "uint32_t")
@@ -144,7 +144,7 @@ pub mod dist {
         /// | `type` | `char *` | `Into<Text>` | visible, or hidden for a node that its peers do not list in nodes() |
         /// | `reason` | `char *` | `Into<Text>` | why the connection ended, as text; absent for nodeup |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "dist__monitor" "dist-monitor"
-        monitor<'a, Node, What, MonitoredNode, Type, Reason>
+        monitor<'a, Node, What, MonitoredNode, Type, Reason>(arguments: impl FnOnce() -> (Node, What, MonitoredNode, Type, Reason))
         (node: Node, str "node", str "char *", node_buffer)
         (what: What, str "what", str "char *", what_buffer)
         (monitored_node: MonitoredNode, str "monitored_node", str "char *", monitored_node_buffer)
@@ -168,7 +168,7 @@ pub mod dist {
         /// | `remote_node` | `char *` | `Into<Text>` | name of the other node |
         /// | `pid` | `char *` | `Into<Text>` | pid of the waiting process, as "\<0.N.0\>" |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "dist__port_busy" "dist-port_busy"
-        port_busy<'a, Node, Port, RemoteNode, Pid>
+        port_busy<'a, Node, Port, RemoteNode, Pid>(arguments: impl FnOnce() -> (Node, Port, RemoteNode, Pid))
         (node: Node, str "node", str "char *", node_buffer)
         (port: Port, str "port", str "char *", port_buffer)
         (remote_node: RemoteNode, str "remote_node", str "char *", remote_node_buffer)
@@ -191,7 +191,7 @@ pub mod dist {
         /// | `port` | `char *` | `Into<Text>` | the connection, by the name of the other node |
         /// | `remote_node` | `char *` | `Into<Text>` | name of the other node |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "dist__port_not_busy" "dist-port_not_busy"
-        port_not_busy<'a, Node, Port, RemoteNode>
+        port_not_busy<'a, Node, Port, RemoteNode>(arguments: impl FnOnce() -> (Node, Port, RemoteNode))
         (node: Node, str "node", str "char *", node_buffer)
         (port: Port, str "port", str "char *", port_buffer)
         (remote_node: RemoteNode, str "remote_node", str "char *", remote_node_buffer)
@@ -213,7 +213,7 @@ pub mod dist {
         /// | `remote_node` | `char *` | `Into<Text>` | name of the other node |
         /// | `bytes` | `int` | `i32` | number of bytes that the call took |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "dist__output" "dist-output"
-        output<'a, Node, Port, RemoteNode>
+        output<'a, Node, Port, RemoteNode>(arguments: impl FnOnce() -> (Node, Port, RemoteNode, i32))
         (node: Node, str "node", str "char *", node_buffer)
         (port: Port, str "port", str "char *", port_buffer)
         (remote_node: RemoteNode, str "remote_node", str "char *", remote_node_buffer)
@@ -238,7 +238,7 @@ pub mod aio_pool {
         /// | `port` | `char *` | `Into<Text>` | the port of the job, as "#Port\<0.N\>" |
         /// | `new_queue_length` | `int` | `i32` | length of that queue after the step |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "aio_pool__add" "aio_pool-add"
-        add<'a, Port>
+        add<'a, Port>(arguments: impl FnOnce() -> (Port, i32))
         (port: Port, port "port", str "char *", port_buffer)
         (new_queue_length: i32, i32 "new_queue_length", i32 "int")
     }
@@ -257,7 +257,7 @@ pub mod aio_pool {
         /// | `new_queue_length` | `int` | `i32` | length of that queue after the step |
         /// | `lane` | `int` | `i32` | lane of the thread that owns the queue: 1 the fast lane, 2 the slow lane |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "aio_pool__get" "aio_pool-get"
-        get<'a, Port>
+        get<'a, Port>(arguments: impl FnOnce() -> (Port, i32, i32))
         (port: Port, port "port", str "char *", port_buffer)
         (new_queue_length: i32, i32 "new_queue_length", i32 "int")
         (lane: i32, small "lane", i32 "int")
@@ -282,7 +282,7 @@ pub mod port {
         /// |---|---|---|---|
         /// | `port` | `char *` | `Into<Text>` | the port of the first waiting operation, as "#Port\<0.N\>" |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "port__busy" "port-busy"
-        busy<'a, Port>
+        busy<'a, Port>(arguments: impl FnOnce() -> Port)
         (port: Port, port "port", str "char *", port_buffer)
     }
 
@@ -299,7 +299,7 @@ pub mod port {
         /// |---|---|---|---|
         /// | `port` | `char *` | `Into<Text>` | the port of the port-busy that this one ends, as "#Port\<0.N\>" |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "port__not_busy" "port-not_busy"
-        not_busy<'a, Port>
+        not_busy<'a, Port>(arguments: impl FnOnce() -> Port)
         (port: Port, port "port", str "char *", port_buffer)
     }
 }
@@ -338,7 +338,7 @@ pub mod efile_drv {
         /// | `i4` | `int64_t` | `i64` | fourth integer argument of the command |
         /// | `port` | `char *` | `Into<Text>` | the port of the operation, as "#Port\<0.N\>" |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "efile_drv__entry" "efile_drv-entry"
-        entry<'a, UserTag, S1, S2, Port>
+        entry<'a, UserTag, S1, S2, Port>(arguments: impl FnOnce() -> (i32, i32, UserTag, i32, S1, S2, i64, i64, i64, i64, Port))
         (thread_id: i32, i32 "thread_id", i32 "int")
         (tag: i32, count "tag", i32 "int")
         (user_tag: UserTag, str "user_tag", str "char *", user_tag_buffer)
@@ -368,7 +368,7 @@ pub mod efile_drv {
         /// | `tag` | `int` | `i32` | that thread's number for the operation |
         /// | `command` | `int` | `i32` | number of the command |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "efile_drv__int_entry" "efile_drv-int_entry"
-        int_entry
+        int_entry(arguments: impl FnOnce() -> (i32, i32, i32))
         (thread_id: i32, i32 "thread_id", i32 "int")
         (tag: i32, count "tag", i32 "int")
         (command: i32, small "command", i32 "int")
@@ -389,7 +389,7 @@ pub mod efile_drv {
         /// | `tag` | `int` | `i32` | that thread's number for the operation |
         /// | `command` | `int` | `i32` | number of the command |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "efile_drv__int_return" "efile_drv-int_return"
-        int_return
+        int_return(arguments: impl FnOnce() -> (i32, i32, i32))
         (thread_id: i32, i32 "thread_id", i32 "int")
         (tag: i32, count "tag", i32 "int")
         (command: i32, small "command", i32 "int")
@@ -414,7 +414,7 @@ pub mod efile_drv {
         /// | `errno` | `int` | `i32` | errno of a failure, else 0 |
         /// | `bytes` | `int64_t` | `i64` | the bytes of files that the operation read, wrote or copied |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "efile_drv__return" "efile_drv-return"
-        r#return<'a, UserTag>
+        r#return<'a, UserTag>(arguments: impl FnOnce() -> (i32, i32, UserTag, i32, i32, i32, i64))
         (thread_id: i32, i32 "thread_id", i32 "int")
         (tag: i32, count "tag", i32 "int")
         (user_tag: UserTag, str "user_tag", str "char *", user_tag_buffer)
@@ -448,7 +448,7 @@ pub mod seq_trace {
         /// | `token_previous` | `int` | `i32` | previous count of that token |
         /// | `token_current` | `int` | `i32` | current count of that token |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "seq_trace__operation" "seq_trace-operation"
-        operation<'a, Proc>
+        operation<'a, Proc>(arguments: impl FnOnce() -> (i32, i32, Proc, i32, i32, i32))
         (thread_id: i32, i32 "thread_id", i32 "int")
         (tag: i32, count "tag", i32 "int")
         (proc: Proc, process "proc", str "char *", proc_buffer)
@@ -478,7 +478,7 @@ pub mod process {
         /// | `place` | `char *` | `Into<Text>` | call that started it, as file:line |
         /// | `user_tag` | `char *` | `Into<Text>` | the user tag that it begins with |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "process__spawn" "process-spawn"
-        spawn<'a, Proc, Fun, Parent, Place, UserTag>
+        spawn<'a, Proc, Fun, Parent, Place, UserTag>(arguments: impl FnOnce() -> (Proc, Fun, Parent, Place, UserTag))
         (proc: Proc, process "proc", str "char *", proc_buffer)
         (fun: Fun, str "fun", str "char *", fun_buffer)
         (parent: Parent, process "parent", str "char *", parent_buffer)
@@ -499,7 +499,7 @@ pub mod process {
         /// | `proc` | `char *` | `Into<Text>` | pid of the process, as "\<0.N.0\>" |
         /// | `reason` | `char *` | `Into<Text>` | normal, cancelled (dropped before its end), or panic; panic: and the text of the panic, if process-scheduled or process-unscheduled was traced, too; ended, in any of these ways, for a task that dyntrace did not start |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "process__exit" "process-exit"
-        exit<'a, Proc, Reason>
+        exit<'a, Proc, Reason>(arguments: impl FnOnce() -> (Proc, Reason))
         (proc: Proc, process "proc", str "char *", proc_buffer)
         (reason: Reason, str "reason", str "char *", reason_buffer)
     }
@@ -517,7 +517,7 @@ pub mod process {
         /// | `proc` | `char *` | `Into<Text>` | pid of the process, as "\<0.N.0\>" |
         /// | `fun` | `char *` | `Into<Text>` | type of its future or closure, as in process-spawn |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "process__scheduled" "process-scheduled"
-        scheduled<'a, Proc, Fun>
+        scheduled<'a, Proc, Fun>(arguments: impl FnOnce() -> (Proc, Fun))
         (proc: Proc, process "proc", str "char *", proc_buffer)
         (fun: Fun, str "fun", str "char *", fun_buffer)
     }
@@ -537,7 +537,7 @@ pub mod process {
         /// | `polled` | `uint64_t` | `u64` | nanoseconds that it ran |
         /// | `outcome` | `char *` | `Into<Text>` | pending (it waits), ready (it has ended), or panic; ended, in any way, for a task that dyntrace did not start |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "process__unscheduled" "process-unscheduled"
-        unscheduled<'a, Proc, Outcome>
+        unscheduled<'a, Proc, Outcome>(arguments: impl FnOnce() -> (Proc, u64, Outcome))
         (proc: Proc, process "proc", str "char *", proc_buffer)
         (polled: u64, u64 "polled", u64 "uint64_t")
         (outcome: Outcome, str "outcome", str "char *", outcome_buffer)
@@ -558,7 +558,7 @@ pub mod process {
         /// | `waker` | `char *` | `Into<Text>` | what wakes it: the pid of a process, as "\<0.N.0\>", if that runs on this thread now, which is proc itself where a poll wakes its own process; "task N", with tokio's id, for a task that is no process; "runtime thread NAME" outside of tasks on a thread that is inside of a runtime: its driver of timers and of I/O, or the future of block_on; "thread NAME" on any other thread |
         /// | `proc` | `char *` | `Into<Text>` | pid of the process that is woken, as "\<0.N.0\>" |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "process__wake" "process-wake"
-        wake<'a, Waker, Proc>
+        wake<'a, Waker, Proc>(arguments: impl FnOnce() -> (Waker, Proc))
         (waker: Waker, str "waker", str "char *", waker_buffer)
         (proc: Proc, process "proc", str "char *", proc_buffer)
     }
@@ -580,7 +580,7 @@ pub mod process {
         /// | `kind` | `char *` | `Into<Text>` | what it waits for: wait for dyntrace::wait, else type and operation, as Mutex::lock, TcpListener::accept, mailbox::Sender::send or task::JoinHandle |
         /// | `place` | `char *` | `Into<Text>` | call that made the future, as file:line; for a oneshot::Receiver, the call that made the channel; for a task::JoinHandle, the call that started the process; for reads and writes of a socket, the call that made the socket |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "process__wait" "process-wait"
-        wait<'a, Proc, Resource, Kind, Place>
+        wait<'a, Proc, Resource, Kind, Place>(arguments: impl FnOnce() -> (Proc, Resource, Kind, Place))
         (proc: Proc, process "proc", str "char *", proc_buffer)
         (resource: Resource, str "resource", str "char *", resource_buffer)
         (kind: Kind, str "kind", str "char *", kind_buffer)
@@ -606,7 +606,7 @@ pub mod process {
         /// | `kind` | `char *` | `Into<Text>` | what it waited for, as in process-wait |
         /// | `place` | `char *` | `Into<Text>` | call that made the future, as in process-wait |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "process__resume" "process-resume"
-        resume<'a, Proc, Resource, Outcome, Kind, Place>
+        resume<'a, Proc, Resource, Outcome, Kind, Place>(arguments: impl FnOnce() -> (Proc, Resource, u64, Outcome, Kind, Place))
         (proc: Proc, str "proc", str "char *", proc_buffer)
         (resource: Resource, str "resource", str "char *", resource_buffer)
         (waited: u64, u64 "waited", u64 "uint64_t")
@@ -636,7 +636,7 @@ pub mod resource {
         /// | `name` | `char *` | `Into<Text>` | the name that the program gave it; of a socket, its own address and the peer's, as "127.0.0.1:80 to 127.0.0.1:50123" |
         /// | `place` | `char *` | `Into<Text>` | call that made it, as file:line |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "resource__new" "resource-new"
-        new<'a, Resource, Kind, Name, Place>
+        new<'a, Resource, Kind, Name, Place>(arguments: impl FnOnce() -> (Resource, Kind, Name, Place))
         (resource: Resource, str "resource", str "char *", resource_buffer)
         (kind: Kind, str "kind", str "char *", kind_buffer)
         (name: Name, str "name", str "char *", name_buffer)
@@ -657,7 +657,7 @@ pub mod resource {
         /// | `resource` | `char *` | `Into<Text>` | the resource, as "#Ref\<0.N\>" |
         /// | `kind` | `char *` | `Into<Text>` | its type or channel, as in resource-new |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "resource__drop" "resource-drop"
-        drop<'a, Resource, Kind>
+        drop<'a, Resource, Kind>(arguments: impl FnOnce() -> (Resource, Kind))
         (resource: Resource, str "resource", str "char *", resource_buffer)
         (kind: Kind, str "kind", str "char *", kind_buffer)
     }
@@ -681,7 +681,7 @@ pub mod blocking {
         /// | `fun` | `char *` | `Into<Text>` | type of the closure, as in process-spawn |
         /// | `queue_length` | `uint32_t` | `u32` | number of blocking closures of the program that wait for a thread, after the step |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "blocking__add" "blocking-add"
-        add<'a, Proc, Fun>
+        add<'a, Proc, Fun>(arguments: impl FnOnce() -> (Proc, Fun, u32))
         (proc: Proc, process "proc", str "char *", proc_buffer)
         (fun: Fun, str "fun", str "char *", fun_buffer)
         (queue_length: u32, u32 "queue_length", u32 "uint32_t")
@@ -701,7 +701,7 @@ pub mod blocking {
         /// | `fun` | `char *` | `Into<Text>` | type of the closure, as in process-spawn |
         /// | `queue_length` | `uint32_t` | `u32` | number of blocking closures of the program that wait for a thread, after the step |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "blocking__get" "blocking-get"
-        get<'a, Proc, Fun>
+        get<'a, Proc, Fun>(arguments: impl FnOnce() -> (Proc, Fun, u32))
         (proc: Proc, process "proc", str "char *", proc_buffer)
         (fun: Fun, str "fun", str "char *", fun_buffer)
         (queue_length: u32, u32 "queue_length", u32 "uint32_t")
@@ -722,7 +722,7 @@ pub mod blocking {
         /// | `queue_length` | `uint32_t` | `u32` | number of blocking closures of the program that wait for a thread, after the step |
         /// | `reason` | `char *` | `Into<Text>` | normal, panic, or cancelled (dropped before a thread took it) |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "blocking__done" "blocking-done"
-        done<'a, Proc, Fun, Reason>
+        done<'a, Proc, Fun, Reason>(arguments: impl FnOnce() -> (Proc, Fun, u32, Reason))
         (proc: Proc, process "proc", str "char *", proc_buffer)
         (fun: Fun, str "fun", str "char *", fun_buffer)
         (queue_length: u32, u32 "queue_length", u32 "uint32_t")
@@ -752,7 +752,7 @@ pub mod system_monitor {
         /// | `thread` | `int` | `i32` | the kernel's id of the thread that polls it; 0 if the poll ended meanwhile |
         /// | `state` | `char *` | `Into<Text>` | the kernel's letter for the state of that thread, and the system call that it is in: "S, in futex" |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "system_monitor__long_schedule" "system_monitor-long_schedule"
-        long_schedule<'a, Proc, Fun, State>
+        long_schedule<'a, Proc, Fun, State>(arguments: impl FnOnce() -> (Proc, Fun, u64, u64, i32, State))
         (proc: Proc, process "proc", str "char *", proc_buffer)
         (fun: Fun, str "fun", str "char *", fun_buffer)
         (polled: u64, u64 "polled", u64 "uint64_t")
@@ -778,7 +778,7 @@ pub mod system_monitor {
         /// | `waited` | `uint64_t` | `u64` | nanoseconds since the wait began |
         /// | `limit` | `uint64_t` | `u64` | the limit, in nanoseconds |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "system_monitor__long_wait" "system_monitor-long_wait"
-        long_wait<'a, Proc, Resource, Kind, Place>
+        long_wait<'a, Proc, Resource, Kind, Place>(arguments: impl FnOnce() -> (Proc, Resource, Kind, Place, u64, u64))
         (proc: Proc, process "proc", str "char *", proc_buffer)
         (resource: Resource, str "resource", str "char *", resource_buffer)
         (kind: Kind, str "kind", str "char *", kind_buffer)
@@ -801,7 +801,7 @@ pub mod system_monitor {
         /// | `queue_len` | `uint64_t` | `u64` | length of its mailbox |
         /// | `limit` | `uint64_t` | `u64` | the limit |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "system_monitor__long_message_queue" "system_monitor-long_message_queue"
-        long_message_queue<'a, Proc>
+        long_message_queue<'a, Proc>(arguments: impl FnOnce() -> (Proc, u64, u64))
         (proc: Proc, process "proc", str "char *", proc_buffer)
         (queue_len: u64, u64 "queue_len", u64 "uint64_t")
         (limit: u64, u64 "limit", u64 "uint64_t")
@@ -821,7 +821,7 @@ pub mod system_monitor {
         /// | `queue_length` | `uint64_t` | `u64` | number of these jobs |
         /// | `limit` | `uint64_t` | `u64` | the limit |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "system_monitor__busy_port" "system_monitor-busy_port"
-        busy_port<'a, Port>
+        busy_port<'a, Port>(arguments: impl FnOnce() -> (Port, u64, u64))
         (port: Port, port "port", str "char *", port_buffer)
         (queue_length: u64, u64 "queue_length", u64 "uint64_t")
         (limit: u64, u64 "limit", u64 "uint64_t")
@@ -840,7 +840,7 @@ pub mod system_monitor {
         /// | `queue_length` | `uint64_t` | `u64` | number of closures that wait, as in blocking-add |
         /// | `limit` | `uint64_t` | `u64` | the limit |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "system_monitor__long_blocking_queue" "system_monitor-long_blocking_queue"
-        long_blocking_queue
+        long_blocking_queue(arguments: impl FnOnce() -> (u64, u64))
         (queue_length: u64, u64 "queue_length", u64 "uint64_t")
         (limit: u64, u64 "limit", u64 "uint64_t")
     }
@@ -858,7 +858,7 @@ pub mod system_monitor {
         /// | `tasks` | `uint64_t` | `u64` | number of tasks |
         /// | `limit` | `uint64_t` | `u64` | the limit |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "system_monitor__too_many_tasks" "system_monitor-too_many_tasks"
-        too_many_tasks
+        too_many_tasks(arguments: impl FnOnce() -> (u64, u64))
         (tasks: u64, u64 "tasks", u64 "uint64_t")
         (limit: u64, u64 "limit", u64 "uint64_t")
     }
@@ -880,7 +880,7 @@ pub mod user_trace {
         /// |---|---|---|---|
         /// | `message` | `char *` | `Into<Text>` | the string |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "user_trace__s1" "user_trace-s1"
-        s1<'a, Message>
+        s1<'a, Message>(arguments: impl FnOnce() -> Message)
         (message: Message, str "message", str "char *", message_buffer)
     }
 
@@ -906,7 +906,7 @@ pub mod user_trace {
         /// | `s3` | `char *` | `Into<Text>` | third string |
         /// | `s4` | `char *` | `Into<Text>` | fourth string |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "user_trace__i4s4" "user_trace-i4s4"
-        i4s4<'a, Proc, UserTag, S1, S2, S3, S4>
+        i4s4<'a, Proc, UserTag, S1, S2, S3, S4>(arguments: impl FnOnce() -> (Proc, UserTag, i64, i64, i64, i64, S1, S2, S3, S4))
         (proc: Proc, process "proc", str "char *", proc_buffer)
         (user_tag: UserTag, str "user_tag", str "char *", user_tag_buffer)
         (i1: i64, i64 "i1", i64 "int64_t")
@@ -944,7 +944,7 @@ pub mod function {
         /// | `user_tag` | `char *` | `Into<Text>` | the user tag of that process |
         /// | `caller` | `char *` | `Into<Text>` | place of the call, if it is known and the pattern asks for it: file:line, or two addresses in object files, the return address and an address in the function's code |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "function__entry" "function-entry"
-        entry<'a, Proc, Function, Arguments, UserTag, Caller>
+        entry<'a, Proc, Function, Arguments, UserTag, Caller>(arguments: impl FnOnce() -> (Proc, Function, Arguments, UserTag, Caller))
         (proc: Proc, process "proc", str "char *", proc_buffer)
         (function: Function, str "function", str "char *", function_buffer)
         (arguments: Arguments, str "arguments", str "char *", arguments_buffer)
@@ -971,7 +971,7 @@ pub mod function {
         /// | `took` | `uint64_t` | `u64` | nanoseconds since the call |
         /// | `polled` | `uint64_t` | `u64` | nanoseconds that it ran: fewer than took if an asynchronous function waited |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "function__return" "function-return"
-        r#return<'a, Proc, Function, Value, UserTag, Kind>
+        r#return<'a, Proc, Function, Value, UserTag, Kind>(arguments: impl FnOnce() -> (Proc, Function, Value, UserTag, Kind, u64, u64))
         (proc: Proc, process "proc", str "char *", proc_buffer)
         (function: Function, str "function", str "char *", function_buffer)
         (value: Value, str "value", str "char *", value_buffer)
@@ -1002,7 +1002,7 @@ pub mod code {
         /// | `start` | `uint64_t` | `u64` | address of the version in memory |
         /// | `size` | `uint64_t` | `u64` | its size in bytes |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "code__load" "code-load"
-        load<'a, Module, Version, File>
+        load<'a, Module, Version, File>(arguments: impl FnOnce() -> (Module, Version, File, u64, u64))
         (module: Module, str "module", str "char *", module_buffer)
         (version: Version, str "version", str "char *", version_buffer)
         (file: File, str "file", str "char *", file_buffer)
@@ -1027,7 +1027,7 @@ pub mod code {
         /// | `size` | `uint64_t` | `u64` | its size in bytes |
         /// | `old_version` | `char *` | `Into<Text>` | the version that served calls until now |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "code__upgrade" "code-upgrade"
-        upgrade<'a, Module, Version, File, OldVersion>
+        upgrade<'a, Module, Version, File, OldVersion>(arguments: impl FnOnce() -> (Module, Version, File, u64, u64, OldVersion))
         (module: Module, str "module", str "char *", module_buffer)
         (version: Version, str "version", str "char *", version_buffer)
         (file: File, str "file", str "char *", file_buffer)
@@ -1051,7 +1051,7 @@ pub mod code {
         /// | `start` | `uint64_t` | `u64` | address that it had in memory |
         /// | `size` | `uint64_t` | `u64` | its size in bytes |
         ["5_5_5_1_1_5_1_1_5_5_5_5_5_5_5"] "dyntrace" "code__purge" "code-purge"
-        purge<'a, Module, Version>
+        purge<'a, Module, Version>(arguments: impl FnOnce() -> (Module, Version, u64, u64))
         (module: Module, str "module", str "char *", module_buffer)
         (version: Version, str "version", str "char *", version_buffer)
         (start: u64, u64 "start", u64 "uint64_t")

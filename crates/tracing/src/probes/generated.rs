@@ -23,7 +23,7 @@ pub mod span {
         /// | `file` | `char *` | `Into<Text>` | path of the source file, or null |
         /// | `line` | `uint32_t` | `u32` | line in the file, or 0 |
         "dyntrace_tracing" "span__new" "span-new"
-        new<'a, Name, Target, UserTag, Fields, File>
+        new<'a, Name, Target, UserTag, Fields, File>(arguments: impl FnOnce() -> (u64, Name, Target, UserTag, Fields, u64, i32, File, u32))
         (span_id: u64, u64 "span_id", u64 "uint64_t")
         (name: Name, str "name", str "char *", name_buffer)
         (target: Target, str "target", str "char *", target_buffer)
@@ -48,7 +48,7 @@ pub mod span {
         /// | `target` | `char *` | `Into<Text>` | its target |
         /// | `user_tag` | `char *` | `Into<Text>` | user tag in force in the span, or null |
         "dyntrace_tracing" "span__enter" "span-enter"
-        enter<'a, Name, Target, UserTag>
+        enter<'a, Name, Target, UserTag>(arguments: impl FnOnce() -> (u64, Name, Target, UserTag))
         (span_id: u64, u64 "span_id", u64 "uint64_t")
         (name: Name, str "name", str "char *", name_buffer)
         (target: Target, str "target", str "char *", target_buffer)
@@ -69,7 +69,7 @@ pub mod span {
         /// | `user_tag` | `char *` | `Into<Text>` | user tag that was in force in the span, or null |
         /// | `busy_ns` | `uint64_t` | `u64` | time since the span was entered; 0 if the probe was not enabled then |
         "dyntrace_tracing" "span__exit" "span-exit"
-        exit<'a, Name, Target, UserTag>
+        exit<'a, Name, Target, UserTag>(arguments: impl FnOnce() -> (u64, Name, Target, UserTag, u64))
         (span_id: u64, u64 "span_id", u64 "uint64_t")
         (name: Name, str "name", str "char *", name_buffer)
         (target: Target, str "target", str "char *", target_buffer)
@@ -90,7 +90,7 @@ pub mod span {
         /// | `target` | `char *` | `Into<Text>` | its target |
         /// | `user_tag` | `char *` | `Into<Text>` | user tag of the span, or null |
         "dyntrace_tracing" "span__close" "span-close"
-        close<'a, Name, Target, UserTag>
+        close<'a, Name, Target, UserTag>(arguments: impl FnOnce() -> (u64, Name, Target, UserTag))
         (span_id: u64, u64 "span_id", u64 "uint64_t")
         (name: Name, str "name", str "char *", name_buffer)
         (target: Target, str "target", str "char *", target_buffer)
@@ -116,7 +116,7 @@ __sdt::probe! {
     /// | `file` | `char *` | `Into<Text>` | path of the source file, or null |
     /// | `line` | `uint32_t` | `u32` | line in the file, or 0 |
     "dyntrace_tracing" "event" "event"
-    event<'a, Target, Message, Fields, UserTag, File>
+    event<'a, Target, Message, Fields, UserTag, File>(arguments: impl FnOnce() -> (i32, Target, Message, Fields, UserTag, i64, u64, File, u32))
     (level: i32, i32 "level", i32 "int")
     (target: Target, str "target", str "char *", target_buffer)
     (message: Message, str "message", str "char *", message_buffer)

@@ -1,11 +1,11 @@
-//! Runs tests in a forked child. Test programs include it by path.
+//! Runs tests in a forked child. Test programs and crates include it by path.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs `test` in a forked child for at most a minute; panics if it fails there.
 pub fn in_child(test: impl FnOnce()) {
-    // SAFETY: the child continues on a copy of this thread. Of the locks that another thread may hold it takes only the
-    // allocator's, which glibc keeps usable across a fork. It ends by `_exit`.
+    // SAFETY: the child continues on a copy of this thread. Of the locks that another thread may hold it takes only those that a fork
+    // leaves usable: the allocator's, by glibc, and those of this project's fork handlers. It ends by `_exit`.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "{}", std::io::Error::last_os_error());
     if child == 0 {

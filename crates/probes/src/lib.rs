@@ -45,6 +45,9 @@ pub mod clock;
 #[cfg(feature = "threads")]
 #[doc(hidden)]
 pub mod contain;
+#[cfg(all(test, feature = "threads", not(any(loom, miri))))]
+#[path = "../../../tests/common/forked.rs"]
+mod forked;
 #[cfg(feature = "threads")]
 #[doc(hidden)]
 pub mod forks;

@@ -52,17 +52,7 @@ mod tests {
         count().unwrap();
         count().unwrap();
         let before = so_far();
-        // SAFETY: the child only reads a number and ends.
-        let child = unsafe { libc::fork() };
-        assert!(child >= 0);
-        if child == 0 {
-            // SAFETY: ends the child at once, without destructors or exit handlers.
-            unsafe { libc::_exit((so_far() == before).into()) };
-        }
-        let mut status = 0;
-        // SAFETY: the child made above, and a place for its status.
-        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-        assert_eq!(status, 0);
+        crate::forked::in_child(|| assert_ne!(so_far(), before));
         assert_eq!(so_far(), before);
     }
 }

@@ -292,6 +292,7 @@ fn waits_outlast_pins_of_threads_that_come_and_go() {
 #[cfg(all(target_os = "linux", not(miri)))]
 mod linux {
     use super::*;
+    use crate::forked;
     use crate::thread_progress::pin::Pin;
     use crate::thread_progress::prepare::prepare;
 
@@ -398,41 +399,22 @@ mod linux {
         renamed && held_up
     }
 
-    /// Returns whether `run` returns true in a forked child.
-    fn is_so_in_child(run: impl FnOnce() -> bool) -> bool {
-        // SAFETY: as in the test above.
-        let child = unsafe { libc::fork() };
-        assert!(child >= 0);
-        if child == 0 {
-            // SAFETY: as in the test above.
-            unsafe { libc::alarm(20) };
-            let answer = run();
-            // SAFETY: as in the test above.
-            unsafe { libc::_exit(i32::from(!answer)) };
-        }
-        let mut status = 0;
-        // SAFETY: `status` is writable.
-        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-        status == 0
-    }
-
     #[test]
     fn a_nap_goes_on_in_a_forked_child() {
         prepare().unwrap();
         let alarm = Waker::from(Alarm::new());
         let mut nap = Box::pin(nap(Duration::from_secs(1)));
         assert!(nap.as_mut().poll(&mut Context::from_waker(&alarm)).is_pending());
-        assert!(is_so_in_child(|| {
+        forked::in_child(|| {
             block_on_with(&alarm, &mut nap);
-            true
-        }));
+        });
     }
 
     #[test]
     fn a_nap_without_a_maintenance_thread_lets_other_tasks_run() {
         const TIME: Duration = Duration::from_millis(20);
         prepare().unwrap();
-        assert!(is_so_in_child(|| {
+        forked::in_child(|| {
             let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
             // The limit does not apply to root.
             // SAFETY: `none` is readable.
@@ -440,7 +422,7 @@ mod linux {
             // SAFETY: has no conditions, in a process with one thread.
             let is_for_us = unsafe { libc::geteuid() != 0 || libc::setuid(65534) == 0 };
             if !is_set || !is_for_us || thread::Builder::new().spawn(|| ()).is_ok() {
-                return true; // a system without that limit
+                return; // a system without that limit
             }
             let alarm = Alarm::new();
             let waker = Waker::from(Arc::clone(&alarm));
@@ -449,7 +431,7 @@ mod linux {
             let is_pending = Pinning::new(&mut nap).poll(&mut Context::from_waker(&waker)).is_pending();
             let is_woken = alarm.times.load(Ordering::Relaxed) == 1;
             block_on(nap);
-            is_pending && is_woken && begun.elapsed() >= TIME
-        }));
+            assert!(is_pending && is_woken && begun.elapsed() >= TIME);
+        });
     }
 }

@@ -2,31 +2,28 @@
 
 use std::io;
 
+type Handler = extern "C" fn();
+
 /// Runs `handler` in each child that the process forks from now on.
-#[cfg(not(miri))]
-pub fn after_fork_in_child(handler: extern "C" fn()) -> io::Result<()> {
-    // SAFETY: the handler lives as long as the program.
-    match unsafe { libc::pthread_atfork(None, None, Some(handler)) } {
-        0 => Ok(()),
-        error => Err(io::Error::from_raw_os_error(error)),
-    }
+pub fn after_fork_in_child(handler: Handler) -> io::Result<()> {
+    register(None, None, handler)
 }
 
 /// Runs `before` in each thread that forks from now on, and `after` when it has forked, in the parent and in the child.
-#[cfg(not(miri))]
-pub fn around_fork(before: extern "C" fn(), after: extern "C" fn()) -> io::Result<()> {
-    // SAFETY: the handlers live as long as the program.
-    match unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) } {
-        0 => Ok(()),
-        error => Err(io::Error::from_raw_os_error(error)),
-    }
+pub fn around_fork(before: Handler, after: Handler) -> io::Result<()> {
+    register(Some(before), Some(after), after)
 }
 
 /// Runs `before` in each thread that forks from now on, and `in_child` in the child.
+pub fn in_forked_child(before: Handler, in_child: Handler) -> io::Result<()> {
+    register(Some(before), None, in_child)
+}
+
 #[cfg(not(miri))]
-pub fn in_forked_child(before: extern "C" fn(), in_child: extern "C" fn()) -> io::Result<()> {
+fn register(before: Option<Handler>, in_parent: Option<Handler>, in_child: Handler) -> io::Result<()> {
+    let as_c = |handler: Handler| handler as unsafe extern "C" fn();
     // SAFETY: the handlers live as long as the program.
-    match unsafe { libc::pthread_atfork(Some(before), None, Some(in_child)) } {
+    match unsafe { libc::pthread_atfork(before.map(as_c), in_parent.map(as_c), Some(in_child)) } {
         0 => Ok(()),
         error => Err(io::Error::from_raw_os_error(error)),
     }
@@ -34,18 +31,6 @@ pub fn in_forked_child(before: extern "C" fn(), in_child: extern "C" fn()) -> io
 
 /// Miri does not fork.
 #[cfg(miri)]
-pub fn in_forked_child(_before: extern "C" fn(), _in_child: extern "C" fn()) -> io::Result<()> {
-    Ok(())
-}
-
-/// Miri does not fork.
-#[cfg(miri)]
-pub fn around_fork(_before: extern "C" fn(), _after: extern "C" fn()) -> io::Result<()> {
-    Ok(())
-}
-
-/// Miri does not fork.
-#[cfg(miri)]
-pub fn after_fork_in_child(_handler: extern "C" fn()) -> io::Result<()> {
+fn register(_before: Option<Handler>, _in_parent: Option<Handler>, _in_child: Handler) -> io::Result<()> {
     Ok(())
 }

@@ -129,23 +129,14 @@ mod tests {
     /// In a child: dispositions of signals are the whole process's.
     #[test]
     fn a_handler_is_told_from_other_code() {
-        // SAFETY: the child calls only functions that are safe in signal handlers, and ends.
-        let child = unsafe { libc::fork() };
-        assert!(child >= 0);
-        if child == 0 {
+        crate::forked::in_child(|| {
             let outside = may_be_in_handler();
             let inside = handled(libc::SIGUSR1, 0);
             let after = may_be_in_handler();
             let blocked = without_signals(may_be_in_handler);
             let nested = handled(libc::SIGUSR2, libc::SA_NODEFER);
             let beside = may_be_in_handler();
-            let right = (outside, inside, after, blocked, nested, beside) == (false, 1, false, true, 1, true);
-            // SAFETY: ends the child at once.
-            unsafe { libc::_exit(i32::from(!right)) };
-        }
-        let mut status = 0;
-        // SAFETY: the child made above, and a place for its status.
-        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-        assert_eq!(status, 0);
+            assert_eq!((outside, inside, after, blocked, nested, beside), (false, 1, false, true, 1, true));
+        });
     }
 }

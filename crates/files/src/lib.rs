@@ -6,5 +6,8 @@
 pub mod aio_pool;
 #[cfg(feature = "fs")]
 pub mod efile;
+#[cfg(all(test, not(any(loom, miri))))]
+#[path = "../../../tests/common/forked.rs"]
+mod forked;
 #[cfg(feature = "fs")]
 pub mod fs;

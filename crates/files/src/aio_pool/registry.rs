@@ -92,6 +92,7 @@ mod tests {
     use std::thread;
 
     use crate::aio_pool::{Counts, Fault, Job, Pool, Port, metrics};
+    use crate::forked::in_child;
 
     /// Counts itself as an operation of a driver that no other test has.
     struct Counted(&'static str);
@@ -165,19 +166,11 @@ mod tests {
     #[test]
     fn a_forked_child_begins_anew() {
         run_in_pool_without_threads("forked", 3);
-        // SAFETY: the child uses a pool of its own without threads, and ends at once.
-        let child = unsafe { libc::fork() };
-        assert!(child >= 0);
-        if child == 0 {
+        in_child(|| {
             let inherited = counted("forked");
             run_in_pool_without_threads("forked", 2);
-            let is_own = inherited == 0 && counted("forked") == 2;
-            // SAFETY: ends the child at once, without destructors or exit handlers.
-            unsafe { libc::_exit((!is_own).into()) };
-        }
-        let mut status = 0;
-        // SAFETY: the child made above, and a place for its status.
-        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-        assert_eq!((status, counted("forked")), (0, 3));
+            assert_eq!((inherited, counted("forked")), (0, 2));
+        });
+        assert_eq!(counted("forked"), 3);
     }
 }

@@ -160,6 +160,7 @@ mod tests {
 
     use super::*;
     use crate::aio_pool::delivery::wake_all;
+    use crate::forked::in_child;
 
     #[derive(Default)]
     struct Count(AtomicUsize);
@@ -178,12 +179,7 @@ mod tests {
         let inherited = of_runtime(runtime.handle());
         let woken = Arc::new(Count::default());
         let _ = wake_all([TaskWaker::new(Arc::clone(&woken).into(), Some(Arc::clone(&inherited)))]);
-        // SAFETY: the child touches no lock that a fork does not hold, and ends at once.
-        let child = unsafe { libc::fork() };
-        assert!(child >= 0);
-        if child == 0 {
-            // SAFETY: a lock of the parent would end the child instead of the test.
-            unsafe { libc::alarm(10) };
+        in_child(|| {
             // A watchdog of another test may have woken it before.
             let before = woken.0.load(Ordering::Relaxed);
             let are_left = look() | look();
@@ -191,13 +187,7 @@ mod tests {
             let is_own = !Arc::ptr_eq(&inherited, &of_runtime(runtime.handle()));
             // The wake task of the parent, and that of the child.
             drop(runtime);
-            let is_left = !inherited.has_ended();
-            // SAFETY: ends the child at once, without destructors or exit handlers.
-            unsafe { libc::_exit((!(is_untouched && is_own && is_left)).into()) };
-        }
-        let mut status = 0;
-        // SAFETY: the child made above, and a place for its status.
-        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-        assert_eq!(status, 0);
+            assert!(is_untouched && is_own && !inherited.has_ended());
+        });
     }
 }

@@ -1,29 +1,9 @@
 //! Pools that a forked child finds: those with threads refuse jobs there and never block, the others go on working.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use super::threads::{blocked, wait_for};
 use super::{Log, stepped};
 use crate::aio_pool::{Fault, Pool, Port};
-
-/// Runs `test` in a forked child for at most ten seconds. Panics if it fails there.
-fn in_child(test: impl FnOnce()) {
-    // SAFETY: the child goes on with a copy of this thread. Of the locks that other threads may hold it takes the allocator's, which the C
-    // library keeps usable, and those that a fork holds. It ends by `_exit`.
-    let child = unsafe { libc::fork() };
-    assert!(child >= 0, "{}", std::io::Error::last_os_error());
-    if child == 0 {
-        // SAFETY: a plain system call.
-        unsafe { libc::alarm(10) };
-        let has_failed = catch_unwind(AssertUnwindSafe(test)).is_err();
-        // SAFETY: ends the child at once, without destructors or exit handlers.
-        unsafe { libc::_exit(has_failed.into()) };
-    }
-    let mut status = 0;
-    // SAFETY: the child made above, and a place for its status.
-    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-    assert_eq!(status, 0, "14: it hung");
-}
+use crate::forked::in_child;
 
 #[test]
 fn a_pool_with_threads_refuses_jobs_in_a_child() {

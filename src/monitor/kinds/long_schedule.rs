@@ -8,7 +8,7 @@ use crate::monitor::condition::{Condition, Found, quarter};
 use crate::monitor::crossing::Above;
 use crate::monitor::kernel;
 use dyntrace_processes::process::Pid;
-use dyntrace_processes::task_table::seen::{self, Poll};
+use dyntrace_processes::task_table::monitor_view::{self, Poll};
 
 pub(super) struct LongSchedule {
     limit: u64,
@@ -30,7 +30,7 @@ impl Condition for LongSchedule {
     fn look(&mut self, found: &mut Found) {
         let now = clock::now();
         let lasted = |poll: &Poll| clock::took(now.saturating_sub(poll.since)).as_nanos() as u64;
-        let long = seen::polls().filter(|poll| lasted(poll) > self.limit);
+        let long = monitor_view::polls().filter(|poll| lasted(poll) > self.limit);
         for poll in self.above.update(long, |poll| (poll.thread, poll.since)) {
             found.add(lasted(&poll), |event| {
                 let about = poll.about();

@@ -8,7 +8,7 @@ use dyntrace_probes::clock;
 use crate::monitor::condition::{Condition, Found, quarter};
 use dyntrace_processes::process::Pid;
 use dyntrace_processes::task_table::Operation;
-use dyntrace_processes::task_table::seen::{self, Wait, Waited};
+use dyntrace_processes::task_table::monitor_view::{self, Wait, Waited};
 
 /// A thread may be stopped between reading the clock for a wait and noting the wait in the table. A wait is found if that takes no longer.
 const SLACK: Duration = Duration::from_secs(1);
@@ -39,7 +39,7 @@ impl Condition for LongWait {
         let slack = clock::cycles(SLACK);
         let edge = now.saturating_sub(clock::cycles(Duration::from_nanos(self.limit))).max(self.edge);
         let mut recent = HashSet::new();
-        seen::waits(&(self.edge.saturating_sub(slack)..=edge), |wait| {
+        monitor_view::waits(&(self.edge.saturating_sub(slack)..=edge), |wait| {
             let key = (wait.pid(), wait.since());
             if wait.since() > edge.saturating_sub(slack) {
                 recent.insert(key);

@@ -254,7 +254,7 @@ impl<J: Job> Contents<J> {
 /// which one the task's row has: if it is another one, the row has none until the next wait.
 #[cold]
 fn wait_is_given_up() {
-    if task_table::is_kept() {
+    if task_table::is_started() {
         task_table::wait_of_operation_ends(None);
     }
 }

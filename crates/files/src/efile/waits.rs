@@ -15,7 +15,7 @@ use dyntrace_processes::task_table::{self, Begun, Operation, Resource};
 
 /// Notes that the current task waits for an operation.
 pub(super) fn begin(id: OperationId, command: Command) {
-    if task_table::is_kept() {
+    if task_table::is_started() {
         task_table::wait_begins(&Begun {
             pid: process::current().number(),
             kind: command.name(),

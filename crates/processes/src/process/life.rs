@@ -28,7 +28,7 @@ pub(super) struct Life {
     /// Whether a runtime keeps the future until it has ended, whether or not anything can wake it.
     is_owned: bool,
     /// Its slot in the table of tasks.
-    seat: TaskSlot,
+    slot: TaskSlot,
 }
 
 /// A kind of process.
@@ -57,12 +57,12 @@ impl Life {
     #[inline]
     pub(super) fn begin<T>(pid: Pid, kind: Kind, user_tag: impl FnOnce() -> Option<Tag>) -> Life {
         let function = path::<T>();
-        let seat = match probes::spawn::is_enabled() {
+        let slot = match probes::spawn::is_enabled() {
             true => tell_spawn(pid, function, kind, Location::caller(), user_tag()),
             false if kind == Kind::Blocking => TaskSlot::NONE_OF_CLOSURE,
             false => TaskSlot::NONE,
         };
-        Life { pid, function, end: End::Cancelled, is_owned: kind == Kind::Task, seat }
+        Life { pid, function, end: End::Cancelled, is_owned: kind == Kind::Task, slot }
     }
 
     /// Polls the process, with the probes around, with the context from outside or with one of another waker. `told`: the latter, if wakes
@@ -148,7 +148,7 @@ impl Life {
         clock::prepare_once();
         // The table, the monitor and both probes share two readings of the clock.
         let now = clock::now();
-        let running = self.seat.run(self.pid.number(), woken_by, || now);
+        let running = self.slot.run(self.pid.number(), woken_by, || now);
         let began = fire_scheduled(self.pid, self.function, now);
         // The panic resumes below, so no code sees a value that it left half changed.
         let answer = panic::catch_unwind(AssertUnwindSafe(run));
@@ -170,7 +170,7 @@ impl Life {
     /// For the table of tasks alone, or for wakes alone.
     #[inline(always)]
     fn kept<R>(&mut self, woken_by: u64, run: impl FnOnce() -> R, outcome: impl FnOnce(&R) -> Outcome) -> R {
-        let _running = self.seat.run(self.pid.number(), woken_by, clock::now);
+        let _running = self.slot.run(self.pid.number(), woken_by, clock::now);
         let answer = self.unwatched(run);
         if let Outcome::Ready = outcome(&answer) {
             self.end = End::Normal;
@@ -192,10 +192,10 @@ impl Drop for Life {
             End::Cancelled => "cancelled",
             End::Normal => "normal",
             End::Panicked => "panic",
-            End::Told => return self.seat.leave(self.pid.number()),
+            End::Told => return self.slot.leave(self.pid.number()),
         };
         probes::exit(|| (self.pid, reason));
-        self.seat.leave(self.pid.number());
+        self.slot.leave(self.pid.number());
     }
 }
 
@@ -268,7 +268,7 @@ fn tell_spawn(
         probes::spawn(|| (pid, Text::plain(function), parent, place.text(), user_tag.as_ref()));
     }
     let counting = if kind == Kind::Task { Counting::current() } else { None };
-    let seat = TaskSlot::take(&Spawned {
+    let slot = TaskSlot::take(&Spawned {
         pid: pid.number(),
         is_blocking: kind == Kind::Blocking,
         is_counted: counting.is_some(),
@@ -278,9 +278,9 @@ fn tell_spawn(
         place: at,
         tag: user_tag.as_deref(),
     });
-    // After the seat, which the count has, too.
+    // After the slot, which the count has, too.
     if let Some(counting) = counting {
         counting.count_with_next();
     }
-    seat
+    slot
 }

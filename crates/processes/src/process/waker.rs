@@ -40,7 +40,7 @@ struct Note {
 /// Whether wakes are noted.
 #[inline(always)]
 pub(super) fn is_told() -> bool {
-    task_table::is_kept() || probes::wake::is_enabled()
+    task_table::is_started() || probes::wake::is_enabled()
 }
 
 impl Told {

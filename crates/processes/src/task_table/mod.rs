@@ -2,45 +2,21 @@
 //!
 //! There is none until the program asks for it ([`start`]). A task has a slot from its spawn to its end. Only the thread that spawns, polls
 //! or drops the task writes the slot, so writers take no lock. One word is an exception: the beginning of a wait. The thread that polls or
-//! drops the future of the wait clears it, also if the future is no longer in that task. A poll is also in a cell of its thread ([`polls`]).
-//! Two locks, neither of which a poll takes, guard the list of free slots and the texts; a thread finds its last texts again without.
+//! drops the future of the wait clears it, also if the future is no longer in that task. A poll is also in a cell of its thread
+//! (`present::polls`). Two locks, neither of which a poll takes, guard the list of free slots and the texts; a thread finds its last texts again without.
 //!
-//! A forked child has no table: the kernel wipes `kept::TABLE` in it. A task that the child continues finds that at the end of its poll,
-//! and writes nothing. If the child starts a table of its own, slots of its parent's tasks are other tasks' there: so each change first
+//! A forked child has no table: the kernel wipes `present::program::TABLE` in it. A task that the child continues finds that at the
+//! end of its poll, and writes nothing. If the child starts a table of its own, slots of its parent's tasks are other tasks' there: so each change first
 //! compares the slot's pid.
 //!
-//! Tasks that other code spawns have no slots. Runtimes count theirs ([`counting`]), so that readers know how many those are.
+//! Tasks that other code spawns have no slots. Runtimes count theirs (`present::counting`), so that readers know how many those are.
 
-#[cfg_attr(not(recorded), path = "not_counting.rs")]
-mod counting;
-#[cfg(recorded)]
-mod file;
-#[cfg(recorded)]
-mod id;
-#[cfg_attr(not(recorded), path = "none.rs")]
-mod kept;
-#[cfg(recorded)]
-mod known;
-#[cfg(recorded)]
-mod polls;
-#[cfg(recorded)]
-pub mod seen;
-#[cfg(recorded)]
-mod table;
-#[cfg(recorded)]
-mod texts;
+#[cfg_attr(not(recorded), path = "absent.rs")]
+mod present;
 
 use std::panic::Location;
 
-pub use counting::{Counter, Counting};
-#[cfg(all(tokio_unstable, feature = "runtime"))]
-pub use kept::Outer;
-pub use kept::{
-    TaskSlot, enclosing_wait_begins, is_kept, tag_changed, wait_begins, wait_ends, wait_lasts, wait_of_operation_ends,
-    wakes,
-};
-#[cfg(recorded)]
-pub use kept::{forget, start, wipe_in_children};
+pub use present::*;
 
 /// A task that begins.
 pub struct Spawned<'s> {

@@ -36,7 +36,7 @@ pub(super) fn keep() -> Result<(), ControlError> {
     children::begin_anew().map_err(ControlError::system("prepare for forks"))?;
     // The lock: another thread may start it, too.
     let _sessions = sessions();
-    if task_table::is_kept() {
+    if task_table::is_started() {
         return Ok(());
     }
     let directory = Directory::own()?;

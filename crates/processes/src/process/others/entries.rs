@@ -18,7 +18,7 @@ pub(super) struct Entry {
     /// The number of its runtime.
     pub runtime: u64,
     pub pid: Pid,
-    pub seat: TaskSlot,
+    pub slot: TaskSlot,
 }
 
 /// The part of an entry that a thread remembers. A task keeps it until its end, and no other task has its id.
@@ -58,7 +58,7 @@ impl Known {
     const NONE: Known = Known { task: None, entry: None };
 }
 
-/// The pid and the seat of a task that this thread polls, if it has an entry. Not for signal handlers.
+/// The pid and the slot of a task that this thread polls, if it has an entry. Not for signal handlers.
 pub(super) fn of_polled(task: Id) -> Option<(Pid, TaskSlot)> {
     POLLED.with(|polled| {
         let polled = &polled[(spread(task) >> (u64::BITS - KNOWN.ilog2())) as usize];
@@ -66,7 +66,7 @@ pub(super) fn of_polled(task: Id) -> Option<(Pid, TaskSlot)> {
         if last.task == Some(task) {
             return last.entry;
         }
-        let entry = with(task, |tasks| tasks.get(&task).map(|entry| (entry.pid, entry.seat)))?;
+        let entry = with(task, |tasks| tasks.get(&task).map(|entry| (entry.pid, entry.slot)))?;
         polled.set(Known { task: Some(task), entry });
         entry
     })

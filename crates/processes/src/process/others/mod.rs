@@ -22,7 +22,7 @@ use super::pid_filter::has_others;
 use super::scheduling::{fire_scheduled, fire_unscheduled};
 use super::{Pid, current};
 use crate::probes::process as probes;
-use crate::task_table::{Outer, Spawned, TaskSlot};
+use crate::task_table::{HookedPoll, Spawned, TaskSlot};
 
 pub(super) use entries::pid_of_running;
 use entries::{Entry, hold_across_forks, of_polled, take_all, with};
@@ -43,7 +43,7 @@ struct Poll {
     pid: Pid,
     began: u64,
     /// The poll in the slot, and the task that the thread polled before.
-    outer: Outer,
+    outer: HookedPoll,
 }
 
 thread_local! {
@@ -72,11 +72,11 @@ impl Others {
             return;
         }
         let pid = Pid::next();
-        let seat = match probes::spawn::is_enabled() {
+        let slot = match probes::spawn::is_enabled() {
             true => tell_spawn(task, pid, at),
             false => TaskSlot::NONE,
         };
-        let entry = Entry { runtime: self.runtime, pid, seat };
+        let entry = Entry { runtime: self.runtime, pid, slot };
         // A runtime that has ended ends a new task before it tells of the spawn.
         if ENDED_FIRST.take() == Some(task) {
             return end(&entry);
@@ -160,13 +160,13 @@ fn tell_spawn(task: Id, pid: Pid, at: &'static Location<'static>) -> TaskSlot {
 
 #[cold]
 fn tell_scheduled(task: Id) {
-    let Some((pid, seat)) = of_polled(task) else { return };
+    let Some((pid, slot)) = of_polled(task) else { return };
     let is_told = !is_only_kept!(probes::scheduled) || probes::unscheduled::is_enabled();
     if is_told {
         clock::prepare_once();
     }
     let mut began = clock::now();
-    let outer = seat.poll_begins(pid.number(), began);
+    let outer = slot.poll_begins(pid.number(), began);
     if is_told {
         began = fire_scheduled(pid, FUNCTION, began);
     }
@@ -192,7 +192,7 @@ fn told(pid: Pid, began: u64, now: u64, outcome: &'static str) {
 
 fn end(entry: &Entry) {
     probes::exit(|| (entry.pid, ENDED));
-    entry.seat.leave_after_polls(entry.pid.number());
+    entry.slot.leave_after_polls(entry.pid.number());
 }
 
 /// Takes the innermost poll of the current thread, if it is one of this task.

@@ -7,8 +7,8 @@ use std::panic::Location;
 use dyntrace_task_table::layout::{self, SLOT_WORDS, Slot, Task, Text, slot};
 
 use super::Operation;
-use super::kept::table;
 use super::polls;
+use super::program::table;
 use super::table::Table;
 
 /// A poll that lasts.
@@ -20,7 +20,7 @@ pub struct Poll {
     pub pid: u64,
     /// When the poll began, in cycles.
     pub since: u64,
-    seat: u32,
+    slot: u32,
     cell: &'static polls::Poll,
 }
 
@@ -58,8 +58,8 @@ pub enum Waited {
 /// The polls that threads are in: of each thread the innermost one.
 pub fn polls() -> impl Iterator<Item = Poll> {
     polls::all().filter_map(|cell| {
-        let (thread, polls::Current { seat, pid, since }) = cell.look()?;
-        Some(Poll { thread, pid, since, seat, cell })
+        let (thread, polls::Current { slot, pid, since }) = cell.look()?;
+        Some(Poll { thread, pid, since, slot, cell })
     })
 }
 
@@ -74,7 +74,7 @@ impl Poll {
     /// The facts of its task.
     pub fn about(&self) -> About {
         let Some(table) = table() else { return About::default() };
-        let task = table.slot(self.seat, self.pid).and_then(task).filter(|task| task.pid == self.pid);
+        let task = table.slot(self.slot, self.pid).and_then(task).filter(|task| task.pid == self.pid);
         task.map_or_else(About::default, |task| about(table, &task))
     }
 }

@@ -18,7 +18,7 @@ use dyntrace_probes::forks::hold_across_forks;
 use dyntrace_task_table::layout::header;
 use tokio::runtime::{Handle, Id, RuntimeMetrics};
 
-use super::kept::table;
+use super::program::table;
 use super::table::Table;
 
 static COUNTERS: Mutex<Counters> = Mutex::new(Counters { running: Vec::new(), free: Vec::new() });

@@ -17,7 +17,7 @@ use dyntrace_task_table::layout::{
 use super::Spawned;
 use super::file::Mapped;
 use super::id::low_bits;
-use super::known;
+use super::reference_cache;
 use super::texts::{self, Constant, Texts};
 
 /// Slots by which the table grows: whole pages.
@@ -189,7 +189,7 @@ impl Table {
             let reference = find(&mut self.texts());
             self.known_or_none(reference)
         };
-        known::reference(ptr::from_ref(self).cast(), constant, find)
+        reference_cache::reference(ptr::from_ref(self).cast(), constant, find)
     }
 
     /// The reference, or 0 for a text without space, which it counts.

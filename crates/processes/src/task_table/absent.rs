@@ -1,4 +1,9 @@
-//! Without a table: nothing is kept.
+//! Without a table: nothing is noted, and no runtime counts its tasks.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
 
 use super::{Begun, Operation, Spawned};
 
@@ -23,18 +28,16 @@ impl TaskSlot {
     }
 
     /// Does nothing.
-    #[cfg(all(tokio_unstable, feature = "runtime"))]
-    pub fn poll_begins(self, _pid: u64, _now: u64) -> Outer {
-        Outer
+    pub fn poll_begins(self, _pid: u64, _now: u64) -> HookedPoll {
+        HookedPoll
     }
 
     /// Does nothing.
-    #[cfg(all(tokio_unstable, feature = "runtime"))]
     pub fn leave_after_polls(self, _pid: u64) {}
 
     /// Does nothing.
     #[inline(always)]
-    pub fn leave(&self, _pid: u64) {}
+    pub fn leave(self, _pid: u64) {}
 }
 
 /// A poll of a task. There is none.
@@ -46,7 +49,7 @@ impl Running {
 }
 
 /// `false`.
-pub fn is_kept() -> bool {
+pub fn is_started() -> bool {
     false
 }
 
@@ -57,11 +60,9 @@ pub fn wakes() -> Option<u64> {
 }
 
 /// No poll.
-#[cfg(all(tokio_unstable, feature = "runtime"))]
-pub struct Outer;
+pub struct HookedPoll;
 
-#[cfg(all(tokio_unstable, feature = "runtime"))]
-impl Outer {
+impl HookedPoll {
     /// Does nothing.
     pub fn ends(self, _pid: u64, _now: u64) {}
 
@@ -92,4 +93,32 @@ pub fn wait_of_operation_ends(_operation: Option<Operation>) {}
 
 /// Does nothing.
 #[inline(always)]
-pub fn tag_changed<T: std::ops::Deref<Target = str>>(_tag: impl FnOnce() -> Option<T>) {}
+pub fn tag_changed<T: Deref<Target = str>>(_tag: impl FnOnce() -> Option<T>) {}
+
+/// No counter.
+pub struct Counter;
+
+impl Counter {
+    pub fn new() -> Arc<Counter> {
+        Arc::new(Counter)
+    }
+
+    /// Does nothing.
+    pub fn begin(&self, _runtime: &Handle) {}
+
+    /// Does nothing.
+    pub fn count(&self) {}
+}
+
+/// No runtime.
+pub enum Counting {}
+
+impl Counting {
+    /// None.
+    pub fn current() -> Option<Counting> {
+        None
+    }
+
+    /// Does nothing.
+    pub fn count_with_next(&self) {}
+}

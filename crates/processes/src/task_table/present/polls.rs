@@ -32,7 +32,7 @@ thread_local! {
 pub(super) struct Poll {
     /// The id of the last thread that had the cell.
     thread: AtomicU32,
-    /// The task: its seat beside the lock, then [`PID`] and [`SINCE`].
+    /// The task: its slot beside the lock, then [`PID`] and [`SINCE`].
     task: Locked<2>,
     /// The beginning of the last poll in which an older wait was found to last, in cycles. Only for the thread itself.
     lasted: AtomicU64,
@@ -48,7 +48,7 @@ unsafe impl Zeros for Poll {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Current {
     /// The number of its slot; 0 without one.
-    pub seat: u32,
+    pub slot: u32,
     /// The number in its pid; 0 outside of polls.
     pub pid: u64,
     /// When the poll began, in cycles; 0 outside of polls, and in calls that watches do not see.
@@ -69,14 +69,14 @@ impl Poll {
     /// The task, as the thread itself sees it.
     #[inline(always)]
     pub(super) fn current(&self) -> Current {
-        Current { seat: self.task.beside(), pid: self.task.word(PID), since: self.task.word(SINCE) }
+        Current { slot: self.task.beside(), pid: self.task.word(PID), since: self.task.word(SINCE) }
     }
 
     /// Sets the task. Only for the thread itself.
     #[inline(always)]
     pub(super) fn set(&self, current: Current) {
         self.task.change(|words| {
-            words.set_beside(current.seat);
+            words.set_beside(current.slot);
             words.set(PID, current.pid);
             words.set(SINCE, current.since);
         });
@@ -97,8 +97,8 @@ impl Poll {
     pub(super) fn look(&self) -> Option<(u32, Current)> {
         let (lock, [pid, since]) = self.task.copied()?;
         // Relaxed: a thread sets its task after it has taken the cell, and the copy's Acquire is partner of that change.
-        let (thread, seat) = (self.thread.load(Relaxed), halves(lock).1);
-        (since != 0).then_some((thread, Current { seat, pid, since }))
+        let (thread, slot) = (self.thread.load(Relaxed), halves(lock).1);
+        (since != 0).then_some((thread, Current { slot, pid, since }))
     }
 }
 
@@ -122,7 +122,7 @@ fn begin(table: &Table) -> &'static Poll {
     // SAFETY: it has no destructor, so it lives as long as the thread, and only the thread uses it.
     let unseen = || UNSEEN.with(|cell| unsafe { &*ptr::from_ref(cell) });
     let cell = CELLS.own().unwrap_or_else(unseen);
-    cell.set(Current { seat: 0, pid: 0, since: 0 });
+    cell.set(Current { slot: 0, pid: 0, since: 0 });
     // Relaxed: the change of the task that follows orders it.
     cell.thread.store(thread_id(), Relaxed);
     OWN.set((table, cell));
@@ -154,7 +154,7 @@ mod tests {
     use std::sync::mpsc;
     use std::thread;
 
-    use super::super::kept::table;
+    use super::super::program::table;
     use super::*;
 
     /// Polls when it is dropped.
@@ -172,8 +172,8 @@ mod tests {
 
     fn poll() {
         let cell = own_for(table().expect("a table"));
-        cell.set(Current { seat: 0, pid: 5, since: 100 });
-        cell.set(Current { seat: 0, pid: 0, since: 0 });
+        cell.set(Current { slot: 0, pid: 5, since: 100 });
+        cell.set(Current { slot: 0, pid: 0, since: 0 });
     }
 
     /// In a child, because a table changes all other tests.
@@ -206,19 +206,19 @@ mod tests {
     fn a_poll_is_seen_while_it_lasts() {
         let cell = Poll { thread: AtomicU32::new(7), ..Poll::new() };
         assert_eq!(cell.look(), None);
-        let outer = Current { seat: 1, pid: 5, since: 100 };
-        let inner = Current { seat: 2, pid: 6, since: 200 };
+        let outer = Current { slot: 1, pid: 5, since: 100 };
+        let inner = Current { slot: 2, pid: 6, since: 200 };
         cell.set(outer);
         let before = cell.current();
         cell.set(inner);
         assert_eq!(cell.look(), Some((7, inner)));
         cell.set(before);
         assert_eq!(cell.look(), Some((7, outer)));
-        cell.set(Current { seat: 0, pid: 0, since: 0 });
+        cell.set(Current { slot: 0, pid: 0, since: 0 });
         assert_eq!(cell.look(), None);
     }
 
-    /// The seat, pid and beginning of each poll are equal, so a mixture of two polls is seen. Each is resumed after one inside of it.
+    /// The slot, pid and beginning of each poll are equal, so a mixture of two polls is seen. Each is resumed after one inside of it.
     #[test]
     fn no_look_mixes_two_polls() {
         let cell = Poll { thread: AtomicU32::new(7), ..Poll::new() };
@@ -227,17 +227,17 @@ mod tests {
             let cell = &cell;
             let writer = scope.spawn(move || {
                 for poll in 1..=200_000_u64 {
-                    let outer = Current { seat: poll as u32, pid: poll, since: poll };
+                    let outer = Current { slot: poll as u32, pid: poll, since: poll };
                     cell.set(outer);
-                    cell.set(Current { seat: 1 + outer.seat, pid: poll + 1, since: poll + 1 });
+                    cell.set(Current { slot: 1 + outer.slot, pid: poll + 1, since: poll + 1 });
                     cell.set(outer);
-                    cell.set(Current { seat: 0, pid: 0, since: 0 });
+                    cell.set(Current { slot: 0, pid: 0, since: 0 });
                 }
                 drop(ended);
             });
             while is_over.try_recv() == Err(mpsc::TryRecvError::Empty) {
-                if let Some((_, Current { seat, pid, since })) = cell.look() {
-                    assert_eq!((u64::from(seat), pid), (since, since));
+                if let Some((_, Current { slot, pid, since })) = cell.look() {
+                    assert_eq!((u64::from(slot), pid), (since, since));
                 }
             }
             writer.join().unwrap();

@@ -10,19 +10,20 @@ const NUMBER: usize = 16;
 
 thread_local! {
     /// By some bits of the addresses: a newer one takes the place of an older one.
-    static KNOWN: [Cell<Known>; NUMBER] = const { [const { Cell::new(Known::NONE) }; NUMBER] };
+    static CACHE: [Cell<CachedReference>; NUMBER] = const { [const { Cell::new(CachedReference::NONE) }; NUMBER] };
 }
 
 #[derive(Clone, Copy)]
-struct Known {
+struct CachedReference {
     /// The table: a forked child may start another one.
     table: *const (),
     constant: Constant,
     reference: u32,
 }
 
-impl Known {
-    const NONE: Known = Known { table: ptr::null(), constant: (ptr::null(), 0, ptr::null()), reference: 0 };
+impl CachedReference {
+    const NONE: CachedReference =
+        CachedReference { table: ptr::null(), constant: (ptr::null(), 0, ptr::null()), reference: 0 };
 }
 
 /// Returns the reference of `constant` in a table that is never freed, or asks `find` for it: 0 is not kept.
@@ -31,7 +32,7 @@ pub(super) fn reference(table: *const (), constant: Constant, find: impl FnOnce(
     // The factor spreads addresses that are near each other to the high bits.
     let spread = (text.addr() ^ place.addr()) as u64;
     let slot = (spread.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - NUMBER.ilog2())) as usize;
-    KNOWN.with(|known| {
+    CACHE.with(|known| {
         let known = &known[slot];
         let last = known.get();
         if ptr::eq(last.table, table) && last.constant == constant {
@@ -39,7 +40,7 @@ pub(super) fn reference(table: *const (), constant: Constant, find: impl FnOnce(
         }
         let reference = find();
         if reference != 0 {
-            known.set(Known { table, constant, reference });
+            known.set(CachedReference { table, constant, reference });
         }
         reference
     })

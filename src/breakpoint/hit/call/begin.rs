@@ -1,83 +1,32 @@
-//! A traced call, from its beginning to its end.
+//! The beginning of a traced call.
 
-use std::any::Any;
 use std::cell::OnceCell;
-use std::fmt::{self, Write};
-use std::iter;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::time::Duration;
 
 use dyntrace_probes::clock;
-use dyntrace_probes::host::OfHost;
 use dyntrace_probes::thread_progress::pin;
 
-use super::busy::{Busy, is_busy};
-use super::call_view::{CallView, render, rendered};
-use super::data_ref::{DataRef, Pinned};
-use super::nested;
+use super::{HOST, Hit, Timing};
 use crate::breakpoint::event::Kind;
 use crate::breakpoint::event::caller::Origin;
 use crate::breakpoint::event::occurrence::{self, Occurrence};
 use crate::breakpoint::event::unwind::Mark;
+use crate::breakpoint::hit::busy::{Busy, is_busy};
+use crate::breakpoint::hit::call_view::{CallView, render, rendered};
+use crate::breakpoint::hit::data_ref::{DataRef, Pinned};
+use crate::breakpoint::hit::nested;
 use crate::breakpoint::measure::counters::CounterSlot;
-use crate::breakpoint::measure::own_memory::{self, Allocating, Bytes};
+use crate::breakpoint::measure::own_memory::{self, Allocating};
 use crate::breakpoint::measure::own_time::Stretch;
-use crate::breakpoint::site::{Function, Site};
+use crate::breakpoint::site::Site;
 use crate::breakpoint::state::data::{BpData, Quick};
 use crate::breakpoint::state::entry::BpEntry;
 use crate::breakpoint::state::flags::Flags;
 use crate::breakpoint::state::generic_bp::with_active;
 use crate::breakpoint::value::Value;
-use crate::breakpoint::value::text::Text;
 use crate::recorder::open_if_asked;
-use dyntrace_processes::panic_text::panic_text;
 use dyntrace_processes::process;
-
-/// The host's functions for the calls of a module's functions.
-pub(crate) struct HostHits {
-    pub(crate) begin: fn(&'static Site, Mark) -> Begun,
-    pub(crate) wanted: fn(&'static Site) -> Option<Arc<BpData>>,
-    pub(crate) call: fn(&mut Hit, &[Value<'_>]),
-    pub(crate) give_up: fn(&Hit),
-    pub(crate) returned: for<'a> fn(&Hit, Option<Duration>, &dyn Fn() -> Value<'a>),
-    pub(crate) cancelled: fn(&Hit, Duration),
-    pub(crate) panicked: fn(&Hit, Option<Duration>, &str),
-}
-
-pub(crate) static HOST: OfHost<HostHits> = OfHost::new();
-
-/// A call with events or measurements for sessions. It keeps the entries that were in force when it began, so that exactly the sessions
-/// that saw the call see its end.
-#[doc(hidden)]
-pub struct Hit {
-    data: DataRef,
-    function: &'static Function,
-    /// Whether its generation [does](BpData::fires_alone).
-    fires_alone: bool,
-    /// A bit for each entry that wants its end.
-    wanted: u64,
-    /// The actions of those entries together.
-    wants: Flags,
-    /// When it began, by the clock's cycles, if an entry wants its end.
-    began: u64,
-    timing: Timing,
-    /// Measures the memory of the call, if an entry wants it.
-    allocating: Allocating,
-    origin: Origin,
-    /// Where the call is on the stack; for an asynchronous one, during its first poll.
-    mark: Mark,
-}
-
-/// The state of a call's measurement of own time.
-enum Timing {
-    /// A synchronous call, if no entry wants its time.
-    Unasked,
-    /// A synchronous call is running.
-    Since(Stretch),
-    /// The own cycles of an asynchronous call's polls so far.
-    InPolls(u64),
-}
 
 /// The needs of a call beyond a count.
 pub(crate) enum Begun {
@@ -287,208 +236,6 @@ impl Hit {
             self.allocating = Allocating::Since(own_memory::Stretch::begin());
         }
     }
-
-    /// Converts it to an asynchronous call, measured by its polls.
-    pub(crate) fn by_polls(self) -> Hit {
-        Hit { timing: Timing::InPolls(0), allocating: Allocating::InPolls(Bytes::default()), ..self }
-    }
-
-    /// Runs a poll of the call and adds up its own time and its memory.
-    pub(crate) fn poll<R>(&mut self, poll: impl FnOnce() -> R) -> R {
-        if !self.wants.intersects(Flags::TIME | Flags::MEMORY) {
-            return poll();
-        }
-        let allocating = self.wants.contains(Flags::MEMORY).then(own_memory::Stretch::begin);
-        let timing = self.wants.contains(Flags::TIME).then(|| (Stretch::begin(), clock::now()));
-        let result = poll();
-        if let (Some((stretch, began)), Timing::InPolls(polls)) = (timing, &mut self.timing) {
-            let own = stretch.end(clock::now().saturating_sub(began));
-            *polls = polls.saturating_add(own);
-        }
-        if let (Some(stretch), Allocating::InPolls(bytes)) = (allocating, &mut self.allocating) {
-            *bytes = bytes.and(stretch.end());
-        }
-        result
-    }
-
-    /// Returns whether an entry wants its end.
-    #[inline(always)]
-    pub(crate) fn waits(&self) -> bool {
-        self.wanted != 0
-    }
-
-    /// Ends its measurements without a result: its end will not be seen. Calls inside it count for the one around it.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn give_up(&self) {
-        if let Some(host) = HOST.get() {
-            return (host.give_up)(self);
-        }
-        if let Timing::Since(stretch) = self.timing {
-            stretch.end(0);
-        }
-        self.allocating.end();
-        self.entries(self.wanted).for_each(|entry| entry.session.state.note_unended());
-    }
-
-    pub(crate) fn returned<'a>(&self, polled: Option<Duration>, value: &dyn Fn() -> Value<'a>) {
-        if let Some(host) = HOST.get() {
-            return (host.returned)(self, polled, value);
-        }
-        let Some(ended) = self.ended() else { return };
-        let is_err = self.wants.contains(Flags::ERROR) && value().is_err();
-        self.tell(End::Returned { is_err, value }, ended, polled);
-        if self.wants.contains(Flags::RETURN_TO) {
-            self.tell_rare(End::ReturnedTo, ended, polled);
-        }
-    }
-
-    pub(crate) fn cancelled(&self, polled: Duration) {
-        if let Some(host) = HOST.get() {
-            return (host.cancelled)(self, polled);
-        }
-        let Some(ended) = self.ended() else { return };
-        self.tell_rare(End::Cancelled, ended, Some(polled));
-    }
-
-    pub(crate) fn panicked(&self, polled: Option<Duration>, payload: &(dyn Any + Send)) {
-        self.panicked_with(polled, panic_text(payload));
-    }
-
-    pub(crate) fn panicked_with(&self, polled: Option<Duration>, message: &str) {
-        if let Some(host) = HOST.get() {
-            return (host.panicked)(self, polled, message);
-        }
-        let Some(ended) = self.ended() else { return };
-        self.tell_rare(End::Panicked { message }, ended, polled);
-    }
-
-    /// Ends the measurements and adds them up. Returns `None` if no entry wants the end.
-    #[inline(always)]
-    fn ended(&self) -> Option<Ended> {
-        if !self.waits() {
-            return None;
-        }
-        let at = clock::now();
-        let cycles = at.saturating_sub(self.began);
-        if self.wants.intersects(Flags::TIME | Flags::MEMORY) {
-            self.add_up(cycles);
-        }
-        Some(Ended { at, cycles })
-    }
-
-    #[inline(never)]
-    fn add_up(&self, cycles: u64) {
-        if self.wants.contains(Flags::TIME) {
-            let timing = self.entries(self.wanted).filter(|entry| entry.flags.contains(Flags::TIME));
-            let own = match self.timing {
-                Timing::Unasked => 0,
-                Timing::Since(stretch) => stretch.end(cycles),
-                Timing::InPolls(polls) => polls,
-            };
-            let counters = timing.filter_map(|entry| entry.counter.as_ref());
-            counters.for_each(|counter| counter.slot().add_time(cycles, own));
-        }
-        if self.wants.contains(Flags::MEMORY) {
-            let bytes = self.allocating.end();
-            let measuring = self.entries(self.wanted).filter(|entry| entry.flags.contains(Flags::MEMORY));
-            measuring.filter_map(|entry| entry.counter.as_ref()).for_each(|counter| counter.add_memory(bytes));
-        }
-    }
-
-    /// Makes the events of an end that is not a plain return.
-    #[cold]
-    #[inline(never)]
-    fn tell_rare(&self, end: End<'_, '_>, ended: Ended, polled: Option<Duration>) {
-        self.tell(end, ended, polled);
-    }
-
-    /// Makes the events of the end.
-    #[inline(always)]
-    fn tell(&self, end: End<'_, '_>, ended: Ended, polled: Option<Duration>) {
-        if !self.wants.intersects(Flags::ENDS) {
-            return;
-        }
-        let _busy = Busy::begin();
-        let (at, took) = (Some(ended.at), Some(clock::took_nanoseconds(ended.cycles)));
-        let mut text_slot = None;
-        for entry in self.entries(self.wanted) {
-            if let Some(kind) = end.kind(entry.flags)
-                && !entry.is_silent()
-                && entry.session.admits(kind)
-            {
-                let text = rendered(&mut text_slot, |text| end.render(text));
-                let caller = (kind == Kind::ReturnTo).then(|| self.origin.caller(self.mark)).flatten();
-                entry.session.send(Occurrence { at, took, polled, caller, ..self.occurrence(kind, text) });
-            }
-        }
-    }
-
-    /// Returns the entries whose bits are set.
-    fn entries(&self, bits: u64) -> impl Iterator<Item = &BpEntry> {
-        let mut left = bits;
-        iter::from_fn(move || {
-            let number = (left != 0).then_some(left.trailing_zeros() as usize)?;
-            left &= left - 1;
-            self.data.entries.get(number)
-        })
-    }
-
-    fn occurrence<'t>(&self, kind: Kind, text: &'t Text) -> Occurrence<'t> {
-        let function = self.function;
-        Occurrence {
-            kind,
-            function,
-            text,
-            at: None,
-            took: None,
-            polled: None,
-            caller: None,
-            has_token: false,
-            stack: None,
-        }
-    }
-}
-
-/// How a call ends.
-#[derive(Clone, Copy)]
-enum End<'e, 'v> {
-    Returned { is_err: bool, value: &'e dyn Fn() -> Value<'v> },
-    ReturnedTo,
-    Cancelled,
-    Panicked { message: &'e str },
-}
-
-impl End<'_, '_> {
-    /// Returns the kind of the event of an entry with these flags.
-    fn kind(self, flags: Flags) -> Option<Kind> {
-        let (wanted, kind) = match self {
-            End::Returned { is_err: true, .. } if flags.contains(Flags::ERROR) => return Some(Kind::Error),
-            End::Returned { .. } => (Flags::RETURN, Kind::Return),
-            End::ReturnedTo => (Flags::RETURN_TO, Kind::ReturnTo),
-            End::Cancelled => (Flags::RETURN, Kind::Cancelled),
-            End::Panicked { .. } => (Flags::PANIC, Kind::Panic),
-        };
-        flags.contains(wanted).then_some(kind)
-    }
-
-    /// Writes the text of its events.
-    #[inline]
-    fn render(self, text: &mut Text) -> fmt::Result {
-        match self {
-            End::Returned { value, .. } => value().render(text),
-            End::Panicked { message } => text.write_str(message),
-            End::ReturnedTo | End::Cancelled => Ok(()),
-        }
-    }
-}
-
-/// The end of a call, by the clock's cycles.
-#[derive(Clone, Copy)]
-struct Ended {
-    at: u64,
-    /// The duration.
-    cycles: u64,
 }
 
 impl BpEntry {

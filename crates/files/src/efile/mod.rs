@@ -65,6 +65,8 @@ mod driver;
 mod group;
 pub(crate) mod inline;
 mod inode;
+#[cfg_attr(not(test), path = "unobserved.rs")]
+pub(crate) mod observe;
 mod operation;
 mod process_local;
 mod request;
@@ -81,6 +83,4 @@ pub(crate) use coop::answered;
 pub(crate) use descriptor::{Descriptor, Owner};
 pub use driver::Driver;
 pub use inline::Inline;
-#[cfg(test)]
-pub(crate) use operation::observe;
 pub(crate) use request::Request;

@@ -8,6 +8,7 @@ use dyntrace_probes::sdt::{self, Decision, Text};
 use rustix::io::Errno;
 
 use super::command::Command;
+use super::observe;
 use super::request::{Name, Request};
 use super::timed::{self, Began};
 use super::waits;
@@ -44,7 +45,7 @@ impl Entered {
     #[inline(always)]
     fn number<const AWAITED: bool>(user_tag: impl FnOnce() -> Option<Tag>, port: Port, request: &Request) -> Entered {
         // Field by field: a structure that a call may have written stays in memory, and is copied from there.
-        let (id, user_tag, began, taken) = if cfg!(test) || efile_drv::entry::is_enabled() {
+        let (id, user_tag, began, taken) = if observe::IS_ON || efile_drv::entry::is_enabled() {
             let Entered { id, user_tag, began, taken } = Entered::traced::<AWAITED>(user_tag(), port, request);
             (id, user_tag, began, taken)
         } else {
@@ -59,8 +60,7 @@ impl Entered {
     #[inline(never)]
     fn traced<const AWAITED: bool>(user_tag: Option<Tag>, port: Port, request: &Request) -> Entered {
         let id = process::next_operation();
-        #[cfg(test)]
-        observe::note(id, observe::Stage::Entry(port, request.command));
+        observe::entry(id, port, request.command);
         let (mut began, mut is_seen) = (Began::UNKNOWN, false);
         efile_drv::entry(|| {
             is_seen = true;
@@ -91,7 +91,7 @@ impl Entered {
     /// Fires `efile_drv-int_entry`.
     #[inline(always)]
     pub(super) fn begin(&self, command: &Command) {
-        if cfg!(test) || efile_drv::int_entry::is_enabled() {
+        if observe::IS_ON || efile_drv::int_entry::is_enabled() {
             self.fire_int_entry(command);
         }
     }
@@ -99,8 +99,7 @@ impl Entered {
     #[cold]
     #[inline(never)]
     fn fire_int_entry(&self, command: &Command) {
-        #[cfg(test)]
-        observe::note(self.id, observe::Stage::InternalEntry);
+        observe::int_entry(self.id);
         efile_drv::int_entry(|| {
             sdt::open_control_if_requested!(efile_drv::int_entry);
             self.internal_arguments(command)
@@ -110,7 +109,7 @@ impl Entered {
     /// Fires `efile_drv-int_return`.
     #[inline(always)]
     pub(super) fn end(&self, command: &Command) {
-        if cfg!(test) || efile_drv::int_return::is_enabled() {
+        if observe::IS_ON || efile_drv::int_return::is_enabled() {
             self.fire_int_return(command);
         }
     }
@@ -118,8 +117,7 @@ impl Entered {
     #[cold]
     #[inline(never)]
     fn fire_int_return(&self, command: &Command) {
-        #[cfg(test)]
-        observe::note(self.id, observe::Stage::InternalReturn);
+        observe::int_return(self.id);
         efile_drv::int_return(|| self.internal_arguments(command));
     }
 
@@ -143,7 +141,7 @@ impl Entered {
 
     #[inline(always)]
     fn is_settlement_seen() -> bool {
-        cfg!(test) || efile_drv::r#return::is_enabled()
+        observe::IS_ON || efile_drv::r#return::is_enabled()
     }
 
     /// Fires `efile_drv-return`. `outcome` returns the errno of a failure, and how many bytes the operation moved.
@@ -158,8 +156,7 @@ impl Entered {
     #[cold]
     #[inline(never)]
     fn fire_return(&self, command: Command, error: Option<i32>, moved: u64) {
-        #[cfg(test)]
-        observe::note(self.id, observe::Stage::Return(error.unwrap_or(0)));
+        observe::r#return(self.id, error);
         let mut is_seen = false;
         efile_drv::r#return(|| {
             is_seen = true;
@@ -307,56 +304,5 @@ pub(super) fn fault_error(fault: &Fault) -> io::Error {
             Some(errno) => io::Error::from_raw_os_error(errno),
             None => io::Error::new(error.kind(), error.to_string()),
         },
-    }
-}
-
-/// Records the probes that fire, for tests without a tracer.
-#[cfg(test)]
-pub(crate) mod observe {
-    use std::cell::Cell;
-    use std::sync::Mutex;
-
-    use crate::aio_pool::Port;
-    use crate::efile::Command;
-    use dyntrace_processes::process::OperationId;
-
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(crate) enum Stage {
-        Entry(Port, Command),
-        InternalEntry,
-        InternalReturn,
-        /// With the errno, 0 for success.
-        Return(i32),
-    }
-
-    /// An operation id is never used twice in one test run.
-    static SEEN: Mutex<Vec<(OperationId, Stage)>> = Mutex::new(Vec::new());
-
-    std::thread_local! {
-        static ENTERED: Cell<usize> = const { Cell::new(0) };
-    }
-
-    /// Returns how many operations this thread has entered.
-    pub(crate) fn entered() -> usize {
-        ENTERED.get()
-    }
-
-    pub(super) fn note(id: OperationId, stage: Stage) {
-        if matches!(stage, Stage::Entry(..)) {
-            ENTERED.set(ENTERED.get() + 1);
-        }
-        SEEN.lock().unwrap().push((id, stage));
-    }
-
-    /// Returns the operations of a port, in the order of their entries: their commands, and the probes that each has fired after its
-    /// entry.
-    pub(crate) fn operations(of: Port) -> Vec<(Command, Vec<Stage>)> {
-        let seen = SEEN.lock().unwrap();
-        let entries = seen.iter().filter_map(|&(id, stage)| match stage {
-            Stage::Entry(port, command) if port == of => Some((id, command)),
-            _ => None,
-        });
-        let rest = |of| seen.iter().filter(move |(id, stage)| *id == of && !matches!(stage, Stage::Entry(..)));
-        entries.map(|(id, command)| (command, rest(id).map(|&(_, stage)| stage).collect())).collect()
     }
 }

@@ -3,7 +3,9 @@
 mod pattern;
 mod row;
 mod spread;
+mod steps;
 
 pub use pattern::pattern;
 pub use row::Row;
 pub use spread::Spread;
+pub use steps::Steps;

@@ -1,8 +1,8 @@
 //! Distributions of durations.
 
-use hdrhistogram::Histogram;
+use super::steps::{Ends, Steps};
 
-/// Up to this number, durations are kept as they are: most groups are small, and a histogram takes some 15 KB.
+/// Up to this number, durations are stored as they are.
 const FEW: usize = 256;
 
 /// The distribution of durations. A few are exact, many are within one percent. Their sum and the longest are exact.
@@ -17,14 +17,7 @@ pub struct Spread {
 enum Durations {
     /// Sorted.
     Few(Vec<u64>),
-    Many(Box<Histogram<u64>>),
-}
-
-/// Durations that the distribution does not tell apart, in nanoseconds: the shortest and the longest of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ends {
-    pub shortest: u64,
-    pub longest: u64,
+    Many(Steps<7>),
 }
 
 impl Default for Spread {
@@ -43,7 +36,7 @@ impl Spread {
             Durations::Few(few) if few.len() < FEW => {
                 few.insert(few.partition_point(|other| *other < duration), duration)
             }
-            durations => record(durations.histogram(), duration),
+            durations => durations.steps().count(duration),
         }
     }
 
@@ -73,21 +66,16 @@ impl Spread {
 
     /// The duration at a place in the order of length; the shortest has place 1. `None` if there are fewer.
     pub fn at(&self, place: u64) -> Option<Ends> {
-        let many = match &self.durations {
+        match &self.durations {
             Durations::Few(few) => {
                 let exact = *few.get(usize::try_from(place).ok()?.checked_sub(1)?)?;
-                return Some(Ends { shortest: exact, longest: exact });
+                Some(Ends { shortest: exact, longest: exact })
             }
-            Durations::Many(many) => many,
-        };
-        let mut passed = 0;
-        let step = many.iter_recorded().find(|step| {
-            passed += step.count_since_last_iteration();
-            passed >= place
-        })?;
-        let step = step.value_iterated_to();
-        let (shortest, longest) = (many.lowest_equivalent(step), many.highest_equivalent(step));
-        Some(Ends { shortest, longest: longest.min(self.longest) })
+            Durations::Many(many) => {
+                let Ends { shortest, longest } = many.at(place.into())?;
+                Some(Ends { shortest, longest: longest.min(self.longest) })
+            }
+        }
     }
 
     /// The longest duration in nanoseconds; `None` if nothing was counted.
@@ -105,31 +93,27 @@ impl Spread {
     pub fn merge(&mut self, other: &Spread) {
         self.sum += other.sum;
         self.longest = self.longest.max(other.longest);
-        let many = self.durations.histogram();
+        let many = self.durations.steps();
         match &other.durations {
-            Durations::Few(few) => few.iter().for_each(|duration| record(many, *duration)),
-            Durations::Many(other) => many.add(&**other).expect("a histogram that grows takes any value"),
+            Durations::Few(few) => few.iter().for_each(|duration| many.count(*duration)),
+            Durations::Many(other) => many.merge(other),
         }
     }
 }
 
 impl Durations {
     /// Makes many of few.
-    fn histogram(&mut self) -> &mut Histogram<u64> {
+    fn steps(&mut self) -> &mut Steps<7> {
         if let Durations::Few(few) = self {
-            let mut many = Histogram::new(2).expect("two digits are a precision");
-            few.iter().for_each(|duration| record(&mut many, *duration));
-            *self = Durations::Many(Box::new(many));
+            let mut many = Steps::default();
+            few.iter().for_each(|duration| many.count(*duration));
+            *self = Durations::Many(many);
         }
         match self {
             Durations::Many(many) => many,
             Durations::Few(_) => unreachable!("it was replaced"),
         }
     }
-}
-
-fn record(many: &mut Histogram<u64>, duration: u64) {
-    many.record(duration).expect("a histogram that grows takes any value");
 }
 
 #[cfg(test)]

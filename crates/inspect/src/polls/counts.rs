@@ -105,7 +105,7 @@ impl Counts {
             match (name, &key[..], &value[..]) {
                 ("@times" | "@waits", _, [count, total]) => (times.count, times.total) = (*count, *total),
                 ("@longest" | "@longest_wait", _, [longest]) => times.longest = *longest,
-                ("@time" | "@wait", [_, step], [count]) => drop(times.steps.insert(*step, *count)),
+                ("@time" | "@wait", [_, step], [count]) => times.steps.add(*step, *count),
                 _ => {}
             }
         }

@@ -120,7 +120,7 @@ impl Subject<'_> {
     }
 }
 
-/// Statements that set `$step` to the step of a variable, as the steps of `times` are.
+/// Statements that set `$step` to the step of a variable, as `dyntrace_analysis::figures::Steps` has them.
 fn step(variable: &str) -> String {
     let mut text = format!("$rest = {variable};\n\t$power = (uint64)0;\n");
     for power in [32, 16, 8, 4, 2, 1] {

@@ -198,6 +198,7 @@ fn wakes(counts: &Counts, names: &Names) -> Vec<Wakes> {
 
 #[cfg(test)]
 pub mod tests {
+    use dyntrace_analysis::figures::Steps;
     use dyntrace_tasks::listing::Name;
 
     use super::*;
@@ -299,7 +300,7 @@ pub mod tests {
         (counts.all_polls, counts.all_waits) = (17, 3);
         counts.all_slow = 3;
         counts.all_wakes = 18;
-        counts.times.get_mut(&1).unwrap().steps.clear();
+        counts.times.get_mut(&1).unwrap().steps = Steps::default();
         assert_eq!(sample(&counts).lost, Lost { polls: 10, waits: 10, percentiles: 3, wakes: 5, slow: 2 });
     }
 }

@@ -1,10 +1,9 @@
-//! Durations by steps: eight to each power of two, so that a step is an eighth of its begin at most.
+//! Durations that bpftrace counted, by steps.
 
-use std::collections::BTreeMap;
-
+use dyntrace_analysis::figures::Steps;
 use serde::Serialize;
 
-/// Binary digits of a duration that a step keeps, after the first.
+/// Binary digits of a duration that a step has, after the first.
 pub const BITS: u32 = 3;
 
 /// Many durations.
@@ -15,8 +14,7 @@ pub struct Times {
     pub total: u64,
     /// In nanoseconds.
     pub longest: u64,
-    /// How many have each step.
-    pub steps: BTreeMap<u64, u64>,
+    pub steps: Steps<BITS>,
 }
 
 /// Many durations in five numbers, in nanoseconds.
@@ -35,10 +33,7 @@ impl Times {
         self.count = self.count.saturating_add(other.count);
         self.total = self.total.saturating_add(other.total);
         self.longest = self.longest.max(other.longest);
-        for (step, count) in &other.steps {
-            let sum = self.steps.entry(*step).or_default();
-            *sum = sum.saturating_add(*count);
-        }
+        self.steps.merge(&other.steps);
     }
 
     /// Whether there are a count and a longest time.
@@ -48,7 +43,7 @@ impl Times {
 
     /// How many durations have no step: the tracer's map was full.
     pub fn without_step(&self) -> u64 {
-        self.count.saturating_sub(self.steps.values().fold(0, |sum, count| sum.saturating_add(*count)))
+        self.count.saturating_sub(self.steps.len())
     }
 
     pub fn summary(&self) -> Summary {
@@ -68,61 +63,22 @@ impl Times {
         }
         let wanted = (u128::from(self.count) * u128::from(percent)).div_ceil(100);
         let below = wanted.checked_sub(u128::from(self.without_step())).filter(|rank| *rank > 0)?;
-        let [low, high] = [below, wanted].map(|rank| self.step_of(rank));
-        low.filter(|_| low == high).map(|step| end(step).min(self.longest))
+        let [low, high] = [below, wanted].map(|place| self.steps.at(place));
+        low.filter(|_| low == high).map(|step| step.longest.min(self.longest))
     }
-
-    /// The step of the duration with this rank among those with a step.
-    fn step_of(&self, rank: u128) -> Option<u64> {
-        let mut seen = 0;
-        let reached = |(_, count): &(&u64, &u64)| {
-            seen += u128::from(**count);
-            seen >= rank
-        };
-        self.steps.iter().find(reached).map(|(step, _)| *step)
-    }
-}
-
-/// The longest duration of a step.
-fn end(step: u64) -> u64 {
-    let group = step >> BITS;
-    if group == 0 {
-        return step;
-    }
-    let after = u128::from((step & ((1 << BITS) - 1)) + (1 << BITS) + 1) << (group - 1).min(64);
-    u64::try_from(after - 1).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The step of a duration, as the script computes it.
-    fn step(time: u64) -> u64 {
-        let power = u64::from(time.checked_ilog2().unwrap_or(0));
-        let bits = u64::from(BITS);
-        if power < bits { time } else { ((power - (bits - 1)) << bits) + ((time >> (power - bits)) & 7) }
-    }
-
-    #[test]
-    fn steps_follow_each_other() {
-        for time in (0..1 << 16).chain([u64::MAX - 1, u64::MAX]) {
-            let end = end(step(time));
-            assert!(time <= end && end - time <= time / 8, "{time}: {end}");
-            assert_eq!(step(end), step(time));
-            if end < u64::MAX {
-                assert_eq!(step(end + 1), step(time) + 1);
-            }
-        }
-        assert_eq!(end(u64::MAX), u64::MAX);
-    }
-
     #[test]
     fn percentiles_do_not_exceed_the_longest() {
         let mut times = Times { count: 100, total: 10_000, longest: 1_000, ..Times::default() };
-        times.steps.extend([(step(10), 98), (step(500), 1), (step(1_000), 1)]);
+        (0..98).for_each(|_| times.steps.count(10));
+        [500, 1_000].into_iter().for_each(|duration| times.steps.count(duration));
         let Summary { mean, p50, p99, max, .. } = times.summary();
-        assert_eq!((mean, p50, max), (100, Some(end(step(10))), 1_000));
+        assert_eq!((mean, p50, max), (100, Some(10), 1_000));
         assert!((500..=562).contains(&p99.unwrap()), "{p99:?}");
         assert_eq!(times.without_step(), 0);
         times.count += 5;
@@ -130,10 +86,10 @@ mod tests {
         let Summary { p50, p99, .. } = times.summary();
         assert_eq!(
             (p50, p99),
-            (Some(end(step(10))), None),
+            (Some(10), None),
             "five of unknown steps may be the longest, or the shortest"
         );
-        let one = Times { count: 1, total: 9, longest: 9, steps: [(step(9), 1)].into() };
+        let one = Times { count: 1, total: 9, longest: 9, steps: [(9, 1)].into() };
         assert_eq!(one.summary(), Summary { total: 9, mean: 9, p50: Some(9), p99: Some(9), max: 9 });
         let none = Summary { p50: Some(0), p99: Some(0), ..Summary::default() };
         assert_eq!(Times::default().summary(), none);

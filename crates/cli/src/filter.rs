@@ -8,7 +8,7 @@ use dyntrace_terminal::exit::Outcome;
 use crate::record::filter::FilterArguments;
 use crate::record::process;
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace filter -p 4711 --tag 'req-*' --failed
   dyntrace filter -p 4711 --session 3 --probes 'efile_drv*,aio_pool*'
@@ -22,7 +22,9 @@ Exit status:
    2  wrong use
   65  there is no such process, session or probe, or the process does not allow control";
 
+/// Change which events a recorded process records
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The process
     #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]

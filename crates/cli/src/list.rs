@@ -13,7 +13,7 @@ use dyntrace_terminal::exit::{self, Outcome};
 use dyntrace_terminal::{escape, say};
 use serde::Serialize;
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace list target/release/server
   dyntrace list -p 4711 --json
@@ -25,7 +25,9 @@ Exit status:
    2  wrong use
   65  there are no probes";
 
+/// List the probes of a program or a process
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The program, or a shared object
     #[arg(required_unless_present = "pid")]

@@ -6,7 +6,7 @@ use dyntrace_terminal::exit::Outcome;
 
 use crate::external;
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace query fleet 'SELECT hostname, count(*) FROM operations GROUP BY hostname'
   dyntrace query fleet -f slowest.sql --json
@@ -28,7 +28,9 @@ Exit status: that of dyntrace-query:
   126  dyntrace-query cannot be run
   127  dyntrace-query was not found";
 
+/// Ask a data set of traces in SQL, by the program dyntrace-query
 #[derive(clap::Args)]
+#[command(after_long_help = HELP, disable_help_flag = true)]
 pub struct Arguments {
     /// The folder of the data set or its URL, the query, and options: dyntrace query --help has them
     #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]

@@ -9,7 +9,7 @@ use dyntrace_terminal::stdout;
 use crate::record::folder;
 use crate::record::summary::Summary;
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace recover trace -o whole
   dyntrace recover trace/server-4711 -o last-seconds --json
@@ -26,7 +26,9 @@ Exit status:
    5  the trace has no event, and its recording was not ended: it is not known whether events are missing
   66  there is no such trace, or it cannot be read";
 
+/// Recover a trace after a crash or damage
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The folder of a recording, or of one process in it
     trace: PathBuf,

@@ -10,7 +10,7 @@ use dyntrace_terminal::stdout;
 use crate::record::summary::Summary;
 use crate::record::{folder, process};
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace snapshot -p 4711 -o last-seconds
   dyntrace snapshot -p 4711 --session 3 --json
@@ -28,7 +28,9 @@ Exit status:
 /// How long the process may take to copy the events, which may be gigabytes.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Write the last events of a process to a trace
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The process
     #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::record::process::{PATIENCE, refusal};
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace status
   dyntrace status -p 4711 --json
@@ -23,7 +23,9 @@ Exit status:
    2  wrong use
   65  there is no such process, or it does not allow control";
 
+/// Show the processes whose recorder can be controlled, and their recordings
 #[derive(clap::Args)]
+#[command(alias = "sessions", after_long_help = HELP)]
 pub struct Arguments {
     /// Only this process, instead of all of this user
     #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]

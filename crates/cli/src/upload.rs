@@ -6,7 +6,7 @@ use dyntrace_terminal::exit::Outcome;
 
 use crate::external;
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace upload fleet s3://traces/fleet
   dyntrace upload fleet s3://traces/fleet --follow --every 60s
@@ -23,7 +23,9 @@ Exit status: that of dyntrace-upload:
   126  dyntrace-upload cannot be run
   127  dyntrace-upload was not found";
 
+/// Copy a data set of traces into an object store, by the program dyntrace-upload
 #[derive(clap::Args)]
+#[command(after_long_help = HELP, disable_help_flag = true)]
 pub struct Arguments {
     /// The folder of the data set, the URL, and options: dyntrace upload --help has them
     #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]

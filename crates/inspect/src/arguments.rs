@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::choose::{self, Chosen};
 
-pub const PS_HELP: &str = "\
+const PS_HELP: &str = "\
 Examples:
   dyntrace ps -p 4711
   dyntrace ps -p 4711 --all --debug target/release/server.debug
@@ -36,7 +36,7 @@ Exit status:
   65  there is no such process, or the program is no tokio program
 With --stop a signal ends the command after its look, with 128 plus the signal's number; a stop by the terminal is ignored.";
 
-pub const TREE_HELP: &str = "\
+const TREE_HELP: &str = "\
 Examples:
   dyntrace tree -p 4711
   dyntrace tree -p 4711 17
@@ -50,7 +50,7 @@ Exit status:
   65  there is no such process, or the program is no tokio program
 With --stop a signal ends the command after its look, with 128 plus the signal's number; a stop by the terminal is ignored.";
 
-pub const WHY_HELP: &str = "\
+const WHY_HELP: &str = "\
 Examples:
   dyntrace why -p 4711
   dyntrace why -p 4711 17
@@ -135,7 +135,12 @@ fn seconds(text: &str) -> Result<std::time::Duration, String> {
     if (0.01..=1e6).contains(&seconds) { Ok(std::time::Duration::from_secs_f64(seconds)) } else { Err(wrong()) }
 }
 
+/// List the tasks of a tokio program, running, in a core file, or in the table that it has left: what each waits for
+///
+/// The program needs no change, and no dyntrace: tasks are read from its memory, while it runs. Futures and lines come from its debug
+/// information (debug = 2, in the program or in a file of its own); without, tasks and their states are listed.
 #[derive(clap::Args)]
+#[command(after_long_help = PS_HELP)]
 #[command(mut_arg("pid", |pid| pid.required_unless_present_any(["core", "dead"]).display_order(0)))]
 pub struct Ps {
     #[command(flatten)]
@@ -150,7 +155,11 @@ pub struct Ps {
     pub dead: Option<PathBuf>,
 }
 
+/// Draw the futures that the tasks of a tokio program await
+///
+/// Each future has the line of its await, and the locks among its variables. Trees of tasks that are alike are drawn once.
 #[derive(clap::Args)]
+#[command(after_long_help = TREE_HELP)]
 pub struct Tree {
     #[command(flatten)]
     pub common: Common,
@@ -159,7 +168,9 @@ pub struct Tree {
     pub chosen: Option<Chosen>,
 }
 
+/// Tell why tasks of a tokio program wait: which task holds the lock, and deadlocks
 #[derive(clap::Args)]
+#[command(after_long_help = WHY_HELP)]
 #[command(mut_arg("pid", |pid| pid.required_unless_present_any(["core", "dead"]).display_order(0)))]
 pub struct Why {
     #[command(flatten)]

@@ -39,7 +39,7 @@ use dyntrace_terminal::exit::{Failure, Outcome};
 use look::View;
 use read::Look;
 
-pub use arguments::{PS_HELP, Ps, TREE_HELP, Tree, WHY_HELP, Why};
+pub use arguments::{Ps, Tree, Why};
 
 pub fn ps(arguments: &Ps) -> Outcome {
     if let Some(table) = &arguments.dead {

@@ -25,7 +25,7 @@ use condition::{Checked, Condition, Verdict, check};
 use naming::Naming;
 use side::Side;
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace diff yesterday today
   dyntrace diff main branch --fail-if 'p99(queue_wait) > 1.2x'
@@ -68,7 +68,12 @@ Exit status:
    5  a trace has no event, and its recording was not ended: it is not known whether events are missing
   66  there is no such trace, or it cannot be read";
 
+/// Compare two traces: counts, errors and times by command, user tag, function and resource
+///
+/// A is the trace from before, B the one from after. A percentile differs if the confidence intervals in A and in B do not overlap.
+/// The rows that differ most come first. User tags and paths that differ in numbers and ids only are one row: req-*.
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The trace from before: the folder of a recording, or of one process in it
     #[arg(value_name = "A")]

@@ -24,7 +24,7 @@ use crate::{losses, recording};
 
 use summary::Summary;
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace report trace -o report.html
   dyntrace report trace-of-a trace-of-b -o both.html
@@ -46,7 +46,9 @@ Exit status:
    5  the trace has no event, and its recording was not ended: it is not known whether events are missing
   66  there is no such trace, or it cannot be read";
 
+/// Write a trace as one self-contained HTML page
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The folder of a recording, or of one process in it; several are shown as one
     #[arg(required = true, value_name = "TRACE")]

@@ -18,7 +18,7 @@ use super::time::{self, Instant};
 use super::token::OfToken;
 use crate::render::{self, Rendering, Settings, slow};
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace view trace
   dyntrace view trace --tag 'req-*' --probe efile_drv-return --failed --json
@@ -45,7 +45,12 @@ Exit status:
    5  the trace has no event, and its recording was not ended: it is not known whether events are missing
   66  there is no such trace, or it cannot be read";
 
+/// Show the events of a recorded trace
+///
+/// Prints the lines of the shipped scripts, in the order of time, and events of other probes with the names of their fields. Lost
+/// events are reported at the end, on standard error.
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The folder of a recording, or of one process in it; several are shown as one
     #[arg(required = true, value_name = "TRACE")]

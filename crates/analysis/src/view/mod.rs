@@ -26,7 +26,7 @@ use dyntrace_terminal::stdout;
 
 use crate::{losses, recording};
 
-pub use arguments::{Arguments, HELP};
+pub use arguments::Arguments;
 pub use code::Code;
 pub use csv::Csv;
 pub use event::{is_own, process_name};

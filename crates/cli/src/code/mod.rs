@@ -14,7 +14,7 @@ use dyntrace_terminal::exit::{self, Failure, Outcome};
 
 use crate::record::process::{PATIENCE, ask, connect, refusal};
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace code -p 4711 list
   dyntrace code -p 4711 load target/release/libpricing.so target/release/libtax.so
@@ -38,7 +38,12 @@ Exit status:
    2  wrong use
   65  there is no such process, or it does not allow control";
 
+/// Load, upgrade and purge modules of a running process
+///
+/// Modules are libraries made with dyntrace::module!. No caller stops: a call that is inside a module finishes in the version that
+/// it entered, a later call enters the new version.
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The process
     #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]

@@ -19,7 +19,7 @@ use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::Outcome;
 use dyntrace_terminal::temporary::Temporary;
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace demo
   dyntrace demo -o trace && dyntrace view trace --failed --json
@@ -30,7 +30,9 @@ Exit status:
    3  events were lost
    4  the trace is damaged";
 
+/// Record a small program and show its events: no tracer, no root
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// Keep the trace in this folder
     #[arg(short, long, value_name = "FOLDER")]

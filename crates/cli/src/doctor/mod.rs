@@ -34,7 +34,7 @@ use dyntrace_terminal::exit::{self, Outcome};
 use crate::list::Subject;
 use finding::{Finding, Status};
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   sudo dyntrace doctor
   dyntrace doctor target/release/server --json
@@ -46,7 +46,9 @@ Exit status:
    2  wrong use
    5  no check failed, and one of the program could not be made";
 
+/// Check whether this machine can trace programs, and whether a program can be traced
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// A program to check, too
     binary: Option<PathBuf>,

@@ -25,7 +25,7 @@ pub use session::{Session, State};
 pub const PROBES: [&str; 7] =
     ["*-entry", "*-int_entry", "*-int_return", "*-return", "aio_pool-add", "aio_pool-get", "seq_trace-operation"];
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace export -p 4711
   dyntrace export -p 4711 --to http://127.0.0.1:4318 --slow 10ms --failed
@@ -55,7 +55,11 @@ const IDLE: Duration = Duration::from_secs(5);
 /// How long the collector may take for the spans that are left at the end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Send the file operations of a running process to a collector, as spans of OpenTelemetry, while they happen
+///
+/// A process that has no control socket is asked to open one, as by dyntrace record -p.
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The process
     #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]

@@ -22,7 +22,7 @@ use dyntrace_terminal::{escape, say, stdout};
 
 use crate::record::process::{connect, refusal};
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace metrics -p 4711
   dyntrace metrics -p 4711 --json
@@ -50,7 +50,12 @@ Exit status:
 /// How long the process may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Print or serve the metrics of a process: operations, errors, bytes, times and queues
+///
+/// They are counted in each program that links dyntrace, without a tracer or a recording. A process that has no control socket is asked
+/// to open one, as by dyntrace record -p.
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The process
     #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use dyntrace::monitor::Kind;
 use dyntrace_analysis::view::time;
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace monitor -p 4711
   dyntrace monitor -p 4711 --long-schedule 100ms --long-wait 5s
@@ -35,7 +35,9 @@ Exit status:
       how many
   65  there is no such process, or it does not allow control";
 
+/// Tell when a poll, a wait, a mailbox or a queue of a process becomes too long, while it lasts
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The process
     #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]

@@ -19,7 +19,7 @@ use jiff::tz::TimeZone;
 
 use crate::record::process::{PATIENCE, connect, end, end_by_signal, is_end, refusal};
 
-pub use arguments::{Arguments, HELP};
+pub use arguments::Arguments;
 use stack::Stacks;
 use unseen::Unseen;
 

@@ -10,7 +10,7 @@ use dyntrace_terminal::exit::{self, Failure};
 
 use super::filter::FilterArguments;
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace record -- target/release/server --port 8080
   dyntrace record -o trace --probes 'efile_drv*,aio_pool*' --tag 'req-*' -- target/release/server
@@ -32,7 +32,14 @@ Exit status: that of the command, or 128 plus the number of the signal that ende
   126  the command cannot be run
   127  the command was not found";
 
+/// Record a program by its built-in recorder: no tracer, no privileges
+///
+/// The program writes its events to files, one for each thread, which survive a crash. Programs that it starts do the same. A running
+/// process opens its control socket when it is asked to, at its next file operation, message or call of a traced function. The kernel
+/// lets root ask, and the process's user unless kernel.yama.ptrace_scope forbids it. A process that called
+/// dyntrace::recorder::control(), or has DYNTRACE=control in its environment, has the socket from the start.
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The folder for the trace, which must be new or empty [default: trace, or trace-2 and so on]
     #[arg(short, long, value_name = "DIR")]

@@ -25,7 +25,7 @@ use summary::Summary;
 
 #[cfg(feature = "full")]
 pub use arguments::size;
-pub use arguments::{Arguments, HELP};
+pub use arguments::Arguments;
 use command::run;
 use end::{Subject, end};
 

@@ -28,7 +28,7 @@ use output::Shown;
 use source::{Played, Source, State};
 use view::{Picture, View};
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace top -p 4711
   dyntrace top -r trace --at 12.5s
@@ -58,7 +58,11 @@ Exit status:
 /// How long a process is recorded for a snapshot, unless the user says.
 const ONCE: Duration = Duration::from_secs(1);
 
+/// Watch a process: operations, user tags, tasks, waits, messages and pools, live or in a trace
+///
+/// A process that has no control socket is asked to open one, as by dyntrace record -p.
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 #[cfg_attr(target_os = "linux", command(group(clap::ArgGroup::new("subject").required(true).args(["pid", "trace"]))))]
 pub struct Arguments {
     /// The process

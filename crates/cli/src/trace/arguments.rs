@@ -10,7 +10,7 @@ use dyntrace_terminal::exit::{self, Failure};
 
 use super::orders::Order;
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace trace -p 4711 'shop::**::price(_, qty) if qty > 100' --return --panic
   dyntrace trace -p 4711 'shop::**::price(Order { id: 7, .. }, _)' --caller
@@ -55,7 +55,13 @@ Exit status:
 /// The most events per second by default.
 const PER_SECOND: u32 = 10_000;
 
+/// Trace function calls in a running process
+///
+/// Patterns select functions with the attribute #[dyntrace::traced]. No thread of the process stops while they are set or removed.
+/// Each call is a line with the local time, its thread, its process and its user tag. Counts are a table, which a terminal shows
+/// updated each second.
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 #[command(subcommand_value_name = "ORDER", subcommand_help_heading = "Orders to a running trace")]
 pub struct Arguments {
     /// The process

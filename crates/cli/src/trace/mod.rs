@@ -24,7 +24,7 @@ use crate::record::process::{self as control, connect, end_by_signal, is_end};
 use output::Output;
 use reply::{count, functions, refusal};
 
-pub use arguments::{Arguments, HELP};
+pub use arguments::Arguments;
 
 /// Traces the process and prints the events until the trace ends; or carries out an order to a running trace.
 pub fn trace(arguments: &Arguments) -> Outcome {

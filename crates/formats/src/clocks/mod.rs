@@ -20,7 +20,7 @@ use dyntrace_terminal::{escape, say, stdout};
 
 use read::Found;
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace clocks fleet
   dyntrace clocks fleet --reference db-1
@@ -47,7 +47,9 @@ Exit status:
   66  there is no such data set, it cannot be read, or it has no messages between hosts and no estimates;
       or a file of --ntp cannot be read, or has no estimate";
 
+/// Align the clocks of the hosts of a data set by the messages between them
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The folder of the data set, as dyntrace convert --partition makes it
     folder: PathBuf,

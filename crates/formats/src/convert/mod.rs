@@ -33,7 +33,7 @@ pub enum Format {
     Otlp,
 }
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace convert trace --to perfetto -o trace.perfetto
   dyntrace convert trace-of-a trace-of-b --to parquet -o tables
@@ -68,7 +68,9 @@ Exit status:
    5  the trace has no event, and its recording was not ended: it is not known whether events are missing
   66  there is no such trace, or it cannot be read";
 
+/// Convert a trace to the format of another tool
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The folder of a recording, or of one process in it; several are converted as one
     #[arg(required = true, value_name = "TRACE")]

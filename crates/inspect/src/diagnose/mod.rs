@@ -28,7 +28,7 @@ use super::read::failure;
 use causes::{Cause, Evidence, Kind, by_time};
 use watch::Seen;
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace diagnose -p 4711
   dyntrace diagnose -p 4711 --for 30s
@@ -53,7 +53,11 @@ Exit status:
    5  no cause was found, and not all was seen: a line says what
   65  there is no such process, or it is no tokio program";
 
+/// Name the causes for which requests of a running tokio program wait: the worst, each with its function and evidence
+///
+/// The program needs no change, and no dyntrace: its threads and tasks are looked at for some seconds, while it runs.
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The process
     #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]

@@ -30,7 +30,7 @@ use script::Subject;
 use summary::Summary;
 use trace::Trace;
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   sudo dyntrace polls -p 4711
   sudo dyntrace polls -p 4711 --for 1m --slow 10ms
@@ -68,7 +68,11 @@ Exit status:
 pub const NO_WAKERS: &str =
     "no symbols tell where tasks are woken: wakes of a task that is being polled are not counted";
 
+/// Count the polls of a running tokio program: how long they take, how long woken tasks wait, and which function wakes which
+///
+/// The program needs no change. bpftrace puts probes on the functions that poll and wake tasks, and counts in the kernel.
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The process
     #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]

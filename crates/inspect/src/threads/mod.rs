@@ -19,7 +19,7 @@ use serde::Serialize;
 use super::look::{VERSION, print};
 use super::read::failure;
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   dyntrace threads -p 4711
   dyntrace threads -p 4711 --all
@@ -38,7 +38,12 @@ Exit status:
    5  threads could not be held, or it is not known what they do: a line says how many
   65  there is no such process, or it is no tokio program";
 
+/// List the threads of a running tokio program: the task, the functions and the system call that each is in
+///
+/// Threads that differ in ids and times only share a block. Functions are named by symbols, and have lines where debug information
+/// tells them.
 #[derive(clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The process
     #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]

@@ -8,7 +8,7 @@ use dyntrace_analysis::view::time::duration;
 use super::choose::By;
 use super::target::Asked;
 
-pub const HELP: &str = "\
+const HELP: &str = "\
 Examples:
   sudo dyntrace run efile_drv -- target/release/server --port 8080
   sudo dyntrace run efile_drv -p 4711
@@ -27,7 +27,14 @@ If the command succeeds, or was not run:
   126  the command cannot be run
   127  the command was not found";
 
-#[derive(clap::Args)]
+/// Run a script on a command or a process
+///
+/// Uses the first installed tracer that can run the script: on Linux bpftrace, DTrace 2, SystemTap; elsewhere DTrace. The command
+/// runs as the same user as dyntrace and is traced from its first instruction. On Linux without a usable tracer, shipped scripts use
+/// the built-in recorder, which writes to TMPDIR, and print the same lines. The trace goes to standard output, with control
+/// characters escaped.
+#[derive(Clone, clap::Args)]
+#[command(after_long_help = HELP)]
 pub struct Arguments {
     /// A shipped script, or the path of a .d (DTrace), .stp (SystemTap) or .bt (bpftrace) file
     script: String,
@@ -77,9 +84,9 @@ pub struct Request {
     pub asked: Asked,
 }
 
-impl From<Arguments> for Request {
-    fn from(arguments: Arguments) -> Request {
-        let Arguments { script, pid, tracer, tag, slow, tracer_option: tracer_options, output, command } = arguments;
+impl Arguments {
+    pub fn request(&self) -> Request {
+        let Arguments { script, pid, tracer, tag, slow, tracer_option: tracer_options, output, command } = self.clone();
         let asked = pid.map_or(Asked::Command(command), Asked::Process);
         Request { script, tracer, tag, slow, tracer_options, output, asked }
     }

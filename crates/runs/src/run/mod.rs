@@ -42,13 +42,13 @@ use script_file::Text;
 use tag::Tag;
 use target::{Asked, Target};
 
-pub use arguments::{Arguments, HELP};
+pub use arguments::Arguments;
 #[cfg(target_os = "linux")]
 pub use made::{Made, bpftrace};
 
 /// Runs a script and, if asked to, the command that it traces. All checks that need no running program come first.
-pub fn run(arguments: Arguments) -> Outcome {
-    let request = &Request::from(arguments);
+pub fn run(arguments: &Arguments) -> Outcome {
+    let request = &arguments.request();
     let script = Script::find(&request.script).map_err(|error| Failure::new(exit::USAGE, error))?;
     let tag = request.tag.as_ref().map(|glob| Tag::new(glob, &script)).transpose()?;
     let tag = tag.as_ref();

@@ -11,7 +11,7 @@ use dyntrace::probes::{
     aio_pool, blocking, code, dist, efile_drv, function, message, port, process, resource, seq_trace, system_monitor,
     user_trace,
 };
-use dyntrace_build::model::Kind;
+use dyntrace_build::model::ArgumentKind;
 
 /// Contains every probe of provider.d, and fires none, as this test is not traced.
 fn contain_all() -> bool {
@@ -75,11 +75,11 @@ fn every_probe_has_one_note_with_its_arguments() {
         let [note] = notes.as_slice() else { panic!("{} has {} notes", probe.name, notes.len()) };
 
         let sizes = probe.arguments.iter().map(|argument| match argument.ty.kind {
-            Kind::I32 => "-4",
-            Kind::U32 => "4",
-            Kind::I64 => "-8",
-            Kind::U64 => "8",
-            Kind::Text => POINTER,
+            ArgumentKind::I32 => "-4",
+            ArgumentKind::U32 => "4",
+            ArgumentKind::I64 => "-8",
+            ArgumentKind::U64 => "8",
+            ArgumentKind::Text => POINTER,
         });
         assert_eq!(note.sizes(), sizes.collect::<Vec<_>>(), "{}", probe.name);
         for (number, argument) in note.arguments.iter().enumerate() {

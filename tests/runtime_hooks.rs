@@ -213,12 +213,12 @@ fn child() {
         tokio::spawn(async { dyntrace::put_tag("mine").unwrap_err() }).await.unwrap();
         turns(1).await;
         let table = table();
-        let site = |seen: &dyntrace_task_table::Seen| seen.site.clone().unwrap();
+        let site = |seen: &dyntrace_task_table::TaskEntry| seen.site.clone().unwrap();
         let found: Vec<_> = table.tasks.iter().filter(|seen| &*site(seen).first == "?").collect();
         assert_eq!((found.len(), table.tasks.len()), (7, 8));
         let place = format!("tests/runtime_hooks.rs:{line}");
         assert!(found.iter().all(|seen| *site(seen).second == *place && seen.task.polls == 1 && seen.tag.is_none()));
-        let waits = |seen: &dyntrace_task_table::Seen| match seen.wait.as_ref().map(|wait| &wait.resource) {
+        let waits = |seen: &dyntrace_task_table::TaskEntry| match seen.wait.as_ref().map(|wait| &wait.resource) {
             Some(Thing::Named(Some(name))) => &*name.first == "end",
             _ => false,
         };

@@ -163,5 +163,5 @@ pub use module::sections::{LinkedExport, LinkedImport, has_layout};
 pub use version::descriptor::{Descriptor, ExportDescriptor, ImportDescriptor};
 pub use version::descriptor::{ModuleState, Unloadable};
 pub use version::inside::{Inside, check};
-pub use version::kept::kept;
 pub use version::prepared::Prepared;
+pub use version::still_mapped::kept;

@@ -16,12 +16,12 @@ pub(super) trait Condition: Send {
     /// The interval of looks.
     fn period(&self) -> Duration;
     /// Adds an event for each subject that has crossed the limit since the last look.
-    fn look(&mut self, found: &mut Found);
+    fn look(&mut self, found: &mut LookEvents);
 }
 
 /// The events of one look.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct LookEvents {
     pub(super) kind: Kind,
     pub(super) limit: u64,
     pub(super) events: Vec<Event>,
@@ -29,9 +29,9 @@ pub(super) struct Found {
     pub(super) left_out: u64,
 }
 
-impl Found {
-    pub(super) fn new(kind: Kind, limit: u64) -> Found {
-        Found { kind, limit, events: Vec::new(), left_out: 0 }
+impl LookEvents {
+    pub(super) fn new(kind: Kind, limit: u64) -> LookEvents {
+        LookEvents { kind, limit, events: Vec::new(), left_out: 0 }
     }
 
     /// Adds an event, which `complete` completes.
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn events_beyond_the_most_are_counted() {
-        let mut found = Found::new(Kind::LongWait, 5);
+        let mut found = LookEvents::new(Kind::LongWait, 5);
         (0..MOST as u64 + 7).for_each(|amount| found.add(amount, |_| ()));
         assert_eq!((found.events.len(), found.left_out), (MOST, 7));
     }

@@ -36,15 +36,15 @@ pub fn counts() -> Option<Counts> {
 
 /// The right to have the monitor, until the value is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct Ownership {
     process: u32,
     /// Of all monitors of the process.
     pub counts: Arc<Counters>,
 }
 
-impl Place {
+impl Ownership {
     /// `Err` says where the present monitor was started.
-    pub(super) fn take(at: At) -> Result<Place, At> {
+    pub(super) fn take(at: At) -> Result<Ownership, At> {
         hold_across_forks!(Option<Owner>, owner());
         let process = process::id();
         let mut owner = owner();
@@ -54,11 +54,11 @@ impl Place {
             return Err(at);
         }
         owner.running = Some(at);
-        Ok(Place { process, counts: Arc::clone(&owner.counts) })
+        Ok(Ownership { process, counts: Arc::clone(&owner.counts) })
     }
 }
 
-impl Drop for Place {
+impl Drop for Ownership {
     fn drop(&mut self) {
         // A forked child may have a monitor of its own.
         if self.process == process::id()

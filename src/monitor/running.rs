@@ -11,7 +11,7 @@ use super::counts::{Counters, Counts};
 use super::error::Error;
 use super::event::Event;
 use super::limits::Limits;
-use super::owner::Place;
+use super::owner::Ownership;
 
 /// Called for each event.
 pub(super) type OnEvent = dyn Fn(&Event) + Send + Sync;
@@ -21,7 +21,7 @@ pub(super) type OnEvent = dyn Fn(&Event) + Send + Sync;
 pub struct Monitor {
     shared: Arc<Shared>,
     thread: Thread,
-    _place: Place,
+    _place: Ownership,
 }
 
 struct Shared {
@@ -66,7 +66,7 @@ impl Monitor {
         use super::watch::Watch;
 
         limits.check()?;
-        let place = Place::take(at).map_err(Error::Running)?;
+        let place = Ownership::take(at).map_err(Error::Running)?;
         let mut watch = Watch::new(&limits)?;
         let shared = Arc::new(Shared {
             is_ended: AtomicBool::new(false),
@@ -91,7 +91,7 @@ impl Monitor {
 
 #[cfg(recorded)]
 impl Shared {
-    fn tell(&self, found: super::condition::Found, snapshot: bool) {
+    fn tell(&self, found: super::condition::LookEvents, snapshot: bool) {
         use dyntrace_probes::contain::contain;
 
         for counts in [&self.counts, &*self.of_program] {

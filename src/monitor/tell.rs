@@ -1,6 +1,6 @@
 //! Tells an event to its probe and to flight recorders, whether the monitor is the program's own or a command's.
 
-use dyntrace_probes::text::Place;
+use dyntrace_probes::text::SourcePlace;
 
 use super::event::{Event, Thread};
 use super::kind::Kind;
@@ -17,8 +17,8 @@ pub(super) fn tell(event: &Event, snapshot: bool) {
             probes::long_schedule(|| (*process, *function, amount, limit, thread as i32, state.as_deref()));
         }
         Kind::LongWait => {
-            let place = event.place.map(Place::new);
-            let text = place.as_ref().map(Place::text);
+            let place = event.place.map(SourcePlace::new);
+            let text = place.as_ref().map(SourcePlace::text);
             probes::long_wait(|| (*process, event.resource.as_deref(), *operation, text, amount, limit));
         }
         Kind::LongMessageQueue => probes::long_message_queue(|| (*process, amount, limit)),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use dyntrace_probes::clock;
 use dyntrace_probes::host;
 
-use super::condition::{Condition, Found};
+use super::condition::{Condition, LookEvents};
 use super::error::Error;
 use super::kind::Kind;
 use super::kinds;
@@ -40,13 +40,13 @@ impl Watch {
     }
 
     /// Looks at the conditions that are due.
-    pub(super) fn look(&mut self) -> Vec<Found> {
+    pub(super) fn look(&mut self) -> Vec<LookEvents> {
         let mut all = Vec::new();
         for due in &mut self.conditions {
             if due.at > Instant::now() {
                 continue;
             }
-            let mut found = Found::new(due.kind, due.limit);
+            let mut found = LookEvents::new(due.kind, due.limit);
             due.condition.look(&mut found);
             // Missed looks are not made up for.
             due.at = Instant::now() + due.condition.period();

@@ -200,14 +200,14 @@ mod tests {
     use std::ptr;
 
     use dyntrace_probes::rings::decision::Decision;
-    use dyntrace_probes::rings::descriptor::{Argument, Kind};
+    use dyntrace_probes::rings::descriptor::{Argument, RecordedKind};
     use dyntrace_probes::rings::payload::Value;
     use dyntrace_probes::text::{Buffer, Shape, Text};
     use slot::Condition as _;
 
     use super::*;
 
-    const fn argument(name: &'static str, kind: Kind) -> Argument {
+    const fn argument(name: &'static str, kind: RecordedKind) -> Argument {
         Argument { name, kind }
     }
 
@@ -215,23 +215,28 @@ mod tests {
         "dyntrace",
         "efile_drv__return",
         &[
-            argument("tag", Kind::I32),
-            argument("user_tag", Kind::Text),
-            argument("command", Kind::I32),
-            argument("success", Kind::I32),
-            argument("errno", Kind::I32),
+            argument("tag", RecordedKind::I32),
+            argument("user_tag", RecordedKind::Text),
+            argument("command", RecordedKind::I32),
+            argument("success", RecordedKind::I32),
+            argument("errno", RecordedKind::I32),
         ],
         ptr::null,
     );
     static ENTRY: Descriptor =
-        Descriptor::new("dyntrace", "efile_drv__entry", &[argument("command", Kind::I32)], ptr::null);
+        Descriptor::new("dyntrace", "efile_drv__entry", &[argument("command", RecordedKind::I32)], ptr::null);
     static ADD: Descriptor =
-        Descriptor::new("dyntrace", "aio_pool__add", &[argument("new_queue_length", Kind::I32)], ptr::null);
-    static BUSY: Descriptor = Descriptor::new("dyntrace", "port__busy", &[argument("port", Kind::Text)], ptr::null);
+        Descriptor::new("dyntrace", "aio_pool__add", &[argument("new_queue_length", RecordedKind::I32)], ptr::null);
+    static BUSY: Descriptor =
+        Descriptor::new("dyntrace", "port__busy", &[argument("port", RecordedKind::Text)], ptr::null);
     static OWN: Descriptor = Descriptor::new(
         "shop",
         "sold",
-        &[argument("errno", Kind::U32), argument("user_tag", Kind::U64), argument("command", Kind::Text)],
+        &[
+            argument("errno", RecordedKind::U32),
+            argument("user_tag", RecordedKind::U64),
+            argument("command", RecordedKind::Text),
+        ],
         ptr::null,
     );
 

@@ -10,14 +10,14 @@ pub mod control;
 #[cfg(not(target_os = "linux"))]
 #[path = "no_control.rs"]
 mod control;
+#[cfg(all(recorded, target_os = "linux"))]
+mod enabled_probes;
 mod environment;
 mod error;
 mod filter;
 mod flight;
 mod folder;
 mod guests;
-#[cfg(all(recorded, target_os = "linux"))]
-mod kept;
 pub(crate) mod loaded;
 mod maintenance;
 mod metadata;
@@ -44,14 +44,14 @@ pub(crate) use control::open_if_asked;
 #[cfg(target_os = "linux")]
 pub use control::{control, tasks};
 pub use dyntrace_metadata::Format;
+#[cfg(all(recorded, target_os = "linux"))]
+pub(crate) use enabled_probes::keep;
 #[cfg(recorded)]
 #[cfg_attr(not(all(recorded, target_os = "linux")), allow(unused_imports, reason = "there is no monitor"))]
 pub(crate) use environment::monitored;
 pub use error::Error;
 pub use filter::Filter;
 pub(crate) use guests::HOST_RECORDER;
-#[cfg(all(recorded, target_os = "linux"))]
-pub(crate) use kept::keep;
 pub use options::Options;
 pub use options::text::OptionsError;
 #[cfg_attr(not(target_os = "linux"), allow(unused_imports, reason = "there is no monitor"))]
@@ -64,6 +64,6 @@ pub use trigger::trigger;
 pub use crate::glob::Glob;
 #[doc(hidden)]
 pub use dyntrace_probes::rings::descriptor::CONTROL_REQUESTED;
-pub use dyntrace_probes::rings::descriptor::{Argument, Descriptor, Kind};
+pub use dyntrace_probes::rings::descriptor::{Argument, Descriptor, RecordedKind};
 pub use dyntrace_probes::rings::field::Field;
 pub use dyntrace_probes::rings::mode::Mode;

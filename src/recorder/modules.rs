@@ -29,11 +29,11 @@ pub(crate) struct Module {
 
 struct Modules {
     /// In the order in which they were loaded.
-    all: VecDeque<Known>,
+    all: VecDeque<NumberedModule>,
     last: u64,
 }
 
-struct Known {
+struct NumberedModule {
     /// Counted from 1.
     number: u64,
     module: Arc<Module>,
@@ -65,7 +65,7 @@ pub(super) fn after(number: u64) -> Vec<(u64, Arc<Module>)> {
 impl Modules {
     fn add(&mut self, module: Module) -> u64 {
         self.last += 1;
-        self.all.push_back(Known { number: self.last, module: Arc::new(module), is_gone: false });
+        self.all.push_back(NumberedModule { number: self.last, module: Arc::new(module), is_gone: false });
         self.last
     }
 

@@ -11,18 +11,18 @@ use dyntrace_metadata::Format;
 use super::metadata::{self, Description};
 pub(crate) use super::packets::{UUID, create, event, finish, packets, place, write_packet};
 use dyntrace_probes::clock::{self, Calibration};
-use dyntrace_probes::rings::descriptor::{Argument, Descriptor, Kind};
+use dyntrace_probes::rings::descriptor::{Argument, Descriptor, RecordedKind};
 use dyntrace_probes::rings::mode::Mode;
 
 static EVERY_KIND: Descriptor = Descriptor::new(
     "made",
     "by__hand",
     &[
-        Argument { name: "small", kind: Kind::I32 },
-        Argument { name: "count", kind: Kind::U32 },
-        Argument { name: "large", kind: Kind::I64 },
-        Argument { name: "bits", kind: Kind::U64 },
-        Argument { name: "event", kind: Kind::Text },
+        Argument { name: "small", kind: RecordedKind::I32 },
+        Argument { name: "count", kind: RecordedKind::U32 },
+        Argument { name: "large", kind: RecordedKind::I64 },
+        Argument { name: "bits", kind: RecordedKind::U64 },
+        Argument { name: "event", kind: RecordedKind::Text },
     ],
     ptr::null::<AtomicU32>,
 );

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::runtime::TaskMeta;
 
 use super::Builder;
-use dyntrace_processes::process::Others;
+use dyntrace_processes::process::RuntimeTasks;
 
 /// A function that the runtime calls for a task.
 type Callback = Arc<dyn Fn(&TaskMeta<'_>) + Send + Sync>;
@@ -22,7 +22,7 @@ pub(super) struct Hooks {
 impl Hooks {
     /// Has the next runtime of `tokio` tell of its tasks.
     pub(super) fn set(&self, tokio: &mut tokio::runtime::Builder) {
-        let others = Arc::new(Others::new());
+        let others = Arc::new(RuntimeTasks::new());
         tokio.on_task_spawn(with(&others, &self.spawn, |others, task| others.spawned(task.id(), task.spawned_at())));
         tokio.on_before_task_poll(with(&others, &self.before_poll, |others, task| others.scheduled(task.id())));
         tokio.on_after_task_poll(with(&others, &self.after_poll, |others, task| others.unscheduled(task.id())));
@@ -37,9 +37,9 @@ pub(super) fn unset(tokio: &mut tokio::runtime::Builder) {
 
 /// Calls `tell`, and then the function of the user.
 fn with(
-    others: &Arc<Others>,
+    others: &Arc<RuntimeTasks>,
     call: &Option<Callback>,
-    tell: impl Fn(&Others, &TaskMeta<'_>) + Send + Sync + 'static,
+    tell: impl Fn(&RuntimeTasks, &TaskMeta<'_>) + Send + Sync + 'static,
 ) -> impl Fn(&TaskMeta<'_>) + Send + Sync + 'static {
     let (others, call) = (Arc::clone(others), call.clone());
     move |task| {

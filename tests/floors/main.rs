@@ -74,18 +74,46 @@ fn other_crates_have_no_circles() {
 
 #[test]
 fn errors_tell_their_causes_once() {
-    let library = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut sources = Sources::new();
-    read(&library.join("src"), "src/", &mut sources);
-    for entry in fs::read_dir(library.join("crates")).expect("the crates") {
-        let path = entry.expect("an entry").path();
-        read(&path.join("src"), &format!("{}/", path.display()), &mut sources);
-    }
+    let sources = of_all_crates();
     let faults = sources.iter().flat_map(|(file, text)| repeated(text).into_iter().map(move |found| (file, found)));
     let faults: Vec<_> = faults.collect();
     assert!(faults.is_empty(), "{faults:#?}");
     let made_up = "#[error(\"a: {0}\")]\nA(#[from] B),\n#[error(\"c: {source}\")]\nC { source: B },\n#[error(\"d\")]\nD(#[source] B),\n}";
     assert_eq!(repeated(made_up), ["\"a: {0}\"", "\"c: {source}\""]);
+}
+
+#[test]
+fn no_name_is_a_word_that_the_glossary_forbids() {
+    let glossary = include_str!("../../docs/glossary.md");
+    let words = glossary.lines().find_map(|line| line.strip_prefix("Forbidden as names of types, files and modules: "));
+    let forbidden: Vec<_> = words.expect("the list").split(", ").map(|word| word.trim_matches(['*', '.'])).collect();
+    let mut faults = Vec::new();
+    for (file, text) in of_all_crates() {
+        faults.extend(file.split(['/', '.']).filter(|name| forbidden.contains(name)).map(|_| file.clone()));
+        for line in text.lines() {
+            let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '/');
+            let keyword = words.find(|word| !["", "pub", "crate", "super"].contains(word));
+            let name = words.next().unwrap_or_default();
+            if ["struct", "enum", "union", "trait", "type", "mod"].contains(&keyword.unwrap_or_default())
+                && forbidden.contains(&&*name.to_lowercase())
+            {
+                faults.push(format!("{file}: {name}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "say what each is: {faults:#?}");
+}
+
+/// The sources of the library and of the other crates.
+fn of_all_crates() -> Sources {
+    let library = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut sources = Sources::new();
+    read(&library.join("src"), "src/", &mut sources);
+    for entry in fs::read_dir(library.join("crates")).expect("the crates") {
+        let entry = entry.expect("an entry");
+        read(&entry.path().join("src"), &format!("{}/", entry.file_name().display()), &mut sources);
+    }
+    sources
 }
 
 /// Reads all sources below `folder`, whose path below `src/` is `below`.

@@ -31,11 +31,11 @@ pub struct Module {
 pub struct Reference {
     pub line: usize,
     pub path: Vec<String>,
-    pub kind: Kind,
+    pub kind: ReferenceKind,
 }
 
 #[derive(PartialEq)]
-pub enum Kind {
+pub enum ReferenceKind {
     /// A private `use`: the module needs the name, if only to have a trait's methods.
     Use,
     /// `pub use` under this name.
@@ -236,7 +236,7 @@ impl Reader<'_> {
                     if is_top {
                         self.all.modules[id].globs.push(path.clone());
                     }
-                    return self.refer(id, token, path, Kind::Glob);
+                    return self.refer(id, token, path, ReferenceKind::Glob);
                 }
                 // The crate of another edition's path.
                 TokenTree::Punct(punct) if punct.as_char() == ':' && path.is_empty() => path.push("::".to_owned()),
@@ -255,7 +255,7 @@ impl Reader<'_> {
         if is_top {
             self.all.modules[id].imports.insert(name.clone(), path.clone());
         }
-        self.refer(id, first, path, if is_public { Kind::ReExport(name) } else { Kind::Use });
+        self.refer(id, first, path, if is_public { ReferenceKind::ReExport(name) } else { ReferenceKind::Use });
     }
 
     /// Reads the path that begins here, if it is one, and returns where it ends.
@@ -282,12 +282,12 @@ impl Reader<'_> {
         // `$name::...` is whatever the macro's caller gives.
         let is_variable = begin > 0 && is_punct(tokens.get(begin - 1), '$') && path[0] != "crate";
         if path.len() > 1 && !is_variable {
-            self.refer(id, &tokens[begin], path, Kind::Path);
+            self.refer(id, &tokens[begin], path, ReferenceKind::Path);
         }
         at
     }
 
-    fn refer(&mut self, id: Id, at: &TokenTree, path: Vec<String>, kind: Kind) {
+    fn refer(&mut self, id: Id, at: &TokenTree, path: Vec<String>, kind: ReferenceKind) {
         let line = at.span().start().line;
         self.all.modules[id].references.push(Reference { line, path, kind });
     }

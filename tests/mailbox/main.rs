@@ -4,7 +4,7 @@ mod drop_in;
 mod ends;
 mod processes;
 #[cfg(target_os = "linux")]
-mod seen;
+mod recorded_messages;
 mod travel;
 
 use tokio::runtime::{Builder, Runtime};

@@ -18,7 +18,7 @@ use super::{turns, wait};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-type Told = oneshot::Receiver<()>;
+type EndReceiver = oneshot::Receiver<()>;
 type Moved = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The process for which a task waits.
@@ -28,7 +28,7 @@ fn process(of: Pid) -> Option<String> {
 }
 
 /// A task that ends when it is told to.
-fn ends(told: Told) -> JoinHandle<()> {
+fn ends(told: EndReceiver) -> JoinHandle<()> {
     dyntrace::spawn(async { told.await.unwrap() })
 }
 

@@ -12,15 +12,15 @@ use tokio::task::{JoinSet, LocalSet, yield_now};
 use super::{Witness, runtimes, some, tag, tag_data};
 
 /// A child's tag, its pid, and the serial of its token.
-type Seen = (Option<String>, Pid, Option<(u32, u32)>);
+type ChildFacts = (Option<String>, Pid, Option<(u32, u32)>);
 
-fn look() -> Seen {
+fn look() -> ChildFacts {
     let serial = |Serial { previous, current }| (previous, current);
     (tag(), process::current(), seq_trace::get_token().map(|token| serial(token.serial)))
 }
 
 /// Starts a child in each way, one after the other.
-async fn one_of_each() -> Vec<Seen> {
+async fn one_of_each() -> Vec<ChildFacts> {
     let mut set = JoinSet::new();
     let mut seen = vec![
         dyntrace::spawn(async { look() }).await.unwrap(),

@@ -10,17 +10,17 @@ use dyntrace::traced;
 use tokio::task::yield_now;
 
 /// Shows by its count whether it lives.
-struct Kept {
+struct CountedArgument {
     _count: Arc<()>,
 }
 
 struct Job {
-    _kept: Kept,
+    _kept: CountedArgument,
     name: String,
 }
 
 #[traced(skip(_kept))]
-async fn hidden(_kept: Kept) {
+async fn hidden(_kept: CountedArgument) {
     yield_now().await;
 }
 
@@ -37,25 +37,25 @@ impl Job {
 }
 
 #[traced]
-async fn unnamed(_: Kept) {
+async fn unnamed(_: CountedArgument) {
     yield_now().await;
 }
 
 #[traced]
-async fn part((number, _): (u32, Kept)) -> u32 {
+async fn part((number, _): (u32, CountedArgument)) -> u32 {
     yield_now().await;
     number
 }
 
 #[traced(caller)]
-async fn of_a_caller(_: Kept) {
+async fn of_a_caller(_: CountedArgument) {
     yield_now().await;
 }
 
 /// Checks that what the future got lives until it ends.
-fn check<F: Future>(name: &str, future: impl FnOnce(Kept) -> F) {
+fn check<F: Future>(name: &str, future: impl FnOnce(CountedArgument) -> F) {
     let count = Arc::new(());
-    let mut future = pin!(future(Kept { _count: Arc::clone(&count) }));
+    let mut future = pin!(future(CountedArgument { _count: Arc::clone(&count) }));
     let context = &mut Context::from_waker(Waker::noop());
     assert!(future.as_mut().poll(context).is_pending());
     assert_eq!(Arc::strong_count(&count), 2, "{name}: dropped before the body has ended");

@@ -13,7 +13,7 @@ use crate::machine::{DISTURBED, SETTER, runtime, stay_on};
 use crate::{made, session};
 
 /// The results of a window, in nanoseconds.
-struct Seen {
+struct Window {
     /// The longest gap of the thread.
     thread: u64,
     /// The same, without gaps in which the system gave its processor to another thread. No thread of this program runs there, so the
@@ -40,12 +40,12 @@ pub fn measure(windows: usize, milliseconds: u64, free: bool) -> Value {
     json!({"setting": columns(&setting), "spinning": columns(&spinning)})
 }
 
-fn columns(windows: &[Seen]) -> Value {
-    let column = |of: fn(&Seen) -> u64| windows.iter().map(of).collect::<Vec<_>>();
+fn columns(windows: &[Window]) -> Value {
+    let column = |of: fn(&Window) -> u64| windows.iter().map(of).collect::<Vec<_>>();
     json!({"thread": column(|seen| seen.thread), "undisturbed": column(|seen| seen.undisturbed), "task": column(|seen| seen.task), "settings": column(|seen| seen.settings)})
 }
 
-fn window(length: Duration, sets: bool) -> Seen {
+fn window(length: Duration, sets: bool) -> Window {
     let done = Done::default();
     let observer = {
         let done = done.clone();
@@ -62,7 +62,7 @@ fn window(length: Duration, sets: bool) -> Seen {
         (task.await.expect("it only yields"), settings)
     });
     let (thread, undisturbed) = observer.join().expect("it looks at the clock only");
-    Seen { thread, undisturbed, task, settings }
+    Window { thread, undisturbed, task, settings }
 }
 
 #[derive(Clone, Default)]

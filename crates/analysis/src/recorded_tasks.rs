@@ -63,7 +63,7 @@ pub struct Task<'t> {
 }
 
 /// A step of a task, as an event reports it.
-pub enum Told<'t> {
+pub enum TaskStep<'t> {
     Spawned(&'t [u8]),
     Polled(Poll<'t>),
     Ended(Task<'t>),
@@ -82,7 +82,7 @@ pub struct Tasks<'t> {
 
 impl<'t> Tasks<'t> {
     /// Takes the next event, in the order of time.
-    pub fn push(&mut self, event: &Event<'t>) -> Option<Told<'t>> {
+    pub fn push(&mut self, event: &Event<'t>) -> Option<TaskStep<'t>> {
         let probe = event.class.name.strip_prefix("dyntrace:process-")?;
         let proc = text(event, "proc");
         let id = (ptr::from_ref(event.process).addr(), proc);
@@ -96,7 +96,7 @@ impl<'t> Tasks<'t> {
                     task.tag = plain_text(event, "user_tag");
                     task.spawned = Some(event.time);
                 }
-                Some(Told::Spawned(function))
+                Some(TaskStep::Spawned(function))
             }
             "scheduled" => {
                 let function = plain_text(event, "fun");
@@ -107,12 +107,12 @@ impl<'t> Tasks<'t> {
                 self.polled.insert(id, Poll { tag, ..Poll::begins(event, proc, function) });
                 None
             }
-            "unscheduled" => Some(Told::Polled(self.ended(id, event))),
+            "unscheduled" => Some(TaskStep::Polled(self.ended(id, event))),
             "exit" => {
                 self.task(id, event, b"")?;
                 let mut task = self.alive.remove(&id)?;
                 task.exit = Some((event.time, plain_text(event, "reason")));
-                Some(Told::Ended(task))
+                Some(TaskStep::Ended(task))
             }
             _ => None,
         }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::markdown;
-use crate::model::{Argument, Kind, PRIVATE, Probe, Provider};
+use crate::model::{Argument, ArgumentKind, PRIVATE, Probe, Provider};
 use crate::names;
 
 /// Generates the text of a Rust file with the probe functions of `provider`, for `include!`.
@@ -131,7 +131,7 @@ impl Code {
         }
         for Argument { name, ty, doc } in arguments {
             let rust = match ty.kind {
-                Kind::Text => "Into<Text>",
+                ArgumentKind::Text => "Into<Text>",
                 _ => ty.rust(),
             };
             lines.push(format!("| `{name}` | `{}` | `{rust}` | {} |", ty.c, markdown::cell(doc)));
@@ -146,11 +146,11 @@ impl Code {
 fn form(argument: &Argument) -> &'static str {
     match (argument.ty.kind, argument.name.as_str()) {
         // Readers expect the text itself.
-        (Kind::Text, "user_tag" | "error") => argument.ty.keyword(),
-        (Kind::Text, _) if argument.doc.ends_with("as \"#Port<0.N>\"") => "port",
-        (Kind::Text, _) if argument.doc.ends_with("as \"<0.N.0>\"") => "process",
-        (Kind::I32, "tag") => "count",
-        (Kind::I32, "command" | "success" | "lane") => "small",
+        (ArgumentKind::Text, "user_tag" | "error") => argument.ty.keyword(),
+        (ArgumentKind::Text, _) if argument.doc.ends_with("as \"#Port<0.N>\"") => "port",
+        (ArgumentKind::Text, _) if argument.doc.ends_with("as \"<0.N.0>\"") => "process",
+        (ArgumentKind::I32, "tag") => "count",
+        (ArgumentKind::I32, "command" | "success" | "lane") => "small",
         _ => argument.ty.keyword(),
     }
 }
@@ -168,7 +168,8 @@ impl Names {
     fn of(probe: &Probe) -> Self {
         let parameters: Vec<_> = probe.arguments.iter().map(|argument| names::identifier(&argument.name)).collect();
         let mut texts: BTreeMap<usize, (String, String)> = BTreeMap::new();
-        for (at, argument) in probe.arguments.iter().enumerate().filter(|(_, argument)| argument.ty.kind == Kind::Text)
+        for (at, argument) in
+            probe.arguments.iter().enumerate().filter(|(_, argument)| argument.ty.kind == ArgumentKind::Text)
         {
             let generic = unused(names::type_parameter(&argument.name), |name| {
                 ["Self", "Into", "FnOnce"].contains(&name) || texts.values().any(|(other, _)| other == name)

@@ -61,12 +61,12 @@ pub struct Type {
     /// The type as the file has it, for example `int`, `unsigned long` or `char *`.
     pub c: String,
     /// The type passed to the tracer.
-    pub kind: Kind,
+    pub kind: ArgumentKind,
 }
 
 /// A type passed to tracers: an integer of four or eight bytes (smaller ones are widened), or a pointer to a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ArgumentKind {
     /// A signed integer of four bytes.
     I32,
     /// An unsigned integer of four bytes.
@@ -83,32 +83,32 @@ impl Type {
     /// Returns the Rust type of the argument; `Text` stands for any type that is `Into<Text>`.
     pub fn rust(&self) -> &'static str {
         match self.kind {
-            Kind::I32 => "i32",
-            Kind::U32 => "u32",
-            Kind::I64 => "i64",
-            Kind::U64 => "u64",
-            Kind::Text => "Text",
+            ArgumentKind::I32 => "i32",
+            ArgumentKind::U32 => "u32",
+            ArgumentKind::I64 => "i64",
+            ArgumentKind::U64 => "u64",
+            ArgumentKind::Text => "Text",
         }
     }
 
     /// Returns the type of the argument in the generated calls of `dyntrace_probes::sdt`'s macros.
     pub fn keyword(&self) -> &'static str {
         match self.kind {
-            Kind::Text => "str",
+            ArgumentKind::Text => "str",
             _ => self.rust(),
         }
     }
 
     /// Whether the tracer reads a signed number.
     pub fn is_signed(&self) -> bool {
-        matches!(self.kind, Kind::I32 | Kind::I64)
+        matches!(self.kind, ArgumentKind::I32 | ArgumentKind::I64)
     }
 
     /// Returns the number of bytes that the tracer reads.
     pub fn size(&self) -> usize {
         match self.kind {
-            Kind::I32 | Kind::U32 => 4,
-            Kind::I64 | Kind::U64 | Kind::Text => 8,
+            ArgumentKind::I32 | ArgumentKind::U32 => 4,
+            ArgumentKind::I64 | ArgumentKind::U64 | ArgumentKind::Text => 8,
         }
     }
 }

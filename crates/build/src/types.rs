@@ -2,13 +2,13 @@
 
 use crate::error::Problem;
 use crate::lexer::Token;
-use crate::model::Kind;
+use crate::model::ArgumentKind;
 
 /// Returns the kind that a tracer gets for the type, or why no probe can have it.
 ///
 /// `int` has four bytes, `long` eight, as on every 64-bit system that has probes. In a 32-bit program `long` has eight, too, so that one
 /// definition reads the traces of both.
-pub(crate) fn kind(tokens: &[Token<'_>]) -> Result<Kind, Problem> {
+pub(crate) fn kind(tokens: &[Token<'_>]) -> Result<ArgumentKind, Problem> {
     let found = spelling(tokens);
     let stars = tokens.iter().filter(|token| token.text == "*").count();
     let mut words: Vec<&str> =
@@ -23,20 +23,20 @@ pub(crate) fn kind(tokens: &[Token<'_>]) -> Result<Kind, Problem> {
     }
 
     Ok(match words.as_slice() {
-        ["char"] if stars == 1 && tokens[0].text != "*" => Kind::Text,
+        ["char"] if stars == 1 && tokens[0].text != "*" => ArgumentKind::Text,
         ["float"] if stars == 0 => return Err(Problem::FloatingPoint { found, instead: "uint32_t" }),
         ["double"] if stars == 0 => return Err(Problem::FloatingPoint { found, instead: "uint64_t" }),
         [word, ..] if stars > 0 && is_word(word) => return Err(Problem::Pointer { found }),
-        ["char"] | ["char", "signed"] | ["int8_t"] => Kind::I32,
-        ["short"] | ["short", "signed"] | ["int16_t"] => Kind::I32,
-        ["int"] | ["signed"] | ["int32_t"] => Kind::I32,
-        ["char", "unsigned"] | ["uint8_t"] => Kind::U32,
-        ["short", "unsigned"] | ["uint16_t"] => Kind::U32,
-        ["unsigned"] | ["uint32_t"] => Kind::U32,
-        ["long"] | ["long", "signed"] | ["long", "long"] | ["long", "long", "signed"] => Kind::I64,
-        ["int64_t"] | ["intptr_t"] | ["ssize_t"] => Kind::I64,
-        ["long", "unsigned"] | ["long", "long", "unsigned"] => Kind::U64,
-        ["uint64_t"] | ["uintptr_t"] | ["size_t"] => Kind::U64,
+        ["char"] | ["char", "signed"] | ["int8_t"] => ArgumentKind::I32,
+        ["short"] | ["short", "signed"] | ["int16_t"] => ArgumentKind::I32,
+        ["int"] | ["signed"] | ["int32_t"] => ArgumentKind::I32,
+        ["char", "unsigned"] | ["uint8_t"] => ArgumentKind::U32,
+        ["short", "unsigned"] | ["uint16_t"] => ArgumentKind::U32,
+        ["unsigned"] | ["uint32_t"] => ArgumentKind::U32,
+        ["long"] | ["long", "signed"] | ["long", "long"] | ["long", "long", "signed"] => ArgumentKind::I64,
+        ["int64_t"] | ["intptr_t"] | ["ssize_t"] => ArgumentKind::I64,
+        ["long", "unsigned"] | ["long", "long", "unsigned"] => ArgumentKind::U64,
+        ["uint64_t"] | ["uintptr_t"] | ["size_t"] => ArgumentKind::U64,
         _ => return Err(Problem::Type { found }),
     })
 }
@@ -76,28 +76,28 @@ mod tests {
     use super::*;
     use crate::lexer;
 
-    fn of(text: &str) -> Result<Kind, Problem> {
+    fn of(text: &str) -> Result<ArgumentKind, Problem> {
         kind(&lexer::tokens(text).unwrap().0)
     }
 
     #[test]
     fn spellings_of_integers() {
         for (c, kind) in [
-            ("int", Kind::I32),
-            ("unsigned", Kind::U32),
-            ("int unsigned", Kind::U32),
-            ("signed int", Kind::I32),
-            ("char", Kind::I32),
-            ("unsigned char", Kind::U32),
-            ("short int", Kind::I32),
-            ("unsigned short", Kind::U32),
-            ("long", Kind::I64),
-            ("long long int", Kind::I64),
-            ("unsigned long", Kind::U64),
-            ("long unsigned int long", Kind::U64),
-            ("const int", Kind::I32),
-            ("uint16_t", Kind::U32),
-            ("size_t", Kind::U64),
+            ("int", ArgumentKind::I32),
+            ("unsigned", ArgumentKind::U32),
+            ("int unsigned", ArgumentKind::U32),
+            ("signed int", ArgumentKind::I32),
+            ("char", ArgumentKind::I32),
+            ("unsigned char", ArgumentKind::U32),
+            ("short int", ArgumentKind::I32),
+            ("unsigned short", ArgumentKind::U32),
+            ("long", ArgumentKind::I64),
+            ("long long int", ArgumentKind::I64),
+            ("unsigned long", ArgumentKind::U64),
+            ("long unsigned int long", ArgumentKind::U64),
+            ("const int", ArgumentKind::I32),
+            ("uint16_t", ArgumentKind::U32),
+            ("size_t", ArgumentKind::U64),
         ] {
             assert_eq!(of(c), Ok(kind), "{c}");
         }
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn spellings_of_strings() {
         for c in ["char *", "const char *", "char const *", "char *const"] {
-            assert_eq!(of(c), Ok(Kind::Text), "{c}");
+            assert_eq!(of(c), Ok(ArgumentKind::Text), "{c}");
         }
     }
 

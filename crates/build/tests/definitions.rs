@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{env, fs};
 
-use dyntrace_build::model::{Kind, Provider};
+use dyntrace_build::model::{ArgumentKind, Provider};
 use dyntrace_build::{generate, page, parse, try_compile};
 
 fn shop() -> Provider {
@@ -23,7 +23,7 @@ fn the_model_has_names_types_and_comments() {
     assert!(paid.doc.starts_with("A customer paid, see"));
     let name = &paid.arguments[0];
     assert_eq!((name.name.as_str(), name.doc.as_str()), ("name", "the customer's name"));
-    assert_eq!((name.ty.c.as_str(), name.ty.kind), ("const char *", Kind::Text));
+    assert_eq!((name.ty.c.as_str(), name.ty.kind), ("const char *", ArgumentKind::Text));
     assert_eq!(paid.arguments[1].doc, "what was paid, in `cents`");
 
     let returned: Vec<_> =

@@ -3,12 +3,12 @@
 //! It knows no parameter names and no types but `char*` and integers of a stated width. Within that, both take the same files.
 
 use dtrace_parser::{BitWidth, DTraceError, DataType, File, Integer, Sign};
-use dyntrace_build::model::{Argument, Kind, Probe, Provider};
+use dyntrace_build::model::{Argument, ArgumentKind, Probe, Provider};
 use dyntrace_build::{Error, Problem, parse};
 use proptest::prelude::*;
 
 /// Name and probes of a provider, each with the kinds of its arguments.
-type Content = (String, Vec<(String, Vec<Kind>)>);
+type Content = (String, Vec<(String, Vec<ArgumentKind>)>);
 
 fn ours(provider: &Provider) -> Content {
     let kinds = |probe: &Probe| probe.arguments.iter().map(|argument| argument.ty.kind).collect();
@@ -23,25 +23,29 @@ fn judged(text: &str) -> Result<Content, DTraceError> {
     Ok((provider.name.clone(), probes.collect()))
 }
 
-fn kind(ty: &DataType) -> Kind {
+fn kind(ty: &DataType) -> ArgumentKind {
     match ty {
-        DataType::Integer(Integer { sign: Sign::Signed, width: BitWidth::Bit64 | BitWidth::Pointer }) => Kind::I64,
-        DataType::Integer(Integer { sign: Sign::Unsigned, width: BitWidth::Bit64 | BitWidth::Pointer }) => Kind::U64,
-        DataType::Integer(Integer { sign: Sign::Signed, .. }) => Kind::I32,
-        DataType::Integer(Integer { sign: Sign::Unsigned, .. }) => Kind::U32,
-        DataType::Pointer(_) => Kind::U64,
-        DataType::String => Kind::Text,
+        DataType::Integer(Integer { sign: Sign::Signed, width: BitWidth::Bit64 | BitWidth::Pointer }) => {
+            ArgumentKind::I64
+        }
+        DataType::Integer(Integer { sign: Sign::Unsigned, width: BitWidth::Bit64 | BitWidth::Pointer }) => {
+            ArgumentKind::U64
+        }
+        DataType::Integer(Integer { sign: Sign::Signed, .. }) => ArgumentKind::I32,
+        DataType::Integer(Integer { sign: Sign::Unsigned, .. }) => ArgumentKind::U32,
+        DataType::Pointer(_) => ArgumentKind::U64,
+        DataType::String => ArgumentKind::Text,
     }
 }
 
 /// Returns our parser's result, in words that dtrace-parser knows.
 fn respelled(provider: &Provider) -> String {
     let ty = |kind| match kind {
-        Kind::I32 => "int32_t",
-        Kind::U32 => "uint32_t",
-        Kind::I64 => "int64_t",
-        Kind::U64 => "uint64_t",
-        Kind::Text => "char*",
+        ArgumentKind::I32 => "int32_t",
+        ArgumentKind::U32 => "uint32_t",
+        ArgumentKind::I64 => "int64_t",
+        ArgumentKind::U64 => "uint64_t",
+        ArgumentKind::Text => "char*",
     };
     let mut text = format!("provider {} {{", provider.name);
     for probe in &provider.probes {

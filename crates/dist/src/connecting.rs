@@ -18,7 +18,7 @@ use super::handshake::{self, Dialled};
 use super::inner::Inner;
 use super::peers::{Failures, Peer};
 use super::socket::Socket;
-use super::strangers::Place;
+use super::strangers::StrangerPlace;
 use super::stream::Stream;
 use super::waits::OtherNode;
 use super::{epmd, name, running};
@@ -120,7 +120,7 @@ impl Inner {
     async fn dial(
         self: &Arc<Self>,
         peer: &Arc<Peer>,
-        place: epmd::Place,
+        place: epmd::NodePort,
         dials: Dials<'_>,
     ) -> Result<Arc<Connection>, Error> {
         let name = &peer.name;
@@ -173,7 +173,7 @@ impl Inner {
     }
 
     /// Accepts a peer that has opened a socket to this node. The peer has its place until it has proved the cookie.
-    pub(super) async fn accept(self: &Arc<Self>, socket: TcpStream, place: Place) -> Result<(), Error> {
+    pub(super) async fn accept(self: &Arc<Self>, socket: TcpStream, place: StrangerPlace) -> Result<(), Error> {
         // If both nodes dial, the connection of the node with the greater name stays.
         let mut greeting = None;
         let refuses = |name: &NodeName| {

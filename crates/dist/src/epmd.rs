@@ -23,7 +23,7 @@ const MARK: &[u8] = b"dyntrace-1";
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// The port of a node.
-pub(super) struct Place {
+pub(super) struct NodePort {
     pub port: u16,
     /// The node is one of dyntrace.
     pub is_ours: bool,
@@ -82,7 +82,7 @@ impl Write for Until {
 }
 
 /// Asks the epmd of a node's host for the node's port.
-pub(super) async fn look_up(name: &NodeName, port: u16) -> Result<Place, Error> {
+pub(super) async fn look_up(name: &NodeName, port: u16) -> Result<NodePort, Error> {
     let absent = |error: io::Error| Error::NoEpmd { host: name.host().to_owned(), port, error };
     let socket = tokio::net::TcpStream::connect((name.host(), port)).await.map_err(absent)?;
     ask(Stream::new(Socket::Plain(socket)), name, absent).await
@@ -93,9 +93,9 @@ pub(super) async fn ask<S: AsyncRead + AsyncWrite + Unpin>(
     stream: Stream<S>,
     name: &NodeName,
     absent: impl FnOnce(io::Error) -> Error,
-) -> Result<Place, Error> {
+) -> Result<NodePort, Error> {
     match EpmdClient::new(stream).get_node(name.name()).await {
-        Ok(Some(entry)) => Ok(Place { port: entry.port, is_ours: entry.extra == MARK }),
+        Ok(Some(entry)) => Ok(NodePort { port: entry.port, is_ours: entry.extra == MARK }),
         Ok(None) => Err(Error::NoSuchNode { host: name.host().to_owned(), name: name.name().to_owned() }),
         Err(EpmdError::Io(source)) => Err(absent(source)),
         Err(reason) => Err(refused(name.host(), name, reason)),

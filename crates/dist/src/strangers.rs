@@ -50,7 +50,7 @@ struct Stranger {
 }
 
 /// A stranger's place. Dropping it frees the place.
-pub(super) struct Place {
+pub(super) struct StrangerPlace {
     strangers: Arc<Strangers>,
     number: u64,
 }
@@ -75,7 +75,7 @@ impl Strangers {
     /// # Errors
     ///
     /// The time of the next try, if its own address has taken the places recently.
-    fn place(self: &Arc<Self>, address: IpAddr) -> Result<Place, Instant> {
+    fn place(self: &Arc<Self>, address: IpAddr) -> Result<StrangerPlace, Instant> {
         let mut table = lock(&self.table);
         let now = Instant::now();
         match table.room(address, now, self.grace) {
@@ -90,7 +90,7 @@ impl Strangers {
         let number = table.next;
         table.next += 1;
         table.taken.push(Stranger { number, address, since: now, task: None });
-        Ok(Place { strangers: self.clone(), number })
+        Ok(StrangerPlace { strangers: self.clone(), number })
     }
 }
 
@@ -119,7 +119,7 @@ impl<T> Line<T> {
     }
 
     /// Waits for a place, and returns it with the first newcomer that may have it. Cancellation loses nothing.
-    pub(super) async fn next(&mut self) -> (Place, T) {
+    pub(super) async fn next(&mut self) -> (StrangerPlace, T) {
         loop {
             let strangers = self.strangers.clone();
             let freed = strangers.freed.notified();
@@ -167,9 +167,9 @@ impl Table {
     }
 }
 
-impl Place {
+impl StrangerPlace {
     /// Runs the handshake of the stranger with this place, until it ends or the stranger loses the place.
-    pub(super) fn run<F: Future<Output = ()> + Send + 'static>(self, handshake: impl FnOnce(Place) -> F) {
+    pub(super) fn run<F: Future<Output = ()> + Send + 'static>(self, handshake: impl FnOnce(StrangerPlace) -> F) {
         let (strangers, number) = (self.strangers.clone(), self.number);
         // Locked until the task can be aborted: before that neither the task frees the place nor a newcomer takes it.
         let mut table = lock(&strangers.table);
@@ -180,7 +180,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for StrangerPlace {
     fn drop(&mut self) {
         lock(&self.strangers.table).taken.retain(|stranger| stranger.number != self.number);
         self.strangers.freed.notify_one();
@@ -245,7 +245,7 @@ mod tests {
         assert_ne!(address("10.0.0.1"), address("10.0.0.2"));
     }
 
-    fn filled(address: IpAddr, grace: Duration) -> (Line<u32>, Vec<Place>) {
+    fn filled(address: IpAddr, grace: Duration) -> (Line<u32>, Vec<StrangerPlace>) {
         let line = Line::new(8 * grace);
         let places = (0..PLACES).map(|_| line.strangers.place(address).unwrap()).collect();
         (line, places)

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use dyntrace_folders::{Output, Place, make_folder, open_regular};
+use dyntrace_folders::{Output, OutputPlace, make_folder, open_regular};
 
 use crate::error::Error;
 
@@ -43,7 +43,7 @@ impl Partial {
     pub(crate) fn create_as(name: &Path, start: &str, mode: u32) -> Result<(Partial, File), Error> {
         let fail = Error::io("create", name);
         let create = || {
-            let output = Place::of(name)?.create_file(start, mode)?;
+            let output = OutputPlace::of(name)?.create_file(start, mode)?;
             let file = output.file().try_clone()?;
             Ok((Partial { output, name: name.to_owned() }, file))
         };

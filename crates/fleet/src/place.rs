@@ -16,24 +16,24 @@ const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// The host and the hour of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct RowPlace {
     /// Whole hours since 1970, in UTC.
     hour: i64,
 }
 
-impl Place {
+impl RowPlace {
     /// Returns the place of rows at this time, in nanoseconds since 1970.
-    pub fn at(time: i64) -> Place {
-        Place { hour: time.div_euclid(HOUR) }
+    pub fn at(time: i64) -> RowPlace {
+        RowPlace { hour: time.div_euclid(HOUR) }
     }
 
     /// Returns the names of the folders in a table's folder, joined by `/`. They need no quotes in a shell, and stay in the folder whatever
     /// the host is called.
     ///
     /// ```
-    /// use dyntrace_fleet::Place;
+    /// use dyntrace_fleet::RowPlace;
     ///
-    /// let place = Place::at(1_795_255_200_000_000_000);
+    /// let place = RowPlace::at(1_795_255_200_000_000_000);
     /// assert_eq!(place.folder("web-1"), "host=web-1/date=2026-11-21/hour=10");
     /// assert_eq!(place.folder("../a b"), "host=..%2Fa%20b/date=2026-11-21/hour=10");
     /// ```
@@ -45,7 +45,7 @@ impl Place {
     }
 }
 
-/// Returns the host of a folder such as `host=web-1`, as [`Place::folder`] names it; `None` if it has no name, or a name that was cut.
+/// Returns the host of a folder such as `host=web-1`, as [`RowPlace::folder`] names it; `None` if it has no name, or a name that was cut.
 ///
 /// ```
 /// assert_eq!(dyntrace_fleet::hostname("host=..%2Fa%20b").as_deref(), Some("../a b"));
@@ -133,9 +133,9 @@ mod tests {
 
     #[test]
     fn extreme_times_have_places() {
-        assert_eq!(Place::at(-1).folder("h"), "host=h/date=1969-12-31/hour=23");
-        assert_eq!(Place::at(i64::MIN).folder("h"), "host=h/date=1677-09-21/hour=00");
-        assert_eq!(Place::at(i64::MAX).folder("h"), "host=h/date=2262-04-11/hour=23");
+        assert_eq!(RowPlace::at(-1).folder("h"), "host=h/date=1969-12-31/hour=23");
+        assert_eq!(RowPlace::at(i64::MIN).folder("h"), "host=h/date=1677-09-21/hour=00");
+        assert_eq!(RowPlace::at(i64::MAX).folder("h"), "host=h/date=2262-04-11/hour=23");
     }
 
     proptest! {

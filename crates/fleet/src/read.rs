@@ -10,25 +10,29 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{FileReader as _, RowGroupReader, SerializedFileReader};
 
 use crate::error::Error;
-use crate::schema::Kind;
+use crate::schema::ColumnKind;
 use crate::values::Cell;
 
 /// The most rows that are in memory.
 const AT_ONCE: usize = 1 << 13;
 
 /// Reads these columns of a table's file, and calls `row` with the cells of each row in their order. A column that the file does not have
-/// is null. Columns are of the kinds [`Signed`](Kind::Signed), [`Unsigned`](Kind::Unsigned), [`Text`](Kind::Text) and
-/// [`Double`](Kind::Double).
+/// is null. Columns are of the kinds [`Signed`](ColumnKind::Signed), [`Unsigned`](ColumnKind::Unsigned), [`Text`](ColumnKind::Text) and
+/// [`Double`](ColumnKind::Double).
 ///
 /// # Errors
 ///
 /// If the file cannot be read, is damaged, or a column has another kind. `row` may have been called before.
-pub fn read_rows(path: &Path, columns: &[(&str, Kind)], mut row: impl FnMut(&[Option<Cell<'_>>])) -> Result<(), Error> {
+pub fn read_rows(
+    path: &Path,
+    columns: &[(&str, ColumnKind)],
+    mut row: impl FnMut(&[Option<Cell<'_>>]),
+) -> Result<(), Error> {
     let file = open_regular(path).map_err(Error::io("open the table", path))?;
     read(file, columns, &mut row).map_err(Error::read(path))
 }
 
-fn read(file: File, columns: &[(&str, Kind)], row: &mut impl FnMut(&[Option<Cell<'_>>])) -> Result<()> {
+fn read(file: File, columns: &[(&str, ColumnKind)], row: &mut impl FnMut(&[Option<Cell<'_>>])) -> Result<()> {
     let reader = SerializedFileReader::new(file)?;
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group)?;
@@ -51,7 +55,7 @@ fn read(file: File, columns: &[(&str, Kind)], row: &mut impl FnMut(&[Option<Cell
 /// A column of a row group, and its next values.
 struct Column {
     values: Values,
-    kind: Kind,
+    kind: ColumnKind,
     /// For each of the rows in memory, whether it has a value. Empty if all have.
     levels: Vec<i16>,
     /// The number of values that were taken.
@@ -66,7 +70,7 @@ enum Values {
 }
 
 impl Column {
-    fn open(group: &dyn RowGroupReader, (name, kind): &(&str, Kind)) -> Result<Column> {
+    fn open(group: &dyn RowGroupReader, (name, kind): &(&str, ColumnKind)) -> Result<Column> {
         let schema = group.metadata().schema_descr_ptr();
         let found = schema.columns().iter().position(|column| column.path().parts() == [*name]);
         let values = match found {
@@ -75,11 +79,11 @@ impl Column {
                 return Err(damaged(&format!("the column {name} is nested")));
             }
             Some(at) => match (group.get_column_reader(at)?, kind) {
-                (ColumnReader::Int64ColumnReader(reader), Kind::Signed | Kind::Unsigned) => {
+                (ColumnReader::Int64ColumnReader(reader), ColumnKind::Signed | ColumnKind::Unsigned) => {
                     Values::Long(reader, Vec::new())
                 }
-                (ColumnReader::DoubleColumnReader(reader), Kind::Double) => Values::Double(reader, Vec::new()),
-                (ColumnReader::ByteArrayColumnReader(reader), Kind::Text) => Values::Text(reader, Vec::new()),
+                (ColumnReader::DoubleColumnReader(reader), ColumnKind::Double) => Values::Double(reader, Vec::new()),
+                (ColumnReader::ByteArrayColumnReader(reader), ColumnKind::Text) => Values::Text(reader, Vec::new()),
                 _ => return Err(damaged(&format!("the column {name} is not of the kind {}", kind.name()))),
             },
         };
@@ -107,7 +111,7 @@ impl Column {
         match &self.values {
             Values::Missing => None,
             Values::Long(_, values) => values.get(at).map(|value| match self.kind {
-                Kind::Unsigned => Cell::Unsigned(value.cast_unsigned()),
+                ColumnKind::Unsigned => Cell::Unsigned(value.cast_unsigned()),
                 _ => Cell::Signed(*value),
             }),
             Values::Double(_, values) => values.get(at).map(|value| Cell::Double(*value)),
@@ -142,7 +146,7 @@ mod tests {
 
     /// A table with many rows; every third one has no text.
     fn table(rows: i64) -> Vec<u8> {
-        let columns = [("number", Kind::Signed), ("text", Kind::Text), ("map", Kind::Map)];
+        let columns = [("number", ColumnKind::Signed), ("text", ColumnKind::Text), ("map", ColumnKind::Map)];
         let columns = columns.map(|(name, kind)| (name.to_owned(), kind)).into();
         let mut table = Table::create(Vec::new(), &Schema { columns, ..Schema::default() }).unwrap();
         for number in 0..rows {
@@ -153,7 +157,7 @@ mod tests {
         table.finish().unwrap()
     }
 
-    fn rows(path: &Path, columns: &[(&str, Kind)]) -> Result<Vec<String>, Error> {
+    fn rows(path: &Path, columns: &[(&str, ColumnKind)]) -> Result<Vec<String>, Error> {
         let mut rows = Vec::new();
         read_rows(path, columns, |row| {
             let cells = row.iter().map(|cell| match cell {
@@ -172,7 +176,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("table");
         fs::write(&path, table(20_000)).unwrap();
-        let columns = [("text", Kind::Text), ("other", Kind::Signed), ("number", Kind::Signed)];
+        let columns = [("text", ColumnKind::Text), ("other", ColumnKind::Signed), ("number", ColumnKind::Signed)];
         let rows = rows(&path, &columns).unwrap();
         let expected = (0..20_000).map(|number| match number % 3 {
             0 => format!("- - {number}"),
@@ -185,21 +189,21 @@ mod tests {
     fn damaged_and_other_tables_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("table");
-        let said = |columns: &[(&str, Kind)]| rows(&path, columns).unwrap_err().to_string();
+        let said = |columns: &[(&str, ColumnKind)]| rows(&path, columns).unwrap_err().to_string();
         assert!(said(&[]).contains("cannot open the table"), "{}", said(&[]));
         let bytes = table(500);
         fs::write(&path, &bytes).unwrap();
-        assert!(said(&[("text", Kind::Signed)]).contains("the column text is not of the kind signed"));
+        assert!(said(&[("text", ColumnKind::Signed)]).contains("the column text is not of the kind signed"));
         for length in (0..bytes.len()).step_by(41) {
             fs::write(&path, &bytes[..length]).unwrap();
-            assert!(said(&[("number", Kind::Signed)]).contains("cannot read the table"), "{length}");
+            assert!(said(&[("number", ColumnKind::Signed)]).contains("cannot read the table"), "{length}");
         }
         for at in (0..bytes.len()).step_by(13) {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0xff;
             fs::write(&path, damaged).unwrap();
             // Not all damage can be found, and none may panic.
-            let _ = rows(&path, &[("number", Kind::Signed), ("text", Kind::Text)]);
+            let _ = rows(&path, &[("number", ColumnKind::Signed), ("text", ColumnKind::Text)]);
         }
     }
 }

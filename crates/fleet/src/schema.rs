@@ -16,7 +16,7 @@ const FALSE_POSITIVES: f64 = 0.01;
 
 /// The kind of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ColumnKind {
     /// A signed integer.
     Signed,
     /// An unsigned integer.
@@ -31,16 +31,16 @@ pub enum Kind {
     Map,
 }
 
-impl Kind {
+impl ColumnKind {
     /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Signed => "signed",
-            Kind::Unsigned => "unsigned",
-            Kind::Text => "text",
-            Kind::Bool => "bool",
-            Kind::Double => "double",
-            Kind::Map => "map",
+            ColumnKind::Signed => "signed",
+            ColumnKind::Unsigned => "unsigned",
+            ColumnKind::Text => "text",
+            ColumnKind::Bool => "bool",
+            ColumnKind::Double => "double",
+            ColumnKind::Map => "map",
         }
     }
 }
@@ -49,7 +49,7 @@ impl Kind {
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
     /// Names and kinds, in their order.
-    pub columns: Vec<(String, Kind)>,
+    pub columns: Vec<(String, ColumnKind)>,
     /// The columns by whose values rows are looked up: they have Bloom filters.
     pub looked_up: &'static [&'static str],
     /// Keys and values in the metadata of each file.
@@ -80,7 +80,7 @@ impl Schema {
     }
 }
 
-fn column_type(name: &str, kind: Kind) -> Result<TypePtr> {
+fn column_type(name: &str, kind: ColumnKind) -> Result<TypePtr> {
     let plain = |name: &str, physical, logical, repetition| {
         let column = Type::primitive_type_builder(name, physical).with_repetition(repetition);
         column.with_logical_type(logical).build().map(Arc::new)
@@ -88,12 +88,12 @@ fn column_type(name: &str, kind: Kind) -> Result<TypePtr> {
     let text = |name, repetition| plain(name, Physical::BYTE_ARRAY, Some(LogicalType::String), repetition);
     let optional = Repetition::OPTIONAL;
     match kind {
-        Kind::Signed => plain(name, Physical::INT64, None, optional),
-        Kind::Unsigned => plain(name, Physical::INT64, Some(LogicalType::integer(64, false)), optional),
-        Kind::Bool => plain(name, Physical::BOOLEAN, None, optional),
-        Kind::Double => plain(name, Physical::DOUBLE, None, optional),
-        Kind::Text => text(name, optional),
-        Kind::Map => {
+        ColumnKind::Signed => plain(name, Physical::INT64, None, optional),
+        ColumnKind::Unsigned => plain(name, Physical::INT64, Some(LogicalType::integer(64, false)), optional),
+        ColumnKind::Bool => plain(name, Physical::BOOLEAN, None, optional),
+        ColumnKind::Double => plain(name, Physical::DOUBLE, None, optional),
+        ColumnKind::Text => text(name, optional),
+        ColumnKind::Map => {
             let entry = vec![text("key", Repetition::REQUIRED)?, text("value", Repetition::REQUIRED)?];
             let entries = Type::group_type_builder("key_value").with_repetition(Repetition::REPEATED);
             let entries = Arc::new(entries.with_fields(entry).build()?);

@@ -85,10 +85,10 @@ mod tests {
 
     use super::*;
     use crate::read::read_rows;
-    use crate::schema::Kind;
+    use crate::schema::ColumnKind;
 
     fn schema() -> Schema {
-        let columns = [("hostname", Kind::Text), ("ahead_ns", Kind::Signed), ("drift", Kind::Double)];
+        let columns = [("hostname", ColumnKind::Text), ("ahead_ns", ColumnKind::Signed), ("drift", ColumnKind::Double)];
         Schema { columns: columns.map(|(name, kind)| (name.to_owned(), kind)).into(), ..Schema::default() }
     }
 
@@ -104,7 +104,7 @@ mod tests {
         let path = folder.path().join("clocks/clocks.parquet");
         let read = || {
             let mut rows = Vec::new();
-            read_rows(&path, &[("ahead_ns", Kind::Signed), ("hostname", Kind::Text)], |row| {
+            read_rows(&path, &[("ahead_ns", ColumnKind::Signed), ("hostname", ColumnKind::Text)], |row| {
                 rows.push(format!("{row:?}"))
             })
             .unwrap();

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::error::Error;
 use crate::files::{self, Partial};
 use crate::ledger::Ledger;
-use crate::place::Place;
+use crate::place::RowPlace;
 use crate::schema::Schema;
 use crate::table::Table;
 use crate::values::Cell;
@@ -28,9 +28,9 @@ pub struct Tables<'s> {
     hostname: &'s str,
     schemas: &'s [(&'static str, Schema)],
     /// By table and hour.
-    open: BTreeMap<(usize, Place), Part>,
+    open: BTreeMap<(usize, RowPlace), Part>,
     /// How many files were begun, by table and hour.
-    begun: BTreeMap<(usize, Place), usize>,
+    begun: BTreeMap<(usize, RowPlace), usize>,
     files: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ impl<'s> Tables<'s> {
         time: i64,
         cells: impl IntoIterator<Item = (usize, Cell<'c>)>,
     ) -> Result<(), Error> {
-        let key = (table, Place::at(time));
+        let key = (table, RowPlace::at(time));
         if !self.open.contains_key(&key) {
             self.begin(key)?;
         }
@@ -92,7 +92,7 @@ impl<'s> Tables<'s> {
     /// If a file cannot be written.
     pub fn begin_all(&mut self, time: i64) -> Result<(), Error> {
         let missing = (0..self.schemas.len()).filter(|table| !self.begun.keys().any(|(begun, _)| begun == table));
-        missing.collect::<Vec<_>>().into_iter().try_for_each(|table| self.begin((table, Place::at(time))))
+        missing.collect::<Vec<_>>().into_iter().try_for_each(|table| self.begin((table, RowPlace::at(time))))
     }
 
     /// Ends all files. Returns their paths in the data set.
@@ -108,7 +108,7 @@ impl<'s> Tables<'s> {
         Ok(self.files)
     }
 
-    fn begin(&mut self, key: (usize, Place)) -> Result<(), Error> {
+    fn begin(&mut self, key: (usize, RowPlace)) -> Result<(), Error> {
         let (table, place) = key;
         let of_table: Vec<_> = self.open.keys().copied().filter(|(of, _)| *of == table).collect();
         if of_table.len() >= OPEN {
@@ -134,7 +134,7 @@ impl<'s> Tables<'s> {
         Ok(())
     }
 
-    fn end(&mut self, key: (usize, Place)) -> Result<(), Error> {
+    fn end(&mut self, key: (usize, RowPlace)) -> Result<(), Error> {
         let Some(Part { name, path, writer, .. }) = self.open.remove(&key) else { return Ok(()) };
         if let Some((table, partial)) = writer {
             let file = table.finish().map_err(Error::table(&path))?;

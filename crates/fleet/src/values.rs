@@ -5,22 +5,22 @@ use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::errors::Result;
 
-use crate::schema::Kind;
+use crate::schema::ColumnKind;
 
 /// The value of a row in a column.
 #[derive(Clone, Copy, Debug)]
 pub enum Cell<'c> {
-    /// A value of [`Kind::Signed`].
+    /// A value of [`ColumnKind::Signed`].
     Signed(i64),
-    /// A value of [`Kind::Unsigned`].
+    /// A value of [`ColumnKind::Unsigned`].
     Unsigned(u64),
-    /// A value of [`Kind::Text`].
+    /// A value of [`ColumnKind::Text`].
     Text(Text<'c>),
-    /// A value of [`Kind::Bool`].
+    /// A value of [`ColumnKind::Bool`].
     Bool(bool),
-    /// A value of [`Kind::Double`].
+    /// A value of [`ColumnKind::Double`].
     Double(f64),
-    /// A value of [`Kind::Map`].
+    /// A value of [`ColumnKind::Map`].
     Map(&'c Entries),
 }
 
@@ -104,13 +104,13 @@ enum Values {
 }
 
 impl Column {
-    pub(crate) fn of(kind: Kind) -> Column {
+    pub(crate) fn of(kind: ColumnKind) -> Column {
         let values = match kind {
-            Kind::Signed | Kind::Unsigned => Values::Long(Vec::new()),
-            Kind::Text => Values::Text(Texts::default()),
-            Kind::Bool => Values::Bool(Vec::new()),
-            Kind::Double => Values::Double(Vec::new()),
-            Kind::Map => Values::Map { entries: Entries::default(), repeats: Vec::new() },
+            ColumnKind::Signed | ColumnKind::Unsigned => Values::Long(Vec::new()),
+            ColumnKind::Text => Values::Text(Texts::default()),
+            ColumnKind::Bool => Values::Bool(Vec::new()),
+            ColumnKind::Double => Values::Double(Vec::new()),
+            ColumnKind::Map => Values::Map { entries: Entries::default(), repeats: Vec::new() },
         };
         Column { levels: Vec::new(), values, rows: 0 }
     }

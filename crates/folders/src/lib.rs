@@ -9,7 +9,7 @@
 //!   [`Distrust`] that names the remedy. A sticky folder, such as `/tmp`, may hold new folders, but no files.
 //! - Everything below is done by descriptor, on a single name without `/`: a file is new (`O_EXCL`) or a regular file (`O_NOFOLLOW`).
 //!
-//! [`Place`] is for output, which a user may want in any folder, also in `/tmp`: links are followed by the same rule, and the [`Output`] is a
+//! [`OutputPlace`] is for output, which a user may want in any folder, also in `/tmp`: links are followed by the same rule, and the [`Output`] is a
 //! new file that takes the place of an old one.
 //!
 //! [`Reading`] is the same for traces that are read: regular files only, and no symbolic link below the folder that the user named.
@@ -31,7 +31,7 @@ mod walk;
 
 pub use distrust::Distrust;
 pub use folder::{Folder, NewFile, remove_empty};
-pub use output::{Output, Place, make_folder, settle};
+pub use output::{Output, OutputPlace, make_folder, settle};
 pub use process::{exists, living_thread, process_folder};
 pub use reading::Reading;
 pub use regular::open_regular;

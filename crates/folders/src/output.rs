@@ -24,7 +24,7 @@ const PARTIAL: &str = ".partial";
 /// A place for a file: a name in a folder, by its descriptor. A symbolic link on the way, or of that name, is followed only if no other
 /// user can have made it.
 #[derive(Debug)]
-pub struct Place {
+pub struct OutputPlace {
     end: End,
     path: PathBuf,
 }
@@ -37,14 +37,14 @@ pub struct Output {
     names: Option<(OwnedFd, OsString, OsString)>,
 }
 
-impl Place {
+impl OutputPlace {
     /// Finds the place.
     ///
     /// # Errors
     ///
     /// The system's, such as [`IsADirectory`](io::ErrorKind::IsADirectory) for a folder; a [`Distrust`] for a symbolic link that another
     /// user can change, or whose target does not exist.
-    pub fn of(path: &Path) -> io::Result<Place> {
+    pub fn of(path: &Path) -> io::Result<OutputPlace> {
         let end = walk_to_name(path)?;
         if let End::Name(folder, name) = &end
             && let Ok(stat) = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
@@ -52,7 +52,7 @@ impl Place {
         {
             return Err(Errno::ISDIR.into());
         }
-        Ok(Place { end, path: path.to_owned() })
+        Ok(OutputPlace { end, path: path.to_owned() })
     }
 
     /// Creates a file of this mode minus the umask. It gets its name when it is [whole](Output::finish), and no permission that an earlier
@@ -174,7 +174,7 @@ impl Drop for Output {
 }
 
 /// Creates the folder at `path`, and missing ones above it, with this mode minus the umask, unless it exists. Symbolic links are followed
-/// as in [`Place::of`].
+/// as in [`OutputPlace::of`].
 ///
 /// # Errors
 ///

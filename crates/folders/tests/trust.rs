@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use dyntrace_folders::{
-    Distrust, Folder, NewFile, Place, Reading, Scratch, make_folder, open_regular, remove_empty, settle,
+    Distrust, Folder, NewFile, OutputPlace, Reading, Scratch, make_folder, open_regular, remove_empty, settle,
 };
 
 fn mode(path: &Path, mode: u32) {
@@ -170,7 +170,7 @@ fn permissions(path: &Path) -> u32 {
 }
 
 fn put(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut output = Place::of(path)?.create(0o644)?;
+    let mut output = OutputPlace::of(path)?.create(0o644)?;
     output.write_all(text.as_bytes())?;
     output.finish()
 }
@@ -194,14 +194,14 @@ fn output_takes_the_place_of_a_file_and_is_not_more_readable() {
     put(&link, "new").unwrap();
     assert_eq!((fs::read_to_string(&file).unwrap().as_str(), permissions(&file)), ("new", 0o600));
     assert!(link.is_symlink());
-    drop(Place::of(&link).unwrap().create(0o644).unwrap());
+    drop(OutputPlace::of(&link).unwrap().create(0o644).unwrap());
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2, "nothing else is left");
-    assert!(!Place::of(&file).unwrap().create_file("start", 0o600).unwrap().finish_first().unwrap());
+    assert!(!OutputPlace::of(&file).unwrap().create_file("start", 0o600).unwrap().finish_first().unwrap());
     assert_eq!(put(place.path(), "").unwrap_err().kind(), ErrorKind::IsADirectory);
     assert_eq!(put(&place.path().join("none/file"), "").unwrap_err().kind(), ErrorKind::NotFound);
     let missing = place.path().join("missing");
-    assert!(Place::of(&missing).unwrap().create_file("start", 0o600).unwrap().finish_first().unwrap());
-    std::mem::forget(Place::of(&missing).unwrap().create_file("start", 0o600).unwrap());
+    assert!(OutputPlace::of(&missing).unwrap().create_file("start", 0o600).unwrap().finish_first().unwrap());
+    std::mem::forget(OutputPlace::of(&missing).unwrap().create_file("start", 0o600).unwrap());
     settle(place.path(), "start").unwrap();
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 3);
 }

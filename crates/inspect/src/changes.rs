@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use dyntrace_task_table::Seen;
+use dyntrace_task_table::TaskEntry;
 use dyntrace_tasks::listing::{Await, Task, WaitsFor};
 
 use super::read::Look;
@@ -18,7 +18,7 @@ pub fn text(before: &Look, after: &Look) -> String {
     for task in before.iter().filter(|task| !new.contains_key(&task.key)) {
         text += &format!("- {}\n", task.name);
     }
-    for Told { key, name, wait } in &after {
+    for TaskWords { key, name, wait } in &after {
         match old.get(key) {
             None => text += &format!("+ {name}: {wait}\n"),
             Some(known) if known.wait != *wait => text += &format!("~ {name}: {wait}, before: {}\n", known.wait),
@@ -29,7 +29,7 @@ pub fn text(before: &Look, after: &Look) -> String {
 }
 
 /// A task in words that stay the same while it waits for the same.
-struct Told {
+struct TaskWords {
     key: Key,
     name: String,
     wait: String,
@@ -43,13 +43,13 @@ enum Key {
     InTable(u64),
 }
 
-fn tasks(look: &Look) -> Vec<Told> {
-    let in_memory = look.listing.tasks.iter().map(|task| Told {
+fn tasks(look: &Look) -> Vec<TaskWords> {
+    let in_memory = look.listing.tasks.iter().map(|task| TaskWords {
         key: Key::InMemory(task.id, task.address),
         name: format!("task {} {}", words::id(task), words::future(task)),
         wait: wait(task),
     });
-    let in_table = look.others().map(|(_, seen)| Told {
+    let in_table = look.others().map(|(_, seen)| TaskWords {
         key: Key::InTable(seen.task.pid),
         name: format!("task {} {}", row::pid(seen.task.pid), table::function(seen)),
         wait: wait_of_table(seen),
@@ -58,7 +58,7 @@ fn tasks(look: &Look) -> Vec<Told> {
 }
 
 /// Without times, which are different at each look.
-fn wait_of_table(seen: &Seen) -> String {
+fn wait_of_table(seen: &TaskEntry) -> String {
     match &seen.wait {
         None => row::state(seen).to_owned(),
         Some(wait) => {

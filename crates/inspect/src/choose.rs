@@ -1,7 +1,7 @@
 //! The tasks that the user asked for.
 
 use anyhow::{Result, anyhow, bail};
-use dyntrace_task_table::Seen;
+use dyntrace_task_table::TaskEntry;
 use dyntrace_tasks::listing::{Await, Chain, Listing, Task};
 use dyntrace_terminal::escape;
 
@@ -40,7 +40,7 @@ impl Chosen {
     }
 
     /// Whether a task in memory, which may also be in the table, is chosen.
-    pub fn has(&self, task: &Task, seen: Option<&Seen>) -> bool {
+    pub fn has(&self, task: &Task, seen: Option<&TaskEntry>) -> bool {
         match self {
             Chosen::Task(id) => task.id == *id,
             Chosen::Named(part, pattern) => {
@@ -52,7 +52,7 @@ impl Chosen {
     }
 
     /// Whether a task of the table is chosen.
-    pub fn has_of_table(&self, seen: &Seen) -> bool {
+    pub fn has_of_table(&self, seen: &TaskEntry) -> bool {
         match self {
             Chosen::Task(id) => u64::from(seen.task.id) == *id & u64::from(u32::MAX) && seen.task.id != 0,
             Chosen::Named(part, pattern) => {

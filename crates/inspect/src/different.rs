@@ -15,16 +15,16 @@ pub fn wide(item: &impl Hash) -> u128 {
 
 /// Things that are different from a first one.
 #[derive(Debug, Default)]
-pub struct Others(HashSet<u128>);
+pub struct DifferentItems(HashSet<u128>);
 
-impl Others {
+impl DifferentItems {
     /// Adds a thing that is not the first one.
     pub fn add(&mut self, item: &impl Hash) {
         self.0.insert(wide(item));
     }
 
     /// Adds the things of another list. `first` and `its_first`: the first ones of both.
-    pub fn append<T: Hash>(&mut self, others: Others, first: &T, its_first: &T) {
+    pub fn append<T: Hash>(&mut self, others: DifferentItems, first: &T, its_first: &T) {
         self.0.extend(others.0);
         self.0.insert(wide(its_first));
         self.0.remove(&wide(first));
@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn things_are_counted_once() {
         let of = |items: &[&str]| {
-            let mut others = Others::default();
+            let mut others = DifferentItems::default();
             items[1..].iter().filter(|item| **item != items[0]).for_each(|item| others.add(item));
             others
         };

@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use dyntrace_tasks::listing::{Await, Task, WaitsFor};
 
-use super::different::Others;
+use super::different::DifferentItems;
 use super::words;
 
 /// Ids shown of many.
@@ -50,14 +50,14 @@ pub struct Leaves {
     /// If they are timers, when each is due.
     times: Vec<i64>,
     /// The waits in words.
-    others: Others,
+    others: DifferentItems,
 }
 
 impl Leaves {
     pub fn of(first: &Await) -> Leaves {
         let future = Await { future: first.future.clone(), waits_for: first.waits_for.clone(), ..Await::default() };
         let (text, times) = (words::leaf(&future), due(&future).into_iter().collect());
-        Leaves { first: future, text, times, others: Others::default() }
+        Leaves { first: future, text, times, others: DifferentItems::default() }
     }
 
     pub fn add(&mut self, future: &Await) {

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 
-use dyntrace_task_table::Seen;
+use dyntrace_task_table::TaskEntry;
 use dyntrace_tasks::listing::{Await, Chain, Name, Spawned, Task, WaitsFor};
 
 use super::different::wide;
 use super::fold::{IDS, Leaves};
 use super::table::row::{self, Alike, alike};
-use super::table::{Times, Together};
+use super::table::{TaskGroup, Times};
 use super::{own, words};
 
 /// Characters of a future's name: the tree has all of it.
@@ -28,7 +28,7 @@ pub struct Groups<'l> {
 /// Tasks that are alike: in memory, in the program's table, or in both.
 pub struct Group<'l> {
     pub tasks: Option<Tasks<'l>>,
-    pub rows: Option<Together>,
+    pub rows: Option<TaskGroup>,
 }
 
 /// Tasks in memory that are alike.
@@ -49,7 +49,7 @@ enum Words {
 }
 
 impl Words {
-    fn of(task: &Task, seen: Option<&Seen>) -> Words {
+    fn of(task: &Task, seen: Option<&TaskEntry>) -> Words {
         let kinds = task.leaves().into_iter().map(words::kind).collect();
         Words::InMemory { outside: outside(task), future: words::future(task), kinds, alike: seen.map(alike) }
     }
@@ -62,7 +62,7 @@ pub fn outside(task: &Task) -> [String; 4] {
 
 impl<'l> Groups<'l> {
     /// Adds a task in memory, and in the table if it is there.
-    pub fn add(&mut self, task: Cow<'l, Task>, seen: Option<&Seen>, times: Option<Times>) {
+    pub fn add(&mut self, task: Cow<'l, Task>, seen: Option<&TaskEntry>, times: Option<Times>) {
         let facts = wide(&Facts { task: &task, alike: seen.map(alike) });
         match self.by_facts.get(&facts) {
             Some(group) => self.groups[*group].add(&task, seen, times),
@@ -79,7 +79,7 @@ impl<'l> Groups<'l> {
     }
 
     /// Adds a task that is in the table only.
-    pub fn add_row(&mut self, seen: &Seen, times: Times) {
+    pub fn add_row(&mut self, seen: &TaskEntry, times: Times) {
         let group = *self.by_words.entry(Words::InTable(alike(seen), row::state(seen))).or_insert(self.groups.len());
         match self.groups.get_mut(group) {
             Some(group) => group.rows.iter_mut().for_each(|rows| rows.add(seen, times)),
@@ -112,18 +112,18 @@ impl<'l> AsRef<Group<'l>> for Group<'l> {
 }
 
 impl<'l> Group<'l> {
-    pub fn of(task: Cow<'l, Task>, seen: Option<&Seen>, times: Option<Times>) -> Group<'l> {
-        let rows = seen.zip(times).map(|(seen, times)| Together::of(seen, times));
+    pub fn of(task: Cow<'l, Task>, seen: Option<&TaskEntry>, times: Option<Times>) -> Group<'l> {
+        let rows = seen.zip(times).map(|(seen, times)| TaskGroup::of(seen, times));
         let leaves = task.leaves().into_iter().map(Leaves::of).collect();
         let ids = vec![words::id(&task)];
         Group { tasks: Some(Tasks { first: task, count: 1, ids, leaves }), rows }
     }
 
-    pub fn of_row(seen: &Seen, times: Times) -> Group<'l> {
-        Group { tasks: None, rows: Some(Together::of(seen, times)) }
+    pub fn of_row(seen: &TaskEntry, times: Times) -> Group<'l> {
+        Group { tasks: None, rows: Some(TaskGroup::of(seen, times)) }
     }
 
-    fn add(&mut self, task: &Task, seen: Option<&Seen>, times: Option<Times>) {
+    fn add(&mut self, task: &Task, seen: Option<&TaskEntry>, times: Option<Times>) {
         self.tasks.iter_mut().for_each(|tasks| tasks.add(task));
         if let (Some(rows), Some(seen), Some(times)) = (&mut self.rows, seen, times) {
             rows.add(seen, times);

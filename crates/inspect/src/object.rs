@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::blocked::Blockers;
 use super::read::Look;
-use super::table::{self, Kept, Summary};
+use super::table::{self, JoinedTable, Summary};
 
 /// The version of the JSON's shape.
 pub const VERSION: u32 = 1;
@@ -62,9 +62,9 @@ struct Joined<'l> {
 
 /// The tasks in memory, then those that are in the table only.
 fn tasks<S: Serializer>(look: &&Look, serializer: S) -> Result<S::Ok, S::Error> {
-    let clock = look.kept.as_ref().and_then(Kept::clock);
+    let clock = look.kept.as_ref().and_then(JoinedTable::clock);
     let in_memory = look.listing.tasks.iter().map(|task| (Some(task), look.row(task)));
-    let others = look.kept.iter().flat_map(Kept::others).map(|seen| (None, Some(seen)));
+    let others = look.kept.iter().flat_map(JoinedTable::others).map(|seen| (None, Some(seen)));
     serializer.collect_seq(
         in_memory
             .chain(others)

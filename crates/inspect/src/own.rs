@@ -1,6 +1,6 @@
 //! The program's own functions: those that its user wrote, and can change.
 
-use dyntrace_tasks::listing::{Await, Place, Progress};
+use dyntrace_tasks::listing::{Await, Progress, SourceLine};
 use dyntrace_tasks::threads::Frame;
 
 /// Crates of the runtime, of the standard library and of what dyntrace puts around a task: their functions say little of a program.
@@ -51,7 +51,7 @@ const FRAMEWORKS: [&str; 22] = [
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Own {
     pub function: String,
-    pub place: Option<Place>,
+    pub place: Option<SourceLine>,
 }
 
 /// The innermost function of the program's own on a stack. Of a program that a registry built, it is one of no framework.
@@ -131,7 +131,7 @@ fn is_way<'l>(future: &'l Await, leaf: &Await, way: &mut Vec<&'l Await>) -> bool
 }
 
 /// Whether the user of the program wrote a function. Without a line, its crate's name tells.
-fn is_own(function: &str, place: Option<&Place>) -> bool {
+fn is_own(function: &str, place: Option<&SourceLine>) -> bool {
     let is_framework = |krate: &&str| RUNTIME.contains(krate) || FRAMEWORKS.contains(krate);
     let Some(krate) = krate(function).filter(|krate| !is_framework(krate)) else { return false };
     match place {
@@ -182,8 +182,8 @@ mod tests {
     use super::*;
     use crate::sample;
 
-    fn place(file: &str) -> Place {
-        Place { file: file.into(), line: 7 }
+    fn place(file: &str) -> SourceLine {
+        SourceLine { file: file.into(), line: 7 }
     }
 
     #[test]

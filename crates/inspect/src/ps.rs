@@ -11,7 +11,7 @@ use super::answer;
 use super::groups::{Group, Groups, NAME, Tasks, outside};
 use super::read::Look;
 use super::table::row;
-use super::table::{self, Counts, Kept, Times};
+use super::table::{self, Counts, JoinedTable, Times};
 use super::words;
 
 /// Characters of a task's waits.
@@ -25,7 +25,7 @@ const OF_TABLE: &str = " *";
 
 /// The lines of all tasks, `each` in one of its own, and the foot.
 pub fn text(look: &Look, each: bool) -> String {
-    let times = look.kept.as_ref().map(Kept::times);
+    let times = look.kept.as_ref().map(JoinedTable::times);
     let rows = if each {
         let in_memory = look.listing.tasks.iter().map(|task| Group::of(Cow::Borrowed(task), look.row(task), times));
         rows(in_memory.chain(look.others().map(|(kept, seen)| Group::of_row(seen, kept.times()))), times, each)
@@ -38,7 +38,7 @@ pub fn text(look: &Look, each: bool) -> String {
     let mut totals = Totals::default();
     look.listing.tasks.iter().for_each(|task| totals.add(task));
     let counts = if look.has_memory { totals.text(&look.listing.runtimes) } else { String::new() };
-    drawn(&rows) + &foot(counts, look.kept.as_ref().map(Kept::counts).as_ref(), &look.told(), &look.notes())
+    drawn(&rows) + &foot(counts, look.kept.as_ref().map(JoinedTable::counts).as_ref(), &look.told(), &look.notes())
 }
 
 /// The rows of groups, below the titles.
@@ -127,7 +127,7 @@ fn row(group: &Group<'_>, times: Option<Times>, each: bool) -> Vec<String> {
         row.extend([state, future, at, waits, spawned]);
         return row;
     };
-    let known = |cell: &dyn Fn(&table::Together) -> String| seen.map_or_else(row::missing, cell);
+    let known = |cell: &dyn Fn(&table::TaskGroup) -> String| seen.map_or_else(row::missing, cell);
     row.extend([
         known(&|seen| seen.pids()),
         state,

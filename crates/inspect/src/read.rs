@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use anyhow::Result;
-use dyntrace_task_table::Seen;
+use dyntrace_task_table::TaskEntry;
 use dyntrace_tasks::error::Error;
 use dyntrace_tasks::listing::{Holder, Listing, Task};
 use dyntrace_tasks::memory::live::Process;
@@ -16,7 +16,7 @@ use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{self, Failure, Outcome};
 
 use super::table::row::pid;
-use super::table::{self, Found, Kept};
+use super::table::{self, JoinedTable, ReadTable};
 use super::words;
 
 /// The process or core file that a command reads.
@@ -72,7 +72,7 @@ pub struct Look {
     /// Why its memory could not be read, if that was asked for.
     pub refused: Option<String>,
     /// Its table of tasks, if it keeps one.
-    pub kept: Option<Kept>,
+    pub kept: Option<JoinedTable>,
 }
 
 impl Look {
@@ -87,18 +87,18 @@ impl Look {
     }
 
     /// The task of the table that a task in memory is.
-    pub fn row(&self, task: &Task) -> Option<&Seen> {
+    pub fn row(&self, task: &Task) -> Option<&TaskEntry> {
         self.kept.as_ref()?.of_task(task)
     }
 
     /// The tasks that are in the table only.
-    pub fn others(&self) -> impl Iterator<Item = (&Kept, &Seen)> {
+    pub fn others(&self) -> impl Iterator<Item = (&JoinedTable, &TaskEntry)> {
         self.kept.iter().flat_map(|kept| kept.others().map(move |seen| (kept, seen)))
     }
 
     /// The table's facts about tasks in memory that are alike. `None` if none of them is in it.
     pub fn line(&self, group: &[&Task]) -> Option<String> {
-        let rows: Vec<&Seen> = group.iter().filter_map(|task| self.row(task)).collect();
+        let rows: Vec<&TaskEntry> = group.iter().filter_map(|task| self.row(task)).collect();
         if rows.is_empty() { None } else { Some(table::line(self.kept.as_ref()?, &rows)) }
     }
 
@@ -122,7 +122,7 @@ impl Look {
     /// Gaps of both sources.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.listing.notes.clone();
-        notes.extend(self.kept.iter().flat_map(Kept::notes));
+        notes.extend(self.kept.iter().flat_map(JoinedTable::notes));
         notes
     }
 }
@@ -152,7 +152,7 @@ impl Opened<'_, '_> {
                 let (listing, table) = program.listing_beside(described, table).map_err(failure)?;
                 let mut look = Look { runs: process(program).is_some() && !is_stopped, ..Look::of_memory(listing) };
                 match table {
-                    Ok(table) => look.kept = table.map(|table| Kept::of(table, Some(&look.listing))),
+                    Ok(table) => look.kept = table.map(|table| JoinedTable::of(table, Some(&look.listing))),
                     Err(error) => look.listing.notes.push(format!("{error:#}")),
                 }
                 Ok(look)
@@ -161,10 +161,10 @@ impl Opened<'_, '_> {
                 let (found, notes) = alone(table::read(*pid, false, &table::mappings(*pid))?, *pid, note.as_deref())?;
                 let listing = Listing { notes, ..Listing::default() };
                 let refused = note.as_ref().map(|_| REFUSED.to_owned());
-                Ok(Look { listing, refused, kept: Some(Kept::of(found, None)), ..Look::default() })
+                Ok(Look { listing, refused, kept: Some(JoinedTable::of(found, None)), ..Look::default() })
             }
             Opened::Dead(path) => {
-                let kept = Some(Kept::of(table::read_file(path)?, None));
+                let kept = Some(JoinedTable::of(table::read_file(path)?, None));
                 Ok(Look { kept, ..Look::default() })
             }
         }
@@ -224,7 +224,11 @@ fn may_have_table(error: &Error) -> bool {
 }
 
 /// The table of a process that is read alone, and the notes. With a note, there was one when the command began.
-pub fn alone<T>(found: Option<Found<T>>, pid: u32, note: Option<&str>) -> Result<(Found<T>, Vec<String>), Failure> {
+pub fn alone<T>(
+    found: Option<ReadTable<T>>,
+    pid: u32,
+    note: Option<&str>,
+) -> Result<(ReadTable<T>, Vec<String>), Failure> {
     match (found, note) {
         (Some(found), note) => Ok((found, note.map(str::to_owned).into_iter().collect())),
         (None, Some(_)) => Err(failure(Error::Ended { pid })),

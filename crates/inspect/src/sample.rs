@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use dyntrace_task_table::layout::{self, Resource};
 use dyntrace_task_table::{
-    Clock, Header, Kind, Pair, Seen, State as TableState, Table, Task as Slot, Texted, Thing, Waits, Waker,
+    Clock, Header, Pair, State as TableState, Table, Task as Slot, TaskEntry, TaskKind, Texted, Thing, Waits, Waker,
 };
 use dyntrace_tasks::listing::{
-    Await, Caller, Chain, FileOperation, Guard, Holder, Listing, Name, OperationId, Place, Progress, Ready, Runtime,
-    SemaphoreOf, Spawned, Stage, State, Task, Unpolled, WaitsFor,
+    Await, Caller, Chain, FileOperation, Guard, Holder, Listing, Name, OperationId, Progress, Ready, Runtime,
+    SemaphoreOf, SourceLine, Spawned, Stage, State, Task, Unpolled, WaitsFor,
 };
 
 use super::read::Look;
-use super::table::{Found, Kept};
+use super::table::{JoinedTable, ReadTable};
 
 fn semaphore(address: u64, of: SemaphoreOf, free: u64, missing: u64, closed: bool) -> WaitsFor {
     WaitsFor::Semaphore { address, of, name: None, free, missing, closed, holder: None }
@@ -100,7 +100,7 @@ pub fn waiting(waits_for: WaitsFor) -> Await {
 }
 
 fn suspended(future: &str, line: u32, awaits: Vec<Await>) -> Await {
-    let place = Some(Place { file: "src/main.rs".into(), line });
+    let place = Some(SourceLine { file: "src/main.rs".into(), line });
     Await { future: future.into(), place, progress: Progress::Suspended, awaits, ..Await::default() }
 }
 
@@ -143,7 +143,7 @@ fn transfer(id: u64, holds: u64, waits: u64) -> Task {
     root.holds.push(guard("source", "MutexGuard<i64>", holds));
     if id == 3 {
         root.user_tag = Some("pay-3".into());
-        root.holds[0].taken = Some(Place { file: "src/main.rs".into(), line: 29 });
+        root.holds[0].taken = Some(SourceLine { file: "src/main.rs".into(), line: 29 });
     }
     read(id, root)
 }
@@ -151,7 +151,7 @@ fn transfer(id: u64, holds: u64, waits: u64) -> Task {
 /// Has a lock in a future that it does not poll.
 fn keeps(id: u64, granted: bool, waits: Vec<Await>) -> Task {
     let mut root = suspended("app::keeps", 80, waits);
-    let place = (!granted).then(|| Place { file: "src/main.rs".into(), line: 90 });
+    let place = (!granted).then(|| SourceLine { file: "src/main.rs".into(), line: 90 });
     let unpolled = Some(Unpolled { future: "app::slow".into(), place, granted });
     let kind = if granted { "Acquire" } else { "SemaphorePermit" };
     root.holds.push(Guard { unpolled, ..guard("slow", kind, if granted { 0x110 } else { 0x120 }) });
@@ -205,7 +205,7 @@ pub fn listing() -> Listing {
     tasks.push(Task { future: Name::Address { poll: 0x1234 }, ..task(21, Chain::NoTypes) });
     let names = vec!["a::b".to_owned(), "c::d".to_owned()];
     tasks.push(Task { future: Name::Candidates { names }, ..task(22, Chain::NoTypes) });
-    let place = |line| Place { file: "src/main.rs".into(), line };
+    let place = |line| SourceLine { file: "src/main.rs".into(), line };
     tasks.push(keeps(23, true, vec![waiting(mutex(0x110))]));
     tasks.push(keeps(24, false, vec![waiting(semaphore(0x120, SemaphoreOf::Semaphore, 0, 1, false))]));
     tasks[0].spawned = Spawned::Recorded(place(20));
@@ -225,12 +225,12 @@ fn pair(first: &str, second: &str) -> Pair {
 }
 
 /// A task of a table whose clock has nanoseconds: spawned after 10 s, last polled after 60 s.
-fn slot(pid: u64, id: u32, site: &Pair, wait: Option<(&Pair, Thing)>) -> Seen {
+fn slot(pid: u64, id: u32, site: &Pair, wait: Option<(&Pair, Thing)>) -> TaskEntry {
     let seconds = |seconds: u64| seconds * 1_000_000_000;
     let begun = layout::Wait { site: 8, resource: Resource::Numbered(0), since: seconds(58) };
     let task = Slot {
         pid,
-        kind: Kind::Future,
+        kind: TaskKind::Future,
         state: TableState::Idle,
         parent: 2,
         generation: 0,
@@ -248,7 +248,7 @@ fn slot(pid: u64, id: u32, site: &Pair, wait: Option<(&Pair, Thing)>) -> Seen {
         wait: wait.as_ref().map(|_| begun),
     };
     let wait = wait.map(|(site, resource)| Waits { site: Some(site.clone()), resource });
-    Seen { task, site: Some(site.clone()), tag: None, wait }
+    TaskEntry { task, site: Some(site.clone()), tag: None, wait }
 }
 
 /// The table of a program whose memory has [`listing`].
@@ -257,7 +257,7 @@ fn table() -> Table {
     let (lock, sleep) = (pair("Mutex::lock", "src/main.rs:31"), pair("sleep", "src/main.rs:51"));
     let on = |number| Thing::Numbered(number);
     let named = || Thing::Named(Some(pair("the disk\x1b[2J", "")));
-    let tagged = |tag: &str, seen: Seen| Seen { tag: Some(tag.into()), ..seen };
+    let tagged = |tag: &str, seen: TaskEntry| TaskEntry { tag: Some(tag.into()), ..seen };
     let mut tasks = vec![
         tagged("transfer 1", slot(57, 3, &transfer, Some((&lock, on(12))))),
         tagged("transfer 2\x1b[2J", slot(58, 5, &transfer, Some((&lock, on(11))))),
@@ -301,8 +301,8 @@ fn table() -> Table {
 }
 
 /// That table, 100 s after the beginning of its clock.
-pub fn found() -> Found {
-    Found { table: table(), path: "/run/dyntrace/4711.tasks".into(), now: 1_700_000_100_000_000_000 }
+pub fn found() -> ReadTable {
+    ReadTable { table: table(), path: "/run/dyntrace/4711.tasks".into(), now: 1_700_000_100_000_000_000 }
 }
 
 /// The tasks of a program that keeps a table, 100 s after the beginning of its clock.
@@ -310,7 +310,7 @@ pub fn look() -> Look {
     let mut listing = listing();
     // The lock that task 30 waits for is one that notes its holder; another lock's holder is in the table only.
     let noted =
-        |pid| Holder { pid, place: Some(Place { file: "src/main.rs".into(), line: 30 }), since: 55_000_000_000 };
+        |pid| Holder { pid, place: Some(SourceLine { file: "src/main.rs".into(), line: 30 }), since: 55_000_000_000 };
     let waits = |pid, of| WaitsFor::Semaphore {
         address: 0xa0 + pid,
         of,
@@ -325,7 +325,7 @@ pub fn look() -> Look {
     }
     listing.tasks.push(leaf_task(60, waits(61, SemaphoreOf::Mutex)));
     listing.tasks.push(leaf_task(61, waits(71, SemaphoreOf::RwLock)));
-    let kept = Kept::of(found(), Some(&listing));
+    let kept = JoinedTable::of(found(), Some(&listing));
     Look { kept: Some(kept), ..Look::of_memory(listing) }
 }
 
@@ -352,7 +352,7 @@ pub fn look_at_chain() -> Look {
     .map(|(pid, wait)| slot(pid, 0, &serve, wait.map(|(site, pid)| (site, Thing::Process(pid)))))
     .into();
     table.tasks.push(slot(82, 0, &serve, Some((&lock, Thing::Numbered(12)))));
-    let kept = Kept::of(Found { table, ..found() }, None);
+    let kept = JoinedTable::of(ReadTable { table, ..found() }, None);
     Look { kept: Some(kept), ..Look::default() }
 }
 
@@ -365,13 +365,13 @@ pub fn look_at_operations() -> Look {
     table.tasks = [(80, &read, (3, 17)), (81, &read, (3, 18)), (82, &sync, (1, 9)), (83, &open, (1, 7))]
         .map(|(pid, command, (thread, tag))| slot(pid, 0, &serve, Some((command, Thing::Operation { thread, tag }))))
         .into();
-    let kept = Kept::of(Found { table, ..found() }, None);
+    let kept = JoinedTable::of(ReadTable { table, ..found() }, None);
     Look { kept: Some(kept), ..Look::default() }
 }
 
 /// The tasks of that program, whose memory cannot be read.
 pub fn look_at_table() -> Look {
-    let kept = Kept::of(found(), None);
+    let kept = JoinedTable::of(found(), None);
     let listing =
         Listing { notes: vec!["these are the tasks of the program's table alone".into()], ..Listing::default() };
     Look { listing, kept: Some(kept), ..Look::default() }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use dyntrace_task_table::Seen;
+use dyntrace_task_table::TaskEntry;
 use dyntrace_tasks::census::CensusTask;
 use dyntrace_tasks::coverage::{Answer, Coverage};
 use dyntrace_tasks::listing::Task;
@@ -49,7 +49,7 @@ struct Part {
     told: Coverage,
     /// Tasks and jobs that are not in the table.
     without: [usize; 2],
-    last: Option<Seen>,
+    last: Option<TaskEntry>,
 }
 
 impl Part {

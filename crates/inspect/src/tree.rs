@@ -1,6 +1,6 @@
 //! `dyntrace tree`: the futures of each task, drawn as a tree.
 
-use dyntrace_task_table::Seen;
+use dyntrace_task_table::TaskEntry;
 use dyntrace_tasks::listing::{Await, Chain, Guard, Progress, Task, WaitsFor};
 use dyntrace_terminal::escape;
 
@@ -32,7 +32,7 @@ fn of_table(look: &Look) -> Vec<String> {
     let Some(kept) = &look.kept else { return Vec::new() };
     let bold = anstyle::Style::new().bold();
     let groups = fold(kept.others(), |seen| (row::alike(seen), row::state(seen)));
-    let text = |group: &Vec<&Seen>| {
+    let text = |group: &Vec<&TaskEntry>| {
         let tasks = words::counted(group.len(), "task");
         format!("{bold}{tasks}{bold:#} in the table only, {}\n{}\n", row::state(group[0]), table::line(kept, group))
     };

@@ -2,7 +2,7 @@
 
 use dyntrace::efile::Command;
 use dyntrace_tasks::listing::{
-    Await, Chain, FileOperation, Guard, Name, Place, Progress, Ready, SemaphoreOf, Spawned, Stage, Task, Unpolled,
+    Await, Chain, FileOperation, Guard, Name, Progress, Ready, SemaphoreOf, SourceLine, Spawned, Stage, Task, Unpolled,
     WaitsFor,
 };
 use dyntrace_terminal::escape;
@@ -113,7 +113,7 @@ pub fn spawned(task: &Task) -> String {
     }
 }
 
-pub fn place(place: &Place) -> String {
+pub fn place(place: &SourceLine) -> String {
     escape::name(place.to_string())
 }
 
@@ -137,7 +137,7 @@ fn line(task: &Task, own: impl Fn(&Await) -> &Await) -> String {
     }
 }
 
-pub fn outermost(future: &Await) -> Option<&Place> {
+pub fn outermost(future: &Await) -> Option<&SourceLine> {
     future.place.as_ref().or_else(|| match &future.awaits[..] {
         [only] => outermost(only),
         _ => None,

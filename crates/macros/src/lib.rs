@@ -39,11 +39,11 @@ pub fn layout(item: TokenStream) -> TokenStream {
 /// Runs a function on a runtime of its own. See `dyntrace::main`.
 #[proc_macro_attribute]
 pub fn main(options: TokenStream, item: TokenStream) -> TokenStream {
-    entry::expand(entry::Kind::Main, options.into(), item.into()).into()
+    entry::expand(entry::EntryKind::Main, options.into(), item.into()).into()
 }
 
 /// Runs a function as a test on a runtime of its own. See `dyntrace::test`.
 #[proc_macro_attribute]
 pub fn test(options: TokenStream, item: TokenStream) -> TokenStream {
-    entry::expand(entry::Kind::Test, options.into(), item.into()).into()
+    entry::expand(entry::EntryKind::Test, options.into(), item.into()).into()
 }

@@ -42,7 +42,7 @@ pub fn difference(note: &Note, probe: &model::Probe) -> Option<String> {
     }
     note.operands.iter().zip(&probe.arguments).find_map(|(operand, argument)| {
         // A pointer has the size of the program's words and no sign, but compilers differ in the sign they write.
-        let is_pointer = argument.ty.kind == model::Kind::Text;
+        let is_pointer = argument.ty.kind == model::ArgumentKind::Text;
         let same_sign = operand.is_signed == argument.ty.is_signed() || is_pointer;
         let same_size = operand.size.is_none_or(|size| match size {
             4 | 8 if is_pointer => true,

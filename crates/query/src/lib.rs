@@ -19,7 +19,7 @@ mod regexp_extract;
 mod report;
 mod store;
 mod tables;
-mod told;
+mod standard_error;
 mod upload;
 
 pub use query::query;

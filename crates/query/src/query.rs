@@ -14,8 +14,8 @@ use crate::answer::Session;
 use crate::data_set::DataSet;
 use crate::exit::{self, Failure};
 use crate::print::Format;
-use crate::store::Place;
-use crate::{answer, memory, report, told};
+use crate::store::StorePlace;
+use crate::{answer, memory, report, standard_error};
 
 const HELP: &str = "\
 Examples:
@@ -86,22 +86,22 @@ struct Arguments {
 
 /// Runs the program `dyntrace-query`. Returns its exit status.
 pub fn query() -> ExitCode {
-    told::status(perform(&Arguments::parse()))
+    standard_error::status(perform(&Arguments::parse()))
 }
 
 /// Returns the exit status: a page can be written of a data set with losses.
 fn perform(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Runtime::new().context("cannot start threads")?;
-    let place = Place::read(&arguments.place)?;
+    let place = StorePlace::read(&arguments.place)?;
     let memory = arguments.memory.or_else(memory::half_of_available);
     let open = || async { Session::new(DataSet::open(place.open()?).await?, memory) };
     let (usage, status) = match &arguments.report {
         Some(page) => {
-            let folder = if let Place::Folder(folder) = &place { folder } else { &arguments.place };
+            let folder = if let StorePlace::Folder(folder) = &place { folder } else { &arguments.place };
             let (tag, new) = (arguments.tag.as_deref(), arguments.new.as_deref());
             let options = report::Options { folder, page, tag, new };
             let told = runtime.block_on(async { report::report(open().await?, &options).await })?;
-            told.lines.iter().for_each(|line| told::warn(line));
+            told.lines.iter().for_each(|line| standard_error::warn(line));
             (told.usage, ExitCode::from(told.status))
         }
         None => {

@@ -45,18 +45,18 @@ pub struct Store {
 
 /// A place as a user names it.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum StorePlace {
     Folder(PathBuf),
     Bucket { bucket: String, prefix: String },
 }
 
-impl Place {
+impl StorePlace {
     /// Reads `s3://bucket/prefix`, `file:///folder` or the path of a folder.
-    pub fn read(text: &FilePath) -> Result<Place, Failure> {
+    pub fn read(text: &FilePath) -> Result<StorePlace, Failure> {
         let wrong = |error: anyhow::Error| Failure::new(exit::USAGE, error);
         let shown = escape::path(text);
         let Some((scheme, rest)) = text.to_str().and_then(|text| text.split_once("://")) else {
-            return Ok(Place::Folder(text.to_owned()));
+            return Ok(StorePlace::Folder(text.to_owned()));
         };
         match scheme {
             // The key is the text itself, as in Amazon's own tools: percent signs encode nothing.
@@ -65,12 +65,12 @@ impl Place {
                 if bucket.is_empty() {
                     return Err(wrong(anyhow!("{shown} names no bucket: write s3://BUCKET/PREFIX")));
                 }
-                Ok(Place::Bucket { bucket: bucket.to_owned(), prefix: prefix.to_owned() })
+                Ok(StorePlace::Bucket { bucket: bucket.to_owned(), prefix: prefix.to_owned() })
             }
             "file" => {
                 let folder = text.to_str().and_then(|text| Url::parse(text).ok()?.to_file_path().ok());
                 let folder = folder.ok_or_else(|| wrong(anyhow!("{shown} names no folder: write file:///FOLDER")))?;
-                Ok(Place::Folder(folder))
+                Ok(StorePlace::Folder(folder))
             }
             _ => Err(wrong(anyhow!("{shown} is not known: write s3://BUCKET/PREFIX or file:///FOLDER"))),
         }
@@ -80,7 +80,7 @@ impl Place {
     pub fn open(&self) -> Result<Store, Failure> {
         let fail = |error: anyhow::Error| Failure::new(exit::NO_TRACE, error);
         match self {
-            Place::Folder(folder) => {
+            StorePlace::Folder(folder) => {
                 let shown = escape::path(folder);
                 // Its error is shorter than that of the store.
                 fs::read_dir(folder).with_context(|| format!("cannot read the data set {shown}")).map_err(fail)?;
@@ -88,7 +88,7 @@ impl Place {
                 let files = files.with_context(|| format!("cannot read the data set {shown}")).map_err(fail)?;
                 Ok(Store { objects: Arc::new(files), shown, is_remote: false })
             }
-            Place::Bucket { bucket, prefix } => {
+            StorePlace::Bucket { bucket, prefix } => {
                 let text = format!("s3://{bucket}/{prefix}");
                 let shown = escape::path(FilePath::new(&text));
                 let prefix = Path::parse(prefix)
@@ -140,19 +140,19 @@ impl Store {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Place {
-        Place::read(FilePath::new(text)).unwrap()
+    fn read(text: &str) -> StorePlace {
+        StorePlace::read(FilePath::new(text)).unwrap()
     }
 
     #[test]
     fn a_place_is_a_folder_or_a_bucket() {
-        assert_eq!(read("fleet"), Place::Folder("fleet".into()));
-        assert_eq!(read("file:///a%20b/c"), Place::Folder("/a b/c".into()));
-        let bucket = |prefix: &str| Place::Bucket { bucket: "b".to_owned(), prefix: prefix.to_owned() };
+        assert_eq!(read("fleet"), StorePlace::Folder("fleet".into()));
+        assert_eq!(read("file:///a%20b/c"), StorePlace::Folder("/a b/c".into()));
+        let bucket = |prefix: &str| StorePlace::Bucket { bucket: "b".to_owned(), prefix: prefix.to_owned() };
         assert_eq!(read("s3://b"), bucket(""));
         assert_eq!(read("s3://b/a%20b/ä c/"), bucket("a%20b/ä c/"));
         for wrong in ["s3:///prefix", "https://b/prefix", "file://host/folder"] {
-            assert_eq!(Place::read(FilePath::new(wrong)).unwrap_err().status, exit::USAGE, "{wrong}");
+            assert_eq!(StorePlace::read(FilePath::new(wrong)).unwrap_err().status, exit::USAGE, "{wrong}");
         }
     }
 }

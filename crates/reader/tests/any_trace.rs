@@ -7,7 +7,7 @@ mod missing;
 use std::process::Command;
 
 use common::{Arg, Fired, START, SUB_BUFFER, Writer};
-use dyntrace_build::model::Kind;
+use dyntrace_build::model::ArgumentKind;
 use dyntrace_reader::{Event, Trace, Value};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -21,13 +21,13 @@ fn event() -> impl Strategy<Value = (String, Vec<Arg>)> {
     })
 }
 
-fn arg(kind: Kind) -> BoxedStrategy<Arg> {
+fn arg(kind: ArgumentKind) -> BoxedStrategy<Arg> {
     match kind {
-        Kind::I32 => any::<i32>().prop_map(|number| Arg::I(number.into())).boxed(),
-        Kind::U32 => any::<u32>().prop_map(|number| Arg::U(number.into())).boxed(),
-        Kind::I64 => any::<i64>().prop_map(Arg::I).boxed(),
-        Kind::U64 => any::<u64>().prop_map(Arg::U).boxed(),
-        Kind::Text => prop::collection::vec(1..=u8::MAX, 0..100).prop_map(Arg::S).boxed(),
+        ArgumentKind::I32 => any::<i32>().prop_map(|number| Arg::I(number.into())).boxed(),
+        ArgumentKind::U32 => any::<u32>().prop_map(|number| Arg::U(number.into())).boxed(),
+        ArgumentKind::I64 => any::<i64>().prop_map(Arg::I).boxed(),
+        ArgumentKind::U64 => any::<u64>().prop_map(Arg::U).boxed(),
+        ArgumentKind::Text => prop::collection::vec(1..=u8::MAX, 0..100).prop_map(Arg::S).boxed(),
     }
 }
 

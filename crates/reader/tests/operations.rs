@@ -231,7 +231,7 @@ fn an_old_trace_says_nothing_of_bytes() {
 
 /// Classes of a provider with two drivers, and with probes that are no steps.
 fn own_classes() -> Vec<common::Class> {
-    use dyntrace_build::model::Kind::{I32, Text, U64};
+    use dyntrace_build::model::ArgumentKind::{I32, Text, U64};
     let id = [("thread_id", I32), ("tag", I32)];
     let with = |rest: &[(&'static str, _)]| id.into_iter().chain(rest.iter().copied()).collect::<Vec<_>>();
     let command = ("command", I32);

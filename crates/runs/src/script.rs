@@ -8,7 +8,7 @@ use dyntrace::scripts;
 use dyntrace_programs::elf::Note;
 use dyntrace_terminal::{escape, near};
 
-use crate::tracer::Kind;
+use crate::tracer::TracerKind;
 
 /// A script.
 pub enum Script {
@@ -19,7 +19,7 @@ pub enum Script {
         /// Where it is.
         path: PathBuf,
         /// The tracer that runs it.
-        kind: Kind,
+        kind: TracerKind,
         /// Its text.
         text: String,
     },
@@ -54,7 +54,7 @@ impl Script {
             return Ok(Script::Shipped(script));
         }
         let path = Path::new(name);
-        match Kind::of_script(path) {
+        match TracerKind::of_script(path) {
             Some(kind) => match fs::read_to_string(path) {
                 Ok(text) => Ok(Script::File { path: path.to_owned(), kind, text }),
                 Err(source) => Err(Error::Read { path: path.to_owned(), source }),
@@ -73,7 +73,7 @@ impl Script {
     }
 
     /// Its text for `kind`, if it is written in that language.
-    pub fn text(&self, kind: Kind) -> Option<&str> {
+    pub fn text(&self, kind: TracerKind) -> Option<&str> {
         match self {
             Script::Shipped(script) => Some(shipped_text(script, kind)),
             Script::File { kind: own, text, .. } => (*own == kind).then_some(text),
@@ -82,11 +82,11 @@ impl Script {
 }
 
 /// The text of a shipped script for `kind`.
-pub fn shipped_text(script: &scripts::Script, kind: Kind) -> &'static str {
+pub fn shipped_text(script: &scripts::Script, kind: TracerKind) -> &'static str {
     match kind {
-        Kind::Dtrace => script.d,
-        Kind::Stap => script.stap,
-        Kind::Bpftrace => script.bt,
+        TracerKind::Dtrace => script.d,
+        TracerKind::Stap => script.stap,
+        TracerKind::Bpftrace => script.bt,
     }
 }
 
@@ -112,7 +112,7 @@ pub enum Part<'t> {
 }
 
 /// The parts of the script `text`.
-pub fn parts(mut text: &str, kind: Kind) -> impl Iterator<Item = Part<'_>> {
+pub fn parts(mut text: &str, kind: TracerKind) -> impl Iterator<Item = Part<'_>> {
     std::iter::from_fn(move || {
         let (part, length) = first_part(text, kind)?;
         text = &text[length..];
@@ -121,8 +121,8 @@ pub fn parts(mut text: &str, kind: Kind) -> impl Iterator<Item = Part<'_>> {
 }
 
 /// The first part of `text`, and its length; nothing if there is no more.
-fn first_part(text: &str, kind: Kind) -> Option<(Part<'_>, usize)> {
-    let is_line_comment = |text: &str| text.starts_with("//") || (kind == Kind::Stap && text.starts_with('#'));
+fn first_part(text: &str, kind: TracerKind) -> Option<(Part<'_>, usize)> {
+    let is_line_comment = |text: &str| text.starts_with("//") || (kind == TracerKind::Stap && text.starts_with('#'));
     let is_other = |text: &str| text.starts_with('"') || text.starts_with("/*") || is_line_comment(text);
     let (part, length): (fn(_) -> _, _) = if let Some(comment) = text.strip_prefix("/*") {
         (Part::Comment, comment.find("*/").map_or(text.len(), |end| end + 4))
@@ -138,7 +138,7 @@ fn first_part(text: &str, kind: Kind) -> Option<(Part<'_>, usize)> {
 }
 
 /// `text` without its comments; strings stay.
-pub fn without_comments(text: &str, kind: Kind) -> String {
+pub fn without_comments(text: &str, kind: TracerKind) -> String {
     let shown = |part| match part {
         Part::Code(text) | Part::Text(text) => text,
         Part::Comment(_) => " ",
@@ -160,7 +160,7 @@ fn string_end(text: &str) -> usize {
 
 /// The first attach point of a script for bpftrace that names a program by its path, instead of by the script's first parameter.
 pub fn fixed_attach_point(text: &str) -> Option<String> {
-    let code = without_comments(text, Kind::Bpftrace);
+    let code = without_comments(text, TracerKind::Bpftrace);
     attach_points(&code).find(|point| !point.starts_with("$1:")).map(|point| format!("usdt:{point}"))
 }
 
@@ -170,12 +170,12 @@ pub struct Named(Vec<(String, String)>);
 
 impl Named {
     /// Reads the probe descriptions in `text`.
-    pub fn read(text: &str, kind: Kind) -> Named {
+    pub fn read(text: &str, kind: TracerKind) -> Named {
         let code = without_comments(text, kind);
         Named(match kind {
-            Kind::Dtrace => d_descriptions(&code),
-            Kind::Stap => marks(&code),
-            Kind::Bpftrace => usdt_attach_points(&code),
+            TracerKind::Dtrace => d_descriptions(&code),
+            TracerKind::Stap => marks(&code),
+            TracerKind::Bpftrace => usdt_attach_points(&code),
         })
     }
 
@@ -256,34 +256,34 @@ mod tests {
     #[test]
     fn comments_go_and_strings_stay() {
         let text = "a // b\n/* c\n d */ \"// \\\" /* e */\" f /* never ends";
-        assert_eq!(without_comments(text, Kind::Bpftrace), "a  \n  \"// \\\" /* e */\" f  ");
-        assert_eq!(without_comments("# x\ny", Kind::Stap), " \ny");
-        assert_eq!(without_comments("#pragma D option quiet", Kind::Dtrace), "#pragma D option quiet");
+        assert_eq!(without_comments(text, TracerKind::Bpftrace), "a  \n  \"// \\\" /* e */\" f  ");
+        assert_eq!(without_comments("# x\ny", TracerKind::Stap), " \ny");
+        assert_eq!(without_comments("#pragma D option quiet", TracerKind::Dtrace), "#pragma D option quiet");
     }
 
     #[test]
     fn every_language_names_its_probes() {
         let entry = note("dyntrace", "efile_drv__int_entry");
         for (kind, text) in [
-            (Kind::Dtrace, "dyntrace$target:::efile_drv-int_entry,\ndyntrace$target:::x { a ? b : c; }"),
-            (Kind::Dtrace, "dyntrace4711:::efile_drv-int*{}"),
-            (Kind::Dtrace, "dyntrace$target:::\n{ @[probename] = count(); }"),
-            (Kind::Stap, "probe process(@1).mark(\"efile_drv-int*\") {}"),
-            (Kind::Stap, "probe process(@1).mark( \"efile_drv__int_entry\" ) {}"),
-            (Kind::Bpftrace, "usdt:/a/c:dyntrace:efile_drv__int_entry { }"),
-            (Kind::Bpftrace, "BEGIN {}\nusdt:\"/a/b\":dyntrace:efile_drv__int*{ }"),
-            (Kind::Bpftrace, "usdt:/a/b:efile_drv__int_entry { }"),
-            (Kind::Bpftrace, "usdt:$1:efile_drv__int_entry { }"),
-            (Kind::Bpftrace, "usdt:$1:dyntrace:efile_drv__int_entry { }"),
+            (TracerKind::Dtrace, "dyntrace$target:::efile_drv-int_entry,\ndyntrace$target:::x { a ? b : c; }"),
+            (TracerKind::Dtrace, "dyntrace4711:::efile_drv-int*{}"),
+            (TracerKind::Dtrace, "dyntrace$target:::\n{ @[probename] = count(); }"),
+            (TracerKind::Stap, "probe process(@1).mark(\"efile_drv-int*\") {}"),
+            (TracerKind::Stap, "probe process(@1).mark( \"efile_drv__int_entry\" ) {}"),
+            (TracerKind::Bpftrace, "usdt:/a/c:dyntrace:efile_drv__int_entry { }"),
+            (TracerKind::Bpftrace, "BEGIN {}\nusdt:\"/a/b\":dyntrace:efile_drv__int*{ }"),
+            (TracerKind::Bpftrace, "usdt:/a/b:efile_drv__int_entry { }"),
+            (TracerKind::Bpftrace, "usdt:$1:efile_drv__int_entry { }"),
+            (TracerKind::Bpftrace, "usdt:$1:dyntrace:efile_drv__int_entry { }"),
         ] {
             let named = Named::read(text, kind);
             assert!(named.includes(&entry), "{kind}: {text}");
             assert!(!Named::read(&format!("/* {text} */"), kind).includes(&entry), "{kind}: {text}");
         }
-        let other = Named::read("usdt:/x:dyntrace:message__send {}", Kind::Bpftrace);
+        let other = Named::read("usdt:/x:dyntrace:message__send {}", TracerKind::Bpftrace);
         assert!(!other.includes(&entry));
         assert!(
-            !Named::read("usdt:/x:dyntrace:efile_drv__int_entry {}", Kind::Bpftrace)
+            !Named::read("usdt:/x:dyntrace:efile_drv__int_entry {}", TracerKind::Bpftrace)
                 .includes(&note("other", "efile_drv__int_entry"))
         );
     }

@@ -3,7 +3,7 @@
 use dyntrace_terminal::own;
 use nix::unistd::Uid;
 
-use crate::tracer::{Kind, Version};
+use crate::tracer::{TracerKind, Version};
 
 /// The release of the running kernel, such as `6.18.2-amd64`.
 pub fn kernel_release() -> String {
@@ -30,13 +30,13 @@ const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
 
 /// The reason why this process may not trace by `kind`.
-pub fn forbids(kind: Kind) -> Option<String> {
+pub fn forbids(kind: TracerKind) -> Option<String> {
     let is_root = Uid::effective().is_root();
     if !cfg!(target_os = "linux") {
         // illumos grants privileges without root; its DTrace reports missing ones itself.
         return (cfg!(not(target_os = "illumos")) && !is_root).then(|| "tracing needs root: use sudo".to_owned());
     }
-    if kind == Kind::Stap {
+    if kind == TracerKind::Stap {
         return (!is_root && !in_group_of_stap())
             .then(|| "SystemTap needs root or the group stapdev: use sudo".to_owned());
     }

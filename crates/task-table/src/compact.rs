@@ -2,7 +2,7 @@
 
 use crate::layout::{Resource, SLOT_WORDS, Task, slot};
 use crate::lock::{halves, joined};
-use crate::reader::{Error, Read, Seen, Table, Thing, Waits};
+use crate::reader::{Error, Read, Table, TaskEntry, Thing, Waits};
 use crate::source::Source;
 use crate::texts::Constants;
 
@@ -73,7 +73,7 @@ impl Compact {
 
     /// Returns a task with its texts. `last` is the one before, whose texts it takes over if they are the same: then threads that read
     /// tasks of one function need not take turns at the counts of its texts.
-    pub fn seen<'s>(&self, place: usize, last: &'s mut Option<Seen>) -> Option<&'s Seen> {
+    pub fn seen<'s>(&self, place: usize, last: &'s mut Option<TaskEntry>) -> Option<&'s TaskEntry> {
         let task = self.slot(place)?;
         let tag = halves(self.slots[place][slot::LOCK]).0;
         match last {
@@ -83,7 +83,7 @@ impl Compact {
         last.as_ref()
     }
 
-    fn with_texts(&self, task: Task, tag: u32) -> Seen {
+    fn with_texts(&self, task: Task, tag: u32) -> TaskEntry {
         let pair = |reference| self.pairs.get(&reference).cloned().flatten();
         let wait = task.wait.map(|wait| Waits {
             site: pair(wait.site),
@@ -95,7 +95,7 @@ impl Compact {
             },
         });
         let tag = (tag as usize).checked_sub(1).and_then(|tag| self.tags.get(tag).cloned());
-        Seen { task, site: pair(task.site), tag, wait }
+        TaskEntry { task, site: pair(task.site), tag, wait }
     }
 }
 

@@ -125,7 +125,7 @@ pub enum State {
 
 /// A kind of task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum TaskKind {
     /// A future.
     Future = 0,
     /// A closure on a thread for blocking work.
@@ -266,7 +266,7 @@ pub struct Task {
     /// The number in its pid.
     pub pid: u64,
     /// A future, or a closure for blocking work.
-    pub kind: Kind,
+    pub kind: TaskKind,
     /// Its state.
     pub state: State,
     /// The number in the pid of the process that spawned it.
@@ -302,7 +302,7 @@ pub struct Task {
 impl Task {
     /// The pid, kind and state as a word.
     #[inline(always)]
-    pub fn pid_word(pid: u64, kind: Kind, state: State) -> u64 {
+    pub fn pid_word(pid: u64, kind: TaskKind, state: State) -> u64 {
         pid << 16 | (kind as u64) << 8 | state as u64
     }
 
@@ -322,7 +322,11 @@ impl Task {
             3 => State::Idle,
             _ => return None,
         };
-        let kind = if (words[slot::PID] >> 8) & 0xff == Kind::Blocking as u64 { Kind::Blocking } else { Kind::Future };
+        let kind = if (words[slot::PID] >> 8) & 0xff == TaskKind::Blocking as u64 {
+            TaskKind::Blocking
+        } else {
+            TaskKind::Future
+        };
         let text = |text: Text| text.of(words[slot::TEXTS]);
         let wait =
             Wait { site: text(Text::Wait), resource: Resource::of(words[slot::RESOURCE]), since: words[slot::SINCE] };

@@ -82,7 +82,7 @@ mod source;
 mod texts;
 
 pub use compact::Compact;
-pub use layout::{Clock, Header, Kind, Resource, State, Task, Waker};
-pub use reader::{Error, Seen, Table, Thing, Waits};
+pub use layout::{Clock, Header, Resource, State, Task, TaskKind, Waker};
+pub use reader::{Error, Table, TaskEntry, Thing, Waits};
 pub use source::Source;
 pub use texts::{Pair, Texted};

@@ -44,7 +44,7 @@ pub struct Table {
     /// The clock of the times; `None` if the program was killed while it wrote the clock.
     pub clock: Option<Clock>,
     /// The tasks, in the order of their slots.
-    pub tasks: Vec<Seen>,
+    pub tasks: Vec<TaskEntry>,
     /// Slots that changed whenever they were read, or in whose change the program was killed.
     pub unsettled: u64,
     /// Tasks that were polled whenever they were read: their counts and times may be of different polls.
@@ -57,7 +57,7 @@ pub struct Table {
 
 /// A task with its texts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct TaskEntry {
     /// The contents of its slot.
     pub task: Task,
     /// Function and place of the spawn.
@@ -102,7 +102,7 @@ pub(crate) struct Read<'a> {
     pub header: &'a Header,
     /// The words of its slot.
     pub words: &'a Words,
-    pub seen: Seen,
+    pub seen: TaskEntry,
     /// The place of its slot. A slot that did not settle at first comes after those behind it.
     pub place: u64,
 }
@@ -256,9 +256,9 @@ impl Reading {
 enum Slot {
     Free,
     /// The words are of one instant.
-    Taken(Words, Seen),
+    Taken(Words, TaskEntry),
     /// They are of one task.
-    Blurred(Words, Seen),
+    Blurred(Words, TaskEntry),
     Unsettled,
 }
 
@@ -333,14 +333,14 @@ fn seen(source: &(impl Source + ?Sized), reading: &mut Reading, place: u64, copi
             let Some(task) = Task::of(&words) else { return Ok(Slot::Free) };
             let (site, wait) = constants(source, texts, &task)?;
             if task.tag == 0 {
-                return Ok(Slot::Taken(words, Seen { task, site, tag: None, wait }));
+                return Ok(Slot::Taken(words, TaskEntry { task, site, tag: None, wait }));
             }
             let tag = texts.tag(source, task.tag)?;
             after_copy();
             // 8. Constants never change, but a tag may have given its place to another.
             if lock_at(source, place)? == Some(words[slot::LOCK]) {
                 texts.damaged += u64::from(tag.is_none());
-                return Ok(Slot::Taken(words, Seen { task, site, tag, wait }));
+                return Ok(Slot::Taken(words, TaskEntry { task, site, tag, wait }));
             }
         }
         // 6.
@@ -369,7 +369,7 @@ fn seen(source: &(impl Source + ?Sized), reading: &mut Reading, place: u64, copi
             return Ok(Slot::Unsettled);
         }
     }
-    Ok(Slot::Blurred(words, Seen { task, site, tag, wait }))
+    Ok(Slot::Blurred(words, TaskEntry { task, site, tag, wait }))
 }
 
 /// The texts of a task that never change.

@@ -10,7 +10,7 @@ use dyntrace_task_table::layout::{
     LAST_PID, LIMIT, MAGIC, SLOT, SLOT_WORDS, TEXT_AREA, TEXT_LIMIT, TEXT_UNIT, TEXTS, Text, VERSION, header, slot,
 };
 use dyntrace_task_table::lock::joined;
-use dyntrace_task_table::{Compact, Error, Kind, Resource, Source, State, Table, Task, Texted, Thing, Waker};
+use dyntrace_task_table::{Compact, Error, Resource, Source, State, Table, Task, TaskKind, Texted, Thing, Waker};
 use proptest::prelude::*;
 
 /// Where the slots of the samples begin.
@@ -74,7 +74,7 @@ fn sample() -> Sample {
         1,
         &[
             (slot::LOCK, joined(6, 17)),
-            (slot::PID, Task::pid_word(57, Kind::Future, State::Idle)),
+            (slot::PID, Task::pid_word(57, TaskKind::Future, State::Idle)),
             (slot::PARENT, 3 << 16 | 1),
             (slot::TEXTS, references(1, 5, 8)),
             (slot::WOKEN_BY, Waker::Process(58).word()),
@@ -108,7 +108,7 @@ fn a_table_is_read() {
     assert_eq!((task.thread, task.polls, task.woken_by), (4712, 9, Some(Waker::Process(58))));
     assert_eq!(
         (task.state, task.kind, task.busy, task.longest, task.last),
-        (State::Idle, Kind::Future, 500, 200., 10.)
+        (State::Idle, TaskKind::Future, 500, 200., 10.)
     );
     assert_eq!((&*wait.site.as_ref().unwrap().first, &wait.resource), ("lock", &Thing::Numbered(12)));
     // 50 s, and 250 of 1000 cycles a second.
@@ -119,7 +119,7 @@ fn a_table_is_read() {
 #[test]
 fn a_compact_table_has_the_same_tasks_in_the_order_of_their_pids() {
     let of_slot = |pid, id, texts, resource: Resource, since| {
-        let pid = Task::pid_word(pid, Kind::Future, State::Idle);
+        let pid = Task::pid_word(pid, TaskKind::Future, State::Idle);
         [
             (slot::LOCK, joined(4, id)),
             (slot::PID, pid),
@@ -244,7 +244,7 @@ fn a_slot_whose_tasks_or_tags_change_at_each_copy_is_counted() {
         |sample: &mut Sample, changes: u32| sample.set_slot(1, &[(slot::PARENT, 3 << 16 | u64::from(changes % 5))]);
     let by_pid = |sample: &mut Sample, changes: u32| {
         let pid = 57 + u64::from(changes);
-        sample.set_slot(1, &[(slot::PID, Task::pid_word(pid, Kind::Future, State::Idle))]);
+        sample.set_slot(1, &[(slot::PID, Task::pid_word(pid, TaskKind::Future, State::Idle))]);
     };
     let by_tag = |sample: &mut Sample, changes: u32| sample.text(5, &format!("request {changes}"), "");
     let stands_still = |sample: &mut Sample, _: u32| sample.set_slot(1, &[(slot::LOCK, joined(7, 17))]);
@@ -272,7 +272,7 @@ impl Source for Halted {
 #[test]
 fn a_thread_that_does_not_run_during_a_change_is_waited_for() {
     let mut sample = sample();
-    let pid = Task::pid_word(58, Kind::Future, State::Idle);
+    let pid = Task::pid_word(58, TaskKind::Future, State::Idle);
     sample.set_slot(0, &[(slot::LOCK, joined(7, 18)), (slot::PID, pid)]);
     let table = Table::read(&Halted(RefCell::new(sample))).unwrap();
     let pids: Vec<u64> = table.tasks.iter().map(|seen| seen.task.pid).collect();
@@ -293,7 +293,7 @@ impl<L: Fn(u32, bool) -> u32> Stuck<L> {
     fn new(slots: usize, lock: L) -> Self {
         let mut sample = Sample::new(slots);
         for number in 0..slots {
-            let pid = Task::pid_word((slots - number) as u64, Kind::Future, State::Idle);
+            let pid = Task::pid_word((slots - number) as u64, TaskKind::Future, State::Idle);
             sample.set_slot(number, &[(slot::PID, pid)]);
         }
         Stuck { sample, copies: Cell::new(0), is_later: Cell::new(false), lock }
@@ -394,12 +394,13 @@ fn texts_take_no_more_memory_than_their_area() {
     for text in 1..=slots {
         sample.set(TEXTS + text * TEXT_UNIT, 0, (TEXT_LIMIT as u64) << 32 | TEXT_LIMIT as u64);
         let slot = begin + (text - 1) * SLOT;
-        sample.set(slot, slot::PID, Task::pid_word(text as u64, Kind::Future, State::Idle));
+        sample.set(slot, slot::PID, Task::pid_word(text as u64, TaskKind::Future, State::Idle));
         sample.set(slot, slot::TEXTS, text as u64);
     }
     let table = sample.read();
-    let bytes =
-        |seen: &dyntrace_task_table::Seen| seen.site.as_ref().map_or(0, |pair| pair.first.len() + pair.second.len());
+    let bytes = |seen: &dyntrace_task_table::TaskEntry| {
+        seen.site.as_ref().map_or(0, |pair| pair.first.len() + pair.second.len())
+    };
     assert_eq!(table.tasks.len(), slots);
     assert!(table.tasks.iter().map(bytes).sum::<usize>() <= TEXT_AREA);
     assert!(table.damaged_texts > 0);
@@ -424,7 +425,7 @@ proptest! {
             }
         }
         let mut words = [0; SLOT_WORDS];
-        words[slot::PID] = Task::pid_word(57, Kind::Future, State::Idle);
+        words[slot::PID] = Task::pid_word(57, TaskKind::Future, State::Idle);
         words[slot::POLLS] = Task::next_poll(Task::next_poll(polls, 1), thread);
         for woken_by in [Waker::Process(polls), Waker::Task(word as u32), Waker::Thread(thread)] {
             words[slot::WOKEN_BY] = woken_by.word();

@@ -162,17 +162,17 @@ pub enum Name {
 
 /// A line of source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Place {
+pub struct SourceLine {
     /// As debug information has it, the crate's folder in a registry cut off.
     pub file: Arc<str>,
     /// From 1.
     pub line: u32,
 }
 
-impl Place {
+impl SourceLine {
     /// Returns a line of the file at `path`.
-    pub(crate) fn new(path: &str, line: u32) -> Place {
-        Place { file: shorten(path).into(), line }
+    pub(crate) fn new(path: &str, line: u32) -> SourceLine {
+        SourceLine { file: shorten(path).into(), line }
     }
 }
 
@@ -187,7 +187,7 @@ fn shorten(path: &str) -> &str {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
     }
@@ -201,9 +201,9 @@ pub enum Spawned {
     #[default]
     Unknown,
     /// The runtime recorded it (`tokio_unstable`).
-    Recorded(Place),
+    Recorded(SourceLine),
     /// Calls of `spawn` with this type in the program's code.
-    Candidates(Arc<[Place]>),
+    Candidates(Arc<[SourceLine]>),
 }
 
 /// The futures that a task awaits, outermost first.
@@ -233,7 +233,7 @@ pub struct Await {
     #[serde(serialize_with = "pid_if_known")]
     pub process: Option<NonZeroU64>,
     /// The line that awaits, of a suspended `async fn` or block.
-    pub place: Option<Place>,
+    pub place: Option<SourceLine>,
     /// Its user tag, if it is a task that `dyntrace::spawn` has started, or a future under `with_tag`.
     pub user_tag: Option<Arc<str>>,
     /// How far it is.
@@ -378,7 +378,7 @@ pub struct Holder {
     #[serde(serialize_with = "pid")]
     pub pid: u64,
     /// The call that took the lock.
-    pub place: Option<Place>,
+    pub place: Option<SourceLine>,
     /// When, by the program's own clock; 0 if it did not read the clock.
     #[serde(skip)]
     pub since: u64,
@@ -502,7 +502,7 @@ pub struct Guard {
     /// Of the semaphore, as [`WaitsFor::Semaphore`] has it.
     pub semaphore: u64,
     /// The line that took it, if it is of a lock of dyntrace, for exclusive access.
-    pub taken: Option<Place>,
+    pub taken: Option<SourceLine>,
     /// The future in the variable that has it, if the task does not poll it at this await.
     pub unpolled: Option<Unpolled>,
 }
@@ -513,7 +513,7 @@ pub struct Unpolled {
     /// Its type, shortened.
     pub future: Arc<str>,
     /// The line at which it was suspended by its last poll.
-    pub place: Option<Place>,
+    pub place: Option<SourceLine>,
     /// Whether it got the permits since its last poll: it waited for them in the queue.
     pub granted: bool,
 }

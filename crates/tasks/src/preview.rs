@@ -24,7 +24,7 @@ use crate::mapped;
 use crate::memory::{Memory, Unreadable};
 use crate::names;
 use crate::polls::Functions;
-use crate::vtables::{self, Found};
+use crate::vtables::{self, ImageVtables};
 
 const WHAT: &str = "the program's file";
 
@@ -91,7 +91,8 @@ impl Preview {
         let memory = Linked::of(&parse(bytes, path, WHAT)?, bytes);
         let code = image::code(std::slice::from_ref(&image));
         let mut notes = Vec::new();
-        let Found { vtables: mut found, other } = vtables::search(&memory, 0, &mut image, &code, None, &mut notes)?;
+        let ImageVtables { vtables: mut found, other } =
+            vtables::search(&memory, 0, &mut image, &code, None, &mut notes)?;
         if found.is_empty() {
             return Ok(Preview { other, notes, ..Preview::default() });
         }

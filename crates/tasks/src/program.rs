@@ -77,7 +77,7 @@ impl Program {
             let found = vtables::search(&source, index, image, &code, root.as_deref(), &mut notes);
             let mut found = found.unwrap_or_else(|error| {
                 notes.push(error.to_string());
-                vtables::Found::default()
+                vtables::ImageVtables::default()
             });
             other.by_types |= found.other.by_types;
             other.gaps.append(&mut found.other.gaps);

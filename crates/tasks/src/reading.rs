@@ -15,7 +15,7 @@ use crate::debug_file;
 use crate::dwarf::{CountPath, PolledTask, Sections, Types};
 use crate::error::Error;
 use crate::future::{Descriptors, Layout, Reader};
-use crate::listing::{Chain, Listing, Name, Place, Spawned, Task};
+use crate::listing::{Chain, Listing, Name, SourceLine, Spawned, Task};
 use crate::memory::{Memory, Piece};
 use crate::program::Program;
 use crate::vtables::TaskVtable;
@@ -81,7 +81,7 @@ struct TaskType {
     layout: Option<Layout>,
     count: Option<CountPath>,
     /// Places that may have spawned it.
-    spawned: Arc<[Place]>,
+    spawned: Arc<[SourceLine]>,
 }
 
 /// The answer of [`Program::each_task`].

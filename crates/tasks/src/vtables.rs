@@ -75,7 +75,7 @@ const OF_TASKS: &[u8] = b"JoinHandle polled after completion";
 
 /// The vtables of an image.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct ImageVtables {
     /// By the layout that the image's types describe, or else by that of the known versions.
     pub vtables: Vec<TaskVtable>,
     /// How that layout differs.
@@ -95,10 +95,10 @@ pub(crate) fn search(
     code: &[Range<u64>],
     root: Option<&str>,
     notes: &mut Vec<String>,
-) -> Result<Found, Error> {
+) -> Result<ImageVtables, Error> {
     let known = TaskLayout::default();
     let (vtables, has_tasks) = find(memory, index, image, code, &known)?;
-    let mut found = Found { vtables, ..Found::default() };
+    let mut found = ImageVtables { vtables, ..ImageVtables::default() };
     // Vtables of another layout may not look like vtables: of the program itself, types are asked also without any.
     if found.vtables.is_empty() && index > 0 && !has_tasks {
         return Ok(found);

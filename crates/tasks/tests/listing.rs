@@ -7,7 +7,7 @@ mod program;
 
 use std::collections::HashMap;
 
-use dyntrace_tasks::listing::{Chain, Name, Place, Spawned, Task};
+use dyntrace_tasks::listing::{Chain, Name, SourceLine, Spawned, Task};
 use dyntrace_tasks::preview::Preview;
 use dyntrace_tasks::reading::{DebugInformation, Described};
 use program::Program;
@@ -79,7 +79,7 @@ fn nothing_but_the_truth_is_claimed() {
             name => name,
         };
         // All of them by one call, in a function that wraps it and may have been inlined.
-        let is_true = |place: &Place| {
+        let is_true = |place: &SourceLine| {
             let line = SOURCE.lines().nth(place.line as usize - 1).unwrap();
             let wrapper = line.contains("tokio::spawn(future)") || line.contains(&format!("spawn({function}("));
             place.file.ends_with("chains_truth.rs") && wrapper

@@ -60,7 +60,7 @@ pub struct Json<W>(pub W);
 impl<W: io::Write> io::Write for Json<W> {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         let text = str::from_utf8(piece).map_err(io::Error::other)?;
-        if text.contains(is_left) {
+        if text.contains(needs_escape) {
             text.chars().try_for_each(|c| write!(self.0, "{}", JsonChar(c)))?;
         } else {
             self.0.write_all(piece)?;
@@ -78,12 +78,12 @@ struct JsonChar(char);
 impl fmt::Display for JsonChar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Such a character is in a string, and below U+10000: one escape.
-        if is_left(self.0) { write!(f, "\\u{:04x}", u32::from(self.0)) } else { f.write_char(self.0) }
+        if needs_escape(self.0) { write!(f, "\\u{:04x}", u32::from(self.0)) } else { f.write_char(self.0) }
     }
 }
 
 /// Whether `c` is unsafe, and allowed in JSON.
-fn is_left(c: char) -> bool {
+fn needs_escape(c: char) -> bool {
     c != '\n' && is_unsafe(c)
 }
 
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(json(&object), r#"{"\u009b2J":"\u202e\u007f\u001b\nkäse"}"#);
         for shown in [json(&object), json(format_args!("{object:#}"))] {
             assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), object);
-            assert!(!shown.contains(is_left));
+            assert!(!shown.contains(needs_escape));
         }
     }
 

@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 pub use dyntrace_folders::Output as NewFile;
-use dyntrace_folders::{Place, make_folder};
+use dyntrace_folders::{OutputPlace, make_folder};
 
 const ALL: u32 = 0o666;
 const OWNER: u32 = 0o600;
@@ -41,7 +41,7 @@ pub fn create(path: &Path, mode: u32) -> io::Result<File> {
 
 /// Creates a file of this mode, which gets its name when it is [whole](NewFile::finish). An existing pipe or device is opened instead.
 pub fn replace(path: &Path, mode: u32) -> io::Result<NewFile> {
-    Place::of(path)?.create(mode)
+    OutputPlace::of(path)?.create(mode)
 }
 
 /// Creates a folder for files of this mode, unless it exists.

@@ -45,7 +45,7 @@ pub enum Notice {
 
 /// The outcome of handing a notice to the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum Handover {
     Received,
     /// The receiver does not act on the notices before.
     EndNow,
@@ -58,7 +58,7 @@ static ROOM: Mutex<Room> =
 
 struct Room {
     is_started: bool,
-    tell: Option<Box<dyn FnMut(Notice) -> Told + Send>>,
+    tell: Option<Box<dyn FnMut(Notice) -> Handover + Send>>,
     is_one_dropped: bool,
     cleanups: BTreeMap<u64, Box<dyn Fn() + Send>>,
     next: u64,
@@ -93,13 +93,13 @@ impl Room {
     }
 
     fn take(&mut self, notice: Notice) {
-        let told = self.tell.as_mut().map_or(Told::EndNow, |tell| tell(notice));
+        let told = self.tell.as_mut().map_or(Handover::EndNow, |tell| tell(notice));
         let Notice::Signal(signal) = notice else { return };
         let ends = match told {
-            Told::Received => false,
-            Told::EndNow => true,
+            Handover::Received => false,
+            Handover::EndNow => true,
             // The user may have meant the wait that has just ended.
-            Told::Gone => signal.ends_command() && std::mem::replace(&mut self.is_one_dropped, true),
+            Handover::Gone => signal.ends_command() && std::mem::replace(&mut self.is_one_dropped, true),
         };
         if ends && signal.ends_command() {
             self.cleanups.values().for_each(|cleanup| cleanup());
@@ -111,10 +111,10 @@ impl Room {
 /// Calls `tell` for every signal and every change of a child. `tell` returns false if there is no receiver any more. The first signal after
 /// that is dropped, the second one ends the command.
 pub fn receive(tell: impl Fn(Notice) -> bool + Send + 'static) -> anyhow::Result<()> {
-    receive_by(move |notice| if tell(notice) { Told::Received } else { Told::Gone })
+    receive_by(move |notice| if tell(notice) { Handover::Received } else { Handover::Gone })
 }
 
-fn receive_by(tell: impl FnMut(Notice) -> Told + Send + 'static) -> anyhow::Result<()> {
+fn receive_by(tell: impl FnMut(Notice) -> Handover + Send + 'static) -> anyhow::Result<()> {
     let mut room = room();
     room.start()?;
     room.tell = Some(Box::new(tell));
@@ -147,12 +147,12 @@ impl Interrupts {
             Notice::Signal(signal) if signal.ends_command() => {
                 received += 1;
                 match sender.send(signal) {
-                    _ if received >= last => Told::EndNow,
-                    Ok(()) => Told::Received,
-                    Err(_) => Told::Gone,
+                    _ if received >= last => Handover::EndNow,
+                    Ok(()) => Handover::Received,
+                    Err(_) => Handover::Gone,
                 }
             }
-            _ => Told::Received,
+            _ => Handover::Received,
         })?;
         Ok(Interrupts(receiver))
     }

@@ -11,7 +11,7 @@ use dyntrace::fs::{self, File};
 use serde::Serialize;
 use tokio::io::AsyncWriteExt;
 
-use crate::request::Found;
+use crate::request::RequestFiles;
 
 /// The content of the index file, as JSON.
 #[derive(Default, Serialize)]
@@ -41,7 +41,7 @@ pub struct Usage<'i> {
 }
 
 impl Index {
-    pub fn new(found: &[Found]) -> Index {
+    pub fn new(found: &[RequestFiles]) -> Index {
         let mut files: Vec<_> =
             found.iter().flat_map(|found| found.files.iter().map(|(path, terms)| (path, &found.tag, terms))).collect();
         files.sort_by_key(|(path, ..)| *path);
@@ -102,14 +102,14 @@ mod tests {
     use super::*;
     use crate::terms::Counter;
 
-    fn found(tag: &str, files: &[(&str, &str)]) -> Found {
+    fn found(tag: &str, files: &[(&str, &str)]) -> RequestFiles {
         let terms = |text: &str| {
             let mut counter = Counter::default();
             counter.add(text.as_bytes());
             counter.finish()
         };
         let files = files.iter().map(|&(path, text)| (path.into(), terms(text))).collect();
-        Found { tag: tag.to_owned(), directory: "logs".into(), files, failed: Vec::new() }
+        RequestFiles { tag: tag.to_owned(), directory: "logs".into(), files, failed: Vec::new() }
     }
 
     #[test]

@@ -21,7 +21,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio::sync::Semaphore;
 
 use index::Index;
-use request::{Found, Shared};
+use request::{RequestFiles, Shared};
 
 const HELP: &str = "\
 Examples:
@@ -101,7 +101,7 @@ async fn main() -> anyhow::Result<ExitCode> {
 }
 
 /// Runs all requests concurrently.
-async fn read_all(arguments: &Arguments, progress: &ProgressBar) -> anyhow::Result<Vec<Found>> {
+async fn read_all(arguments: &Arguments, progress: &ProgressBar) -> anyhow::Result<Vec<RequestFiles>> {
     let shared = Shared { files: Arc::new(Semaphore::new(arguments.files.into())), progress: progress.clone() };
     let requests = arguments.directories.iter().zip(1..).map(|(directory, number)| {
         dyntrace::spawn(request::run(format!("req-{number}"), directory.clone(), shared.clone()))

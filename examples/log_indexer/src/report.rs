@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::index::Index;
-use crate::request::Found;
+use crate::request::RequestFiles;
 
 /// Prints it as a table.
 pub fn text(index: &Index, top: usize, output: Option<&Path>) -> String {
@@ -28,7 +28,7 @@ pub fn text(index: &Index, top: usize, output: Option<&Path>) -> String {
 }
 
 /// Prints it as one line of JSON.
-pub fn json(index: &Index, found: &[Found], top: usize, output: Option<&Path>) -> String {
+pub fn json(index: &Index, found: &[RequestFiles], top: usize, output: Option<&Path>) -> String {
     let lossy = |path: &PathBuf| path.to_string_lossy().into_owned();
     let requests = found.iter().map(|found| {
         let failed =

@@ -22,7 +22,7 @@ pub struct Shared {
 }
 
 /// The result of a request.
-pub struct Found {
+pub struct RequestFiles {
     pub tag: String,
     pub directory: PathBuf,
     pub files: Vec<(PathBuf, Terms)>,
@@ -30,10 +30,10 @@ pub struct Found {
 }
 
 /// Indexes a directory. Must run as a process: it sets the user tag of the process, which its tasks inherit.
-pub async fn run(tag: String, directory: PathBuf, shared: Shared) -> anyhow::Result<Found> {
+pub async fn run(tag: String, directory: PathBuf, shared: Shared) -> anyhow::Result<RequestFiles> {
     dyntrace::put_tag(tag.as_str())?;
     dyntrace::spread_tag(true);
-    let mut found = Found { tag, directory: directory.clone(), files: Vec::new(), failed: Vec::new() };
+    let mut found = RequestFiles { tag, directory: directory.clone(), files: Vec::new(), failed: Vec::new() };
     let (mut directories, mut reads) = (vec![directory], Vec::new());
     while let Some(directory) = directories.pop() {
         let files = match list(&directory, &mut directories).await {

@@ -6,7 +6,7 @@ use super::evaluate::MOST_LOOKED_INTO;
 use super::guard::MAX_DEPTH;
 use super::literal::literal;
 use super::part::{Brackets, Form, Step};
-use super::syntax::{Argument, Arity, Place, Position, Wanted};
+use super::syntax::{Argument, ArgumentPlace, Arity, Position, Wanted};
 use crate::breakpoint::value::shell::{Shell, Variant};
 
 /// Words with a meaning in guards. Arguments cannot have these names.
@@ -16,7 +16,7 @@ const RESERVED: [&str; 5] = ["if", "do", "pid", "tag", "thread"];
 #[derive(Default)]
 pub struct Arguments<'t> {
     pub patterns: Vec<Argument>,
-    pub names: Vec<(&'t str, Place)>,
+    pub names: Vec<(&'t str, ArgumentPlace)>,
     pub parts: Vec<Vec<Step>>,
     looked_into: usize,
 }
@@ -106,7 +106,7 @@ impl<'t> Arguments<'t> {
             self.look_into(cursor, position, &variants)?;
         } else {
             let shell = variants.iter().rev().try_fold(Shell::EMPTY, |shell, variant| shell.within(*variant));
-            let place = Place { position, shell: shell.unwrap_or_default(), part: None };
+            let place = ArgumentPlace { position, shell: shell.unwrap_or_default(), part: None };
             let wanted = self.innermost(cursor, place)?;
             if wanted != Wanted::Anything || place.shell != Shell::EMPTY {
                 self.patterns.push(Argument { place, wanted });
@@ -138,10 +138,10 @@ impl<'t> Arguments<'t> {
     }
 
     /// Adds a part and returns its place.
-    fn place(&mut self, position: Position, steps: &[Step]) -> Place {
+    fn place(&mut self, position: Position, steps: &[Step]) -> ArgumentPlace {
         self.parts.push(steps.to_vec());
         // A pattern's length bounds them, too.
-        Place { position, shell: Shell::EMPTY, part: Some((self.parts.len() - 1) as u16) }
+        ArgumentPlace { position, shell: Shell::EMPTY, part: Some((self.parts.len() - 1) as u16) }
     }
 
     /// Parses `Order { id: 7, .. }`, `Shipped(_)`, `Shipped`, `(7, _)` or `[first, .., last]`.
@@ -238,7 +238,7 @@ impl<'t> Arguments<'t> {
     }
 
     /// Parses a literal, a name or `_`.
-    fn innermost(&mut self, cursor: &mut Cursor<'t>, place: Place) -> Result<Wanted, PatternError> {
+    fn innermost(&mut self, cursor: &mut Cursor<'t>, place: ArgumentPlace) -> Result<Wanted, PatternError> {
         if let Some(constant) = literal(cursor)? {
             return Ok(Wanted::Constant(constant));
         }

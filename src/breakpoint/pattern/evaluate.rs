@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use super::actions::Actions;
 use super::part;
 use super::spec::{Instruction, MatchSpec, Operand, REGISTERS, parts_of};
-use super::syntax::{Argument, Arithmetic, Comparison, Place, Position, TextTest, Wanted};
+use super::syntax::{Argument, ArgumentPlace, Arithmetic, Comparison, Position, TextTest, Wanted};
 use super::unquoted::Unquoted;
 use crate::breakpoint::value::printed::Printed;
 use crate::breakpoint::value::shell::Shell;
@@ -63,14 +63,14 @@ struct Evaluation<'e> {
 
 /// A value by reference. Its parts have just been stored in smaller pieces, so a copy would stall the processor (store forwarding).
 #[derive(Clone, Copy)]
-struct Seen<'s> {
+struct ValueRef<'s> {
     shell: Shell,
     plain: &'s Plain<'s>,
 }
 
-impl<'s> Seen<'s> {
-    fn bare(plain: &'s Plain<'s>) -> Seen<'s> {
-        Seen { shell: Shell::EMPTY, plain }
+impl<'s> ValueRef<'s> {
+    fn bare(plain: &'s Plain<'s>) -> ValueRef<'s> {
+        ValueRef { shell: Shell::EMPTY, plain }
     }
 
     /// Returns the value if it has no variant around it.
@@ -103,7 +103,7 @@ impl<'e> Evaluation<'e> {
                 (Wanted::Anything, Some(part)) => self.part(argument.place.position, part).is_some(),
                 (Wanted::Constant(constant), _) => {
                     let mut slot = Plain::None;
-                    self.equal(self.place(argument.place, &mut slot)?, Seen::bare(&constant.plain()))?
+                    self.equal(self.place(argument.place, &mut slot)?, ValueRef::bare(&constant.plain()))?
                 }
                 (Wanted::Anything | Wanted::Form(_), None) => self.place(argument.place, &mut Plain::None).is_some(),
             };
@@ -186,12 +186,12 @@ impl<'e> Evaluation<'e> {
     }
 
     /// Returns the value of an operand, by reference or, if it is computed, in `slot`.
-    fn operand<'s>(&self, operand: Operand, registers: &mut Registers, slot: &'s mut Plain<'e>) -> Option<Seen<'s>>
+    fn operand<'s>(&self, operand: Operand, registers: &mut Registers, slot: &'s mut Plain<'e>) -> Option<ValueRef<'s>>
     where
         'e: 's,
     {
         *slot = match operand {
-            Operand::Place(place) => return self.place(place, slot),
+            Operand::ArgumentPlace(place) => return self.place(place, slot),
             Operand::Integer(number) => Plain::Integer(*registers.at(number)),
             Operand::Truth(number) => Plain::Bool(*registers.at(number) != 0),
             Operand::Constant(number) => self.spec.constants.get(usize::from(number))?.plain(),
@@ -199,24 +199,24 @@ impl<'e> Evaluation<'e> {
             Operand::Tag => self.call.user_tag().map_or(Plain::None, Plain::Text),
             Operand::Thread => Plain::Integer(self.call.thread().into()),
         };
-        Some(Seen::bare(slot))
+        Some(ValueRef::bare(slot))
     }
 
     /// Returns the value of a place. That of a part is parsed from the printed text into `slot`.
-    fn place<'s>(&self, place: Place, slot: &'s mut Plain<'e>) -> Option<Seen<'s>>
+    fn place<'s>(&self, place: ArgumentPlace, slot: &'s mut Plain<'e>) -> Option<ValueRef<'s>>
     where
         'e: 's,
     {
         if let Some(part) = place.part {
             let value = part::value(self.part(place.position, part)?)?;
             *slot = value.plain;
-            return Some(Seen { shell: value.shell, plain: slot });
+            return Some(ValueRef { shell: value.shell, plain: slot });
         }
         let value = self.argument(place.position)?;
-        Some(Seen { shell: value.shell.strip(place.shell)?, plain: &value.plain })
+        Some(ValueRef { shell: value.shell.strip(place.shell)?, plain: &value.plain })
     }
 
-    fn compare(&mut self, comparison: Comparison, left: Seen<'_>, right: Seen<'_>) -> Option<bool> {
+    fn compare(&mut self, comparison: Comparison, left: ValueRef<'_>, right: ValueRef<'_>) -> Option<bool> {
         Some(match comparison {
             Comparison::Equal => self.equal(left, right)?,
             Comparison::NotEqual => !self.equal(left, right)?,
@@ -228,7 +228,7 @@ impl<'e> Evaluation<'e> {
     }
 
     /// Values of different kinds, or in different shells, differ.
-    fn equal(&mut self, left: Seen<'_>, right: Seen<'_>) -> Option<bool> {
+    fn equal(&mut self, left: ValueRef<'_>, right: ValueRef<'_>) -> Option<bool> {
         let (mut a, mut b) = (left.shell, right.shell);
         loop {
             match (a.outermost(), b.outermost()) {
@@ -253,7 +253,7 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    fn order(&mut self, left: Seen<'_>, right: Seen<'_>) -> Option<Ordering> {
+    fn order(&mut self, left: ValueRef<'_>, right: ValueRef<'_>) -> Option<Ordering> {
         match (left.plain()?, right.plain()?) {
             (Plain::Integer(a), Plain::Integer(b)) => Some(a.cmp(b)),
             (Plain::Large(a), Plain::Large(b)) => Some(a.cmp(b)),
@@ -268,7 +268,7 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    fn text(&mut self, test: TextTest, text: Seen<'_>, part: Seen<'_>) -> Option<bool> {
+    fn text(&mut self, test: TextTest, text: ValueRef<'_>, part: ValueRef<'_>) -> Option<bool> {
         let (Plain::Text(text), Plain::Text(part)) = (text.plain()?, part.plain()?) else { return None };
         if part.len() > text.len() && test != TextTest::Matches {
             return Some(false);

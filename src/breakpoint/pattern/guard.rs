@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::cursor::Cursor;
 use super::error::PatternError;
 use super::literal::{Constant, literal};
-use super::syntax::{Arithmetic, Comparison, Expression, Leaf, Place, TextTest};
+use super::syntax::{ArgumentPlace, Arithmetic, Comparison, Expression, Leaf, TextTest};
 
 /// The deepest nesting of parentheses, `!` and `-`.
 pub const MAX_DEPTH: usize = 32;
@@ -15,7 +15,7 @@ pub const LONGEST_GLOB: usize = 256;
 
 /// The type of a part's value, as far as it is known before any call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ValueType {
     /// An argument: its type is not known.
     Any,
     Integer,
@@ -28,7 +28,7 @@ enum Kind {
 /// A part of the guard that has been read.
 struct Part {
     expression: Expression,
-    kind: Kind,
+    kind: ValueType,
     span: Range<usize>,
 }
 
@@ -36,18 +36,18 @@ struct Part {
 pub struct Guard<'c, 't> {
     cursor: &'c mut Cursor<'t>,
     /// The arguments that names stand for.
-    names: &'c [(&'t str, Place)],
+    names: &'c [(&'t str, ArgumentPlace)],
     depth: usize,
 }
 
 impl<'c, 't> Guard<'c, 't> {
-    pub fn new(cursor: &'c mut Cursor<'t>, names: &'c [(&'t str, Place)]) -> Guard<'c, 't> {
+    pub fn new(cursor: &'c mut Cursor<'t>, names: &'c [(&'t str, ArgumentPlace)]) -> Guard<'c, 't> {
         Guard { cursor, names, depth: 0 }
     }
 
     pub fn parse(mut self) -> Result<Expression, PatternError> {
         let part = self.any()?;
-        self.check(&part, Kind::Bool)?;
+        self.check(&part, ValueType::Bool)?;
         Ok(part.expression)
     }
 
@@ -74,9 +74,9 @@ impl<'c, 't> Guard<'c, 't> {
         if parts.len() == 1 {
             return Ok(parts.remove(0));
         }
-        parts.iter().try_for_each(|part| self.check(part, Kind::Bool))?;
+        parts.iter().try_for_each(|part| self.check(part, ValueType::Bool))?;
         let expression = make(parts.into_iter().map(|part| part.expression).collect());
-        Ok(self.part(expression, Kind::Bool, start))
+        Ok(self.part(expression, ValueType::Bool, start))
     }
 
     fn comparison(&mut self) -> Result<Part, PatternError> {
@@ -86,15 +86,17 @@ impl<'c, 't> Guard<'c, 't> {
         let span = left.span.start..right.span.end;
         let (a, b) = (left.kind, right.kind);
         let equality = matches!(comparison, Comparison::Equal | Comparison::NotEqual);
-        if let Some(kind) = [a, b].into_iter().find(|kind| !equality && matches!(kind, Kind::Bool | Kind::None)) {
+        if let Some(kind) =
+            [a, b].into_iter().find(|kind| !equality && matches!(kind, ValueType::Bool | ValueType::None))
+        {
             return Err(self
                 .cursor
                 .error(format!("expected integers, characters or texts, found {}", kind.name()), span));
         }
         // A tag is a text, or there is none; an argument may be anything.
         let comparable = a == b
-            || [a, b].contains(&Kind::Any)
-            || matches!((a, b), (Kind::Text, Kind::None) | (Kind::None, Kind::Text));
+            || [a, b].contains(&ValueType::Any)
+            || matches!((a, b), (ValueType::Text, ValueType::None) | (ValueType::None, ValueType::Text));
         if !comparable {
             return Err(self.cursor.error(format!("expected {}, found {}", a.name(), b.name()), right.span));
         }
@@ -103,7 +105,11 @@ impl<'c, 't> Guard<'c, 't> {
             return Err(ahead.expected("`&&`, for comparisons make no row"));
         }
         let start = span.start;
-        Ok(self.part(Expression::Compare(comparison, [left.expression, right.expression].into()), Kind::Bool, start))
+        Ok(self.part(
+            Expression::Compare(comparison, [left.expression, right.expression].into()),
+            ValueType::Bool,
+            start,
+        ))
     }
 
     fn comparison_operator(&mut self) -> Option<Comparison> {
@@ -138,39 +144,39 @@ impl<'c, 't> Guard<'c, 't> {
         let mut rest = Vec::new();
         while let Some((_, operator)) = operators.iter().find(|(token, _)| self.cursor.eat(token)) {
             if rest.is_empty() {
-                self.check(&first, Kind::Integer)?;
+                self.check(&first, ValueType::Integer)?;
             }
             let part = next(self)?;
-            self.check(&part, Kind::Integer)?;
+            self.check(&part, ValueType::Integer)?;
             rest.push((*operator, part.expression));
         }
         if rest.is_empty() {
             return Ok(first);
         }
-        Ok(self.part(Expression::Arithmetic(first.expression.into(), rest), Kind::Integer, start))
+        Ok(self.part(Expression::Arithmetic(first.expression.into(), rest), ValueType::Integer, start))
     }
 
     fn unary(&mut self) -> Result<Part, PatternError> {
         let start = self.cursor.at();
         if let Some(constant) = literal(self.cursor)? {
             let kind = match constant {
-                Constant::Integer(_) | Constant::Large(_) => Kind::Integer,
-                Constant::Bool(_) => Kind::Bool,
-                Constant::Char(_) => Kind::Char,
-                Constant::Text(_) => Kind::Text,
-                Constant::None => Kind::None,
+                Constant::Integer(_) | Constant::Large(_) => ValueType::Integer,
+                Constant::Bool(_) => ValueType::Bool,
+                Constant::Char(_) => ValueType::Char,
+                Constant::Text(_) => ValueType::Text,
+                Constant::None => ValueType::None,
             };
             return Ok(self.part(Expression::Leaf(Leaf::Constant(constant)), kind, start));
         }
         if self.cursor.eat("!") {
             let part = self.nested(start, Self::unary)?;
-            self.check(&part, Kind::Bool)?;
-            return Ok(self.part(Expression::Not(part.expression.into()), Kind::Bool, start));
+            self.check(&part, ValueType::Bool)?;
+            return Ok(self.part(Expression::Not(part.expression.into()), ValueType::Bool, start));
         }
         if self.cursor.eat("-") {
             let part = self.nested(start, Self::unary)?;
-            self.check(&part, Kind::Integer)?;
-            return Ok(self.part(Expression::Negative(part.expression.into()), Kind::Integer, start));
+            self.check(&part, ValueType::Integer)?;
+            return Ok(self.part(Expression::Negative(part.expression.into()), ValueType::Integer, start));
         }
         if self.cursor.eat("(") {
             let part = self.nested(start, Self::any)?;
@@ -184,15 +190,15 @@ impl<'c, 't> Guard<'c, 't> {
         let start = self.cursor.at();
         let mut ahead = self.cursor.clone();
         let (leaf, kind) = match ahead.word() {
-            Some("pid") => (Leaf::Pid, Kind::Integer),
-            Some("thread") => (Leaf::Thread, Kind::Integer),
-            Some("tag") => (Leaf::Tag, Kind::Text),
+            Some("pid") => (Leaf::Pid, ValueType::Integer),
+            Some("thread") => (Leaf::Thread, ValueType::Integer),
+            Some("tag") => (Leaf::Tag, ValueType::Text),
             Some(test @ ("starts_with" | "ends_with" | "contains" | "matches")) if ahead.eat("(") => {
                 *self.cursor = ahead;
                 return self.text_test(test, start);
             }
             Some(name) => match self.names.iter().find(|(known, _)| *known == name) {
-                Some((_, place)) => (Leaf::Place(*place), Kind::Any),
+                Some((_, place)) => (Leaf::ArgumentPlace(*place), ValueType::Any),
                 None => return Err(self.unknown(name)),
             },
             None if ahead.eat("<") => return self.pid(ahead, start),
@@ -220,7 +226,7 @@ impl<'c, 't> Guard<'c, 't> {
             return Err(self.cursor.expected("a value, or a pid such as <0.57.0>"));
         };
         *self.cursor = ahead;
-        Ok(self.part(Expression::Leaf(Leaf::Constant(Constant::Integer(number.into()))), Kind::Integer, start))
+        Ok(self.part(Expression::Leaf(Leaf::Constant(Constant::Integer(number.into()))), ValueType::Integer, start))
     }
 
     /// Parses `starts_with(name, "text")`, from behind the parenthesis.
@@ -235,13 +241,13 @@ impl<'c, 't> Guard<'c, 't> {
         self.cursor.expect(",")?;
         let part = self.nested(start, Self::any)?;
         self.cursor.expect(")")?;
-        self.check(&text, Kind::Text)?;
-        self.check(&part, Kind::Text)?;
+        self.check(&text, ValueType::Text)?;
+        self.check(&part, ValueType::Text)?;
         if test == TextTest::Matches && !is_glob(&part.expression) {
             let expected = format!("expected a glob: a text of at most {LONGEST_GLOB} bytes, such as \"req-*\"");
             return Err(self.cursor.error(expected, part.span));
         }
-        Ok(self.part(Expression::Text(test, [text.expression, part.expression].into()), Kind::Bool, start))
+        Ok(self.part(Expression::Text(test, [text.expression, part.expression].into()), ValueType::Bool, start))
     }
 
     fn nested(
@@ -259,12 +265,12 @@ impl<'c, 't> Guard<'c, 't> {
         part
     }
 
-    fn part(&self, expression: Expression, kind: Kind, start: usize) -> Part {
+    fn part(&self, expression: Expression, kind: ValueType, start: usize) -> Part {
         Part { expression, kind, span: start..self.cursor.end() }
     }
 
-    fn check(&self, part: &Part, wanted: Kind) -> Result<(), PatternError> {
-        if part.kind == wanted || part.kind == Kind::Any {
+    fn check(&self, part: &Part, wanted: ValueType) -> Result<(), PatternError> {
+        if part.kind == wanted || part.kind == ValueType::Any {
             return Ok(());
         }
         Err(self.cursor.error(format!("expected {}, found {}", wanted.name(), part.kind.name()), part.span.clone()))
@@ -276,15 +282,15 @@ fn is_glob(expression: &Expression) -> bool {
     matches!(expression, Expression::Leaf(Leaf::Constant(Constant::Text(text))) if text.len() <= LONGEST_GLOB)
 }
 
-impl Kind {
+impl ValueType {
     fn name(self) -> &'static str {
         match self {
-            Kind::Any => "a value",
-            Kind::Integer => "an integer",
-            Kind::Bool => "a condition",
-            Kind::Char => "a character",
-            Kind::Text => "a text",
-            Kind::None => "None",
+            ValueType::Any => "a value",
+            ValueType::Integer => "an integer",
+            ValueType::Bool => "a condition",
+            ValueType::Char => "a character",
+            ValueType::Text => "a text",
+            ValueType::None => "None",
         }
     }
 }

@@ -6,7 +6,9 @@
 use super::actions::Actions;
 use super::literal::Constant;
 use super::part::Step;
-use super::syntax::{Argument, Arithmetic, Arity, Comparison, Expression, Leaf, Place, Position, Syntax, TextTest};
+use super::syntax::{
+    Argument, ArgumentPlace, Arithmetic, Arity, Comparison, Expression, Leaf, Position, Syntax, TextTest,
+};
 
 /// The most instructions of a guard.
 pub const MAX_INSTRUCTIONS: usize = 4096;
@@ -73,7 +75,7 @@ pub enum Operand {
     /// A register that holds a boolean.
     Truth(u8),
     Constant(u16),
-    Place(Place),
+    ArgumentPlace(ArgumentPlace),
     Pid,
     Tag,
     Thread,
@@ -126,7 +128,7 @@ pub(super) fn parts_of(arguments: &[Argument]) -> &[Argument] {
 /// Returns whether the expression reads a part of an argument.
 fn needs_parts(expression: &Expression) -> bool {
     match expression {
-        Expression::Leaf(leaf) => matches!(leaf, Leaf::Place(Place { part: Some(_), .. })),
+        Expression::Leaf(leaf) => matches!(leaf, Leaf::ArgumentPlace(ArgumentPlace { part: Some(_), .. })),
         Expression::Not(inner) | Expression::Negative(inner) => needs_parts(inner),
         Expression::Arithmetic(first, rest) => {
             needs_parts(first) || rest.iter().any(|(_, operand)| needs_parts(operand))
@@ -214,7 +216,7 @@ impl Compiler {
     fn leaf(&mut self, leaf: &Leaf) -> Compiled<Operand> {
         Ok(match leaf {
             Leaf::Constant(constant) => return self.constant(constant.clone()),
-            Leaf::Place(place) => Operand::Place(*place),
+            Leaf::ArgumentPlace(place) => Operand::ArgumentPlace(*place),
             Leaf::Pid => Operand::Pid,
             Leaf::Tag => Operand::Tag,
             Leaf::Thread => Operand::Thread,

@@ -39,7 +39,7 @@ impl Arity {
 /// A condition on an argument or on a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
-    pub place: Place,
+    pub place: ArgumentPlace,
     pub wanted: Wanted,
 }
 
@@ -55,7 +55,7 @@ pub enum Wanted {
 
 /// An argument, or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ArgumentPlace {
     pub position: Position,
     /// The variants to remove.
     pub shell: Shell,
@@ -107,7 +107,7 @@ pub enum Expression {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Leaf {
     Constant(Constant),
-    Place(Place),
+    ArgumentPlace(ArgumentPlace),
     Pid,
     Tag,
     Thread,

@@ -127,12 +127,12 @@ fn adding(session: &Arc<SessionCore>, set: &Arc<SetPattern>) -> Edit {
         // A module's new version has taken over the entries of the version before it.
         let is_there = entries.iter().any(|entry| Arc::ptr_eq(&entry.set, &set));
         let is_over = session.state.is_over() || set.is_superseded();
-        let is_left = is_over || (entries.len() == BpData::ENTRIES && !is_there);
-        if !is_left && !is_there {
+        let has_no_effect = is_over || (entries.len() == BpData::ENTRIES && !is_there);
+        if !has_no_effect && !is_there {
             let counter = function.and_then(|function| set.counter(function));
             entries.push(BpEntry::new(Arc::clone(&session), Arc::clone(&set), counter));
         }
-        Some(Edited { entries, is_left })
+        Some(Edited { entries, has_no_effect })
     };
     if counts {
         Edit::of_each(move |function, before| add(before, Some(function)))

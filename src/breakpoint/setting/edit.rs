@@ -21,7 +21,7 @@ pub(crate) struct Edit {
 pub(crate) struct Edited {
     pub(crate) entries: Vec<BpEntry>,
     /// Whether the edit could not take effect there.
-    pub(crate) is_left: bool,
+    pub(crate) has_no_effect: bool,
 }
 
 struct Made {
@@ -33,7 +33,7 @@ struct Made {
 #[derive(Clone)]
 pub(crate) struct Change {
     pub(crate) to: Generation,
-    pub(crate) is_left: bool,
+    pub(crate) has_no_effect: bool,
 }
 
 impl Edit {
@@ -56,8 +56,8 @@ impl Edit {
     pub(crate) fn change(&mut self, function: &'static Function, before: &Generation) -> Option<Change> {
         let ask = &mut self.ask;
         let mut make = || {
-            let Edited { entries, is_left } = ask(function, before.as_ref().map_or(&[], |data| &data.entries))?;
-            Some(Change { to: BpData::new(entries), is_left })
+            let Edited { entries, has_no_effect } = ask(function, before.as_ref().map_or(&[], |data| &data.entries))?;
+            Some(Change { to: BpData::new(entries), has_no_effect })
         };
         let Some(last) = &mut self.last else { return make() };
         match last {
@@ -69,7 +69,7 @@ impl Edit {
 
 impl From<Vec<BpEntry>> for Edited {
     fn from(entries: Vec<BpEntry>) -> Edited {
-        Edited { entries, is_left: false }
+        Edited { entries, has_no_effect: false }
     }
 }
 
@@ -91,10 +91,10 @@ mod tests {
         let mut edit = make(Box::new(move |_, before| {
             assert!(before.is_empty());
             seen.push(Arc::clone(&counts));
-            Some(Edited { entries: Vec::new(), is_left: true })
+            Some(Edited { entries: Vec::new(), has_no_effect: true })
         }));
         for _ in 0..2 {
-            assert!(edit.change(FUNCTION, &None).is_some_and(|change| change.to.is_none() && change.is_left));
+            assert!(edit.change(FUNCTION, &None).is_some_and(|change| change.to.is_none() && change.has_no_effect));
         }
         Arc::strong_count(&asked) - 2
     }

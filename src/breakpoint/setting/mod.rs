@@ -108,10 +108,10 @@ pub(crate) async fn sequence(permission: Permission, parts: Vec<Part>, is_abando
 /// Returns the number of a setting that begins.
 async fn begin() -> u32 {
     let last = LAST.load(Ordering::Relaxed);
-    let is_left = last % 2 == 1;
+    let is_unfinished = last % 2 == 1;
     let number = last.wrapping_add(1) | 1;
     LAST.store(number, Ordering::Relaxed);
-    if is_left {
+    if is_unfinished {
         // A fork or a drop left the last one in the middle, perhaps at step 8: hits may still read the generation that step 3 writes.
         progress().await;
     }

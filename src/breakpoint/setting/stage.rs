@@ -93,7 +93,7 @@ impl<'s> Staged<'s> {
         };
         let Some(change) = change else { return };
         let count = sites.len();
-        self.left += if change.is_left { count } else { 0 };
+        self.left += if change.has_no_effect { count } else { 0 };
         let (is_new, remains) = (found.is_none(), change.to.is_some());
         if is_new && !remains {
             return;

@@ -10,21 +10,21 @@ use super::Function;
 
 /// All that was interned. It is never freed; a library that is loaded again adds nothing.
 #[derive(Default)]
-struct Kept {
+struct Interned {
     names: HashSet<&'static str>,
     functions: HashSet<&'static Function>,
 }
 
-static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
+static INTERNED: Mutex<Option<Interned>> = Mutex::new(None);
 
 /// No code panics under this lock. Always `std`'s: models have sites of their own.
-fn lock() -> MutexGuard<'static, Option<Kept>> {
-    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock() -> MutexGuard<'static, Option<Interned>> {
+    INTERNED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Has forked children find the lock free. Callers that take it under another lock call this before.
 pub(crate) fn prepare() {
-    hold_across_forks!(Option<Kept>, lock());
+    hold_across_forks!(Option<Interned>, lock());
 }
 
 /// Returns the interned copy of a function. An export gets the name of its `module`, which its site does not know.
@@ -51,7 +51,7 @@ pub(crate) fn intern_name(name: &str) -> &'static str {
     lock().get_or_insert_default().name(name.into())
 }
 
-impl Kept {
+impl Interned {
     fn name(&mut self, name: Cow<'_, str>) -> &'static str {
         self.names.get(&*name).copied().unwrap_or_else(|| {
             let name = leaked(&name);

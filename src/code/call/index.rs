@@ -10,7 +10,7 @@ pub(crate) struct Active(AtomicUsize);
 
 /// The active index at one time. No two commits have the same number.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Seen(usize);
+pub(crate) struct ActiveIndex(usize);
 
 /// The bits below are the index, those from here on the number of commits.
 const COMMIT: usize = 1 << 8;
@@ -31,9 +31,9 @@ impl Active {
     }
 
     #[inline(always)]
-    pub(crate) fn look(&self) -> Seen {
+    pub(crate) fn look(&self) -> ActiveIndex {
         // Acquire, paired with `commit`, for threads that are not pinned. It is free on most processors and needs no barrier on any.
-        Seen(self.0.load(Ordering::Acquire))
+        ActiveIndex(self.0.load(Ordering::Acquire))
     }
 
     /// The caller is pinned or has the permission.
@@ -44,13 +44,13 @@ impl Active {
 
     /// Step 6 of a finish. The caller has the permission.
     pub(crate) fn commit(&self) {
-        let Seen(now) = self.look();
+        let ActiveIndex(now) = self.look();
         let commits = (now & !(COMMIT - 1)).wrapping_add(COMMIT);
         self.0.store(commits | self.index().next().0, Ordering::Release);
     }
 }
 
-impl Seen {
+impl ActiveIndex {
     #[inline(always)]
     pub(crate) fn index(self) -> CodeIndex {
         CodeIndex(self.0 % COMMIT)

@@ -13,7 +13,7 @@ use crate::code::error::Error;
 use crate::code::version::image::Unmapped;
 use crate::code::version::inside::Inside;
 use crate::code::version::tables::{Change, ModuleVersions, Tables, tables};
-use crate::code::version::{Version, kept, registration};
+use crate::code::version::{Version, registration, still_mapped};
 use crate::permission;
 
 /// The shortest and the longest pause between two checks of the counters.
@@ -24,7 +24,7 @@ const PAUSES: [Duration; 2] = [Duration::from_micros(50), Duration::from_millis(
 pub enum Purged {
     /// There was no old version.
     Nothing,
-    /// The version is unreachable. It stays mapped, and is [counted](kept::kept).
+    /// The version is unreachable. It stays mapped, and is [counted](still_mapped::kept).
     Kept,
     /// The version is unmapped.
     Unloaded,
@@ -177,7 +177,7 @@ async fn retire(
     }
     history::purged(&old.image);
     if !unloads {
-        kept::count();
+        still_mapped::count();
         return Ok(Purged::Kept);
     }
     progress().await; // 4
@@ -188,7 +188,7 @@ async fn retire(
         old.image.unmap()
     };
     if unmapped == Unmapped::Kept {
-        kept::count();
+        still_mapped::count();
         return Ok(Purged::Kept);
     }
     let gone = vec![Change::Range(old.image.mapping.range().start, None)];

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use super::copies::Copy;
 use crate::code::version::descriptor::{Descriptor, SYMBOL};
 use crate::code::version::image::{Mapping, Unmapped};
-use crate::code::version::kept;
+use crate::code::version::still_mapped;
 
 /// A mapped library. Dropping this leaves it mapped, and keeps its file, which debuggers and tracers read.
 pub(crate) struct Library {
@@ -50,7 +50,7 @@ impl Library {
         let Some((descriptor, base)) = found else {
             // Its constructors have run, and without a descriptor it cannot be unloadable.
             std::mem::forget(copy);
-            kept::count();
+            still_mapped::count();
             return Err("it has a fingerprint of dyntrace, but no descriptor; build it again".into());
         };
         // SAFETY: `module!` has put it there, of the type in this copy of the crate, as their fingerprints are equal. It lives as long

@@ -27,7 +27,7 @@ use crate::code::load_error::LoadError;
 use crate::code::module::host_interface::HostAddress;
 use crate::code::version::descriptor::{Descriptor, ExportDescriptor};
 use crate::code::version::prepared::Prepared;
-use crate::code::version::{VersionHold, kept};
+use crate::code::version::{VersionHold, still_mapped};
 
 /// Loads the module in this file without effect on running code: maps it, checks it and runs its `on_load`.
 /// [`finish`](crate::code::finish()) makes it current, alone or together with others. Any number of modules can be prepared at once.
@@ -40,7 +40,7 @@ use crate::code::version::{VersionHold, kept};
 /// The program does not [`allow`](crate::code::allow) the file; it is incomplete, no module, or has another fingerprint; the dynamic
 /// linker refuses it; it exports two functions of one name; its `on_load` fails, panics or exceeds its time limit; the limit of
 /// versions is reached. A file that is refused before it is mapped leaves nothing. Once it is mapped its constructors have run, so
-/// that it stays in memory and is [counted](kept::kept()), unless it is [`Unloadable`](crate::code::Unloadable).
+/// that it stays in memory and is [counted](still_mapped::kept()), unless it is [`Unloadable`](crate::code::Unloadable).
 ///
 /// Constructors of the library (`.init_array`) run before its descriptor can be read. One that does not return holds up every later
 /// load, too, since the dynamic linker has a lock.
@@ -79,7 +79,7 @@ fn load(path: &Path, allowed: &Allowed, job: &Job<Prepared>) -> Result<Prepared,
     // 5
     if let Err(error) = bind(descriptor, path) {
         // SAFETY: only the module's lists of exports and imports have been used.
-        unsafe { kept::discard(descriptor, &library) };
+        unsafe { still_mapped::discard(descriptor, &library) };
         return Err(error.into());
     }
     let prepared = Prepared::new(descriptor, Box::new(library))?; // 6

@@ -11,8 +11,8 @@ use crate::code::load::policy;
 use crate::code::load::prepare::prepare;
 use crate::code::lookup::list::{ModuleInfo, VersionInfo, list};
 use crate::code::version::inside::{Inside, check};
-use crate::code::version::kept::kept;
 use crate::code::version::prepared::Prepared;
+use crate::code::version::still_mapped::kept;
 use crate::recorder::control::protocol::Record;
 
 /// The answer to a client.

@@ -4,9 +4,9 @@ pub(crate) mod counters;
 pub(crate) mod descriptor;
 pub(crate) mod image;
 pub(crate) mod inside;
-pub(crate) mod kept;
 pub(crate) mod prepared;
 pub(crate) mod registration;
+pub(crate) mod still_mapped;
 mod symbols;
 pub(crate) mod tables;
 

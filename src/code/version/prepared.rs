@@ -9,15 +9,15 @@ use super::Version;
 use super::counters::Counters;
 use super::descriptor::Descriptor;
 use super::image::{Mapping, Unmapped};
-use super::kept;
 use super::registration;
+use super::still_mapped;
 use super::tables::{Tables, tables};
 use crate::code::error::Error;
 
 /// A version of a module that is loaded and checked, and cannot be called yet: [`finish`](crate::code::finish()) makes it current.
 ///
 /// If it is dropped instead and its module is [`Unloadable`](super::descriptor::Unloadable), it is unmapped. Else the library stays in memory,
-/// because its constructors have run, and is [counted](kept::kept()).
+/// because its constructors have run, and is [counted](still_mapped::kept()).
 #[must_use = "it cannot be called until it is finished"]
 pub struct Prepared {
     /// `None` once it is committed or dropped.
@@ -41,7 +41,7 @@ impl Prepared {
     ) -> Result<Prepared, Error> {
         let counters = Counters::take().inspect_err(|_| {
             // SAFETY: only the descriptor's lists have been used.
-            unsafe { kept::discard(descriptor, &*mapping) };
+            unsafe { still_mapped::discard(descriptor, &*mapping) };
         })?;
         let version = Version::new(descriptor, mapping, counters, |name| tables.entry(name));
         registration::prepared(&version);
@@ -80,7 +80,7 @@ impl Drop for Prepared {
                 return;
             }
         }
-        kept::count();
+        still_mapped::count();
     }
 }
 

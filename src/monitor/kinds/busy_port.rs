@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::monitor::condition::{Condition, Found, OF_NUMBERS};
+use crate::monitor::condition::{Condition, LookEvents, OF_NUMBERS};
 use crate::monitor::crossing::Above;
 use dyntrace_files::aio_pool::{Port, longer_than};
 
@@ -21,7 +21,7 @@ impl Condition for BusyPort {
         OF_NUMBERS
     }
 
-    fn look(&mut self, found: &mut Found) {
+    fn look(&mut self, found: &mut LookEvents) {
         let limit = usize::try_from(found.limit).unwrap_or(usize::MAX);
         for (port, jobs) in self.above.update(longer_than(limit), |(port, _)| *port) {
             found.add(jobs as u64, |event| event.port = Some(port));

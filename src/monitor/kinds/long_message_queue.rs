@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::monitor::condition::{Condition, Found, OF_NUMBERS};
+use crate::monitor::condition::{Condition, LookEvents, OF_NUMBERS};
 
 #[cfg(feature = "mailbox")]
 mod mailboxes {
@@ -41,7 +41,7 @@ impl Condition for LongMessageQueue {
     }
 
     #[cfg(feature = "mailbox")]
-    fn look(&mut self, found: &mut Found) {
+    fn look(&mut self, found: &mut LookEvents) {
         let mailboxes::Mailboxes { watch, above } = &mut self.mailboxes;
         for long in above.update(watch.longer_than(found.limit), |long| long.mailbox) {
             found.add(long.messages.into(), |event| event.process = Some(long.owner));
@@ -50,5 +50,5 @@ impl Condition for LongMessageQueue {
 
     /// There are no mailboxes.
     #[cfg(not(feature = "mailbox"))]
-    fn look(&mut self, _found: &mut Found) {}
+    fn look(&mut self, _found: &mut LookEvents) {}
 }

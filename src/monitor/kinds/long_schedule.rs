@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dyntrace_probes::clock;
 
-use crate::monitor::condition::{Condition, Found, quarter};
+use crate::monitor::condition::{Condition, LookEvents, quarter};
 use crate::monitor::crossing::Above;
 use crate::monitor::kernel;
 use dyntrace_processes::process::Pid;
@@ -27,7 +27,7 @@ impl Condition for LongSchedule {
         quarter(self.limit, Duration::from_millis(1))
     }
 
-    fn look(&mut self, found: &mut Found) {
+    fn look(&mut self, found: &mut LookEvents) {
         let now = clock::now();
         let lasted = |poll: &Poll| clock::took(now.saturating_sub(poll.since)).as_nanos() as u64;
         let long = monitor_view::polls().filter(|poll| lasted(poll) > self.limit);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dyntrace_probes::clock;
 
-use crate::monitor::condition::{Condition, Found, quarter};
+use crate::monitor::condition::{Condition, LookEvents, quarter};
 use dyntrace_processes::process::Pid;
 use dyntrace_processes::task_table::Operation;
 use dyntrace_processes::task_table::monitor_view::{self, Wait, Waited};
@@ -34,7 +34,7 @@ impl Condition for LongWait {
         quarter(self.limit, Duration::from_millis(50))
     }
 
-    fn look(&mut self, found: &mut Found) {
+    fn look(&mut self, found: &mut LookEvents) {
         let now = clock::now();
         let slack = clock::cycles(SLACK);
         let edge = now.saturating_sub(clock::cycles(Duration::from_nanos(self.limit))).max(self.edge);
@@ -52,7 +52,7 @@ impl Condition for LongWait {
     }
 }
 
-fn tell(found: &mut Found, waited: Duration, wait: &Wait) {
+fn tell(found: &mut LookEvents, waited: Duration, wait: &Wait) {
     found.add(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX), |event| {
         let about = wait.about();
         event.process = Some(Pid::numbered(wait.pid()));

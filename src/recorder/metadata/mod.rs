@@ -7,7 +7,7 @@ use dyntrace_metadata::{ByteOrder, Clock, Event, Format, Stream, UNFINISHED, Val
 use rustix::system::uname;
 
 use dyntrace_probes::clock::Calibration;
-use dyntrace_probes::rings::descriptor::{Argument, Descriptor, Kind};
+use dyntrace_probes::rings::descriptor::{Argument, Descriptor, RecordedKind};
 use dyntrace_probes::rings::form::Form;
 use dyntrace_probes::rings::header::RING_STREAM;
 use dyntrace_probes::rings::mode::Mode;
@@ -35,21 +35,30 @@ pub(crate) mod process_event {
 
 /// The events of the low-rate channel, in the order of their ids.
 const PROCESS_EVENTS: [(&str, &[Argument]); 7] = [
-    ("thread", &[Argument { name: "tid", kind: Kind::U64 }, Argument { name: "name", kind: Kind::Text }]),
-    ("lost", &[Argument { name: "count", kind: Kind::U64 }, Argument { name: "reason", kind: Kind::Text }]),
-    ("clock", &[Argument { name: "realtime_ns", kind: Kind::U64 }]),
-    ("end", &[Argument { name: "count_of_discarded", kind: Kind::U64 }]),
-    ("snapshot", &[Argument { name: "cause", kind: Kind::Text }, Argument { name: "folder", kind: Kind::Text }]),
-    ("suppressed", &[Argument { name: "count", kind: Kind::U64 }]),
+    (
+        "thread",
+        &[Argument { name: "tid", kind: RecordedKind::U64 }, Argument { name: "name", kind: RecordedKind::Text }],
+    ),
+    (
+        "lost",
+        &[Argument { name: "count", kind: RecordedKind::U64 }, Argument { name: "reason", kind: RecordedKind::Text }],
+    ),
+    ("clock", &[Argument { name: "realtime_ns", kind: RecordedKind::U64 }]),
+    ("end", &[Argument { name: "count_of_discarded", kind: RecordedKind::U64 }]),
+    (
+        "snapshot",
+        &[Argument { name: "cause", kind: RecordedKind::Text }, Argument { name: "folder", kind: RecordedKind::Text }],
+    ),
+    ("suppressed", &[Argument { name: "count", kind: RecordedKind::U64 }]),
     (
         "module",
         &[
-            Argument { name: "module", kind: Kind::Text },
-            Argument { name: "version", kind: Kind::Text },
-            Argument { name: "file", kind: Kind::Text },
-            Argument { name: "mapped", kind: Kind::Text },
-            Argument { name: "start", kind: Kind::U64 },
-            Argument { name: "size", kind: Kind::U64 },
+            Argument { name: "module", kind: RecordedKind::Text },
+            Argument { name: "version", kind: RecordedKind::Text },
+            Argument { name: "file", kind: RecordedKind::Text },
+            Argument { name: "mapped", kind: RecordedKind::Text },
+            Argument { name: "start", kind: RecordedKind::U64 },
+            Argument { name: "size", kind: RecordedKind::U64 },
         ],
     ),
 ];

@@ -2,7 +2,7 @@
 
 use super::confidence::{self, Estimate};
 use super::figure::{Percentile, Time};
-use super::groups::{By, Kind};
+use super::groups::{By, GroupsOfKind};
 use super::side::Side;
 use crate::figures::Row;
 
@@ -129,7 +129,7 @@ pub fn compare(mut a: Side, mut b: Side) -> Diff {
     Diff { a, b, all, tables }
 }
 
-fn pairs(mut a: Kind, mut b: Kind) -> Vec<Pair> {
+fn pairs(mut a: GroupsOfKind, mut b: GroupsOfKind) -> Vec<Pair> {
     // Before either is changed.
     let (a_is_cut, b_is_cut) = (a.is_cut(), b.is_cut());
     if b_is_cut {

@@ -36,13 +36,13 @@ const MOST: usize = 500;
 
 /// The groups of a kind.
 #[derive(Default)]
-pub struct Kind {
+pub struct GroupsOfKind {
     pub rows: HashMap<Vec<u8>, Row>,
     /// The figures of groups beyond the limit.
     pub others: Row,
 }
 
-impl Kind {
+impl GroupsOfKind {
     fn row(&mut self, name: &[u8]) -> &mut Row {
         if !self.rows.contains_key(name) {
             if self.rows.len() == MOST {
@@ -59,7 +59,7 @@ impl Kind {
     }
 
     /// Merges rows that `other` lacks into the others: if `other` is cut, its figures for them are not known.
-    pub fn match_with(&mut self, other: &Kind) {
+    pub fn match_with(&mut self, other: &GroupsOfKind) {
         let others = &mut self.others;
         self.rows.retain(|name, row| {
             let is_known = other.rows.contains_key(name);
@@ -76,7 +76,7 @@ pub struct Groups {
     /// All operations.
     pub all: Row,
     /// In the order of `By::ALL`.
-    pub kinds: [Kind; 4],
+    pub kinds: [GroupsOfKind; 4],
     naming: Naming,
 }
 

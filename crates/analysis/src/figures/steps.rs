@@ -83,7 +83,10 @@ mod tests {
             steps.count(duration);
             let Ends { shortest, longest } = steps.at(1).unwrap();
             assert!((shortest..=longest).contains(&duration) && longest - shortest <= duration >> BITS, "{duration}");
-            assert_eq!((step::<BITS>(shortest), step::<BITS>(longest)), (step::<BITS>(duration), step::<BITS>(duration)));
+            assert_eq!(
+                (step::<BITS>(shortest), step::<BITS>(longest)),
+                (step::<BITS>(duration), step::<BITS>(duration))
+            );
             if longest < u64::MAX {
                 assert_eq!(step::<BITS>(longest + 1), step::<BITS>(duration) + 1);
             }

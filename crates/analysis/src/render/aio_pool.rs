@@ -49,7 +49,7 @@ struct Lengths {
 }
 
 #[derive(Default)]
-struct Seen {
+struct QueueLengths {
     all: Lengths,
     by_second: BTreeMap<i64, Lengths>,
 }
@@ -57,7 +57,7 @@ struct Seen {
 /// A thread that took jobs.
 #[derive(Default)]
 struct Worker {
-    seen: Seen,
+    seen: QueueLengths,
     job: Job,
     busy_us: i64,
 }
@@ -78,7 +78,7 @@ enum Job {
 #[derive(Default)]
 struct AioPool {
     began: Option<i64>,
-    added: Seen,
+    added: QueueLengths,
     /// By thread and the lane of its jobs.
     workers: HashMap<(u64, Jobs), Worker>,
     /// The lane of the job that each thread took last.
@@ -157,7 +157,7 @@ impl AioPool {
     }
 }
 
-impl Seen {
+impl QueueLengths {
     fn see(&mut self, second: i64, length: i64) {
         self.all.see(length);
         if second < SECONDS {

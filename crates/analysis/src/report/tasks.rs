@@ -10,7 +10,7 @@ use maud::{Markup, html};
 
 use super::format::duration;
 use crate::figures::Spread;
-use crate::recorded_tasks::{Poll, Task, Tasks, Told};
+use crate::recorded_tasks::{Poll, Task, TaskStep, Tasks};
 use crate::render::Settings;
 
 /// The most functions with a row of their own, and the rows on the page.
@@ -54,12 +54,12 @@ struct Panic {
 impl<'t> Figures<'t> {
     pub fn add(&mut self, event: &Event<'t>) {
         match self.tasks.push(event) {
-            Some(Told::Spawned(function)) => {
+            Some(TaskStep::Spawned(function)) => {
                 self.spawned += 1;
                 self.function(function).spawned += 1;
             }
-            Some(Told::Polled(poll)) => self.polled(poll),
-            Some(Told::Ended(task)) => self.ended(&task),
+            Some(TaskStep::Polled(poll)) => self.polled(poll),
+            Some(TaskStep::Ended(task)) => self.ended(&task),
             None => {}
         }
     }

@@ -25,7 +25,7 @@ use dyntrace_programs::process;
 use dyntrace_programs::provider::Providers;
 #[cfg(target_os = "linux")]
 use dyntrace_runs::run::returns;
-use dyntrace_runs::tracer::{Kind, Search};
+use dyntrace_runs::tracer::{Search, TracerKind};
 #[cfg(target_os = "linux")]
 use dyntrace_tasks::preview::Preview;
 use dyntrace_terminal::escape;
@@ -120,7 +120,7 @@ fn status(findings: &[Finding]) -> u8 {
     }
 }
 
-fn of_machine(found: &[(Kind, Search)]) -> Vec<Finding> {
+fn of_machine(found: &[(TracerKind, Search)]) -> Vec<Finding> {
     let mut findings = kernel::check();
     findings.extend(tracers::check(found));
     let recorder = recorder::check();
@@ -141,7 +141,7 @@ struct Program {
     preview: Result<Preview, dyntrace_tasks::error::Error>,
 }
 
-fn of_program(program: &Program, providers: &Providers, found: &[(Kind, Search)]) -> Vec<Finding> {
+fn of_program(program: &Program, providers: &Providers, found: &[(TracerKind, Search)]) -> Vec<Finding> {
     #[cfg(target_os = "linux")]
     let (tasks, has_tasks) = tasks::check(&program.preview);
     #[cfg(not(target_os = "linux"))]

@@ -2,7 +2,7 @@
 
 use dyntrace_inspect::polls::{NO_WAKERS, script};
 use dyntrace_runs::system;
-use dyntrace_runs::tracer::{self, Kind, NAMES_OUTSIDE, Search};
+use dyntrace_runs::tracer::{self, NAMES_OUTSIDE, Search, TracerKind};
 use dyntrace_tasks::preview::Preview;
 
 use super::finding::Finding;
@@ -21,8 +21,8 @@ pub fn check(preview: &Preview) -> Option<Finding> {
         ));
     }
     let is_outside = system::is_in_first_pid_namespace();
-    let tracer = || tracer::search(Kind::Bpftrace);
-    (preview.total() > 0).then(|| finding(preview, &tracer(), is_outside, system::forbids(Kind::Bpftrace)))
+    let tracer = || tracer::search(TracerKind::Bpftrace);
+    (preview.total() > 0).then(|| finding(preview, &tracer(), is_outside, system::forbids(TracerKind::Bpftrace)))
 }
 
 /// `is_outside`: whether this is no container with its own numbers of processes. `forbids`: why this user may not trace.
@@ -37,7 +37,7 @@ fn finding(preview: &Preview, tracer: &Search, is_outside: bool, forbids: Option
     if functions.all().any(|function| !script::is_clear(function, preview.has_debug_file)) {
         return cannot(&format!("it {}", script::UNCLEAR), script::CLEAR);
     }
-    let get = tracer::get_one(Kind::Bpftrace);
+    let get = tracer::get_one(TracerKind::Bpftrace);
     let tracer = match tracer {
         Search::Found(tracer) if tracer.prints_events() => tracer,
         Search::Found(tracer) => {
@@ -84,7 +84,11 @@ mod tests {
     }
 
     fn bpftrace(minor: u32) -> Search {
-        Search::Found(Tracer { kind: Kind::Bpftrace, path: "/usr/bin/bpftrace".into(), version: Version(0, minor, 0) })
+        Search::Found(Tracer {
+            kind: TracerKind::Bpftrace,
+            path: "/usr/bin/bpftrace".into(),
+            version: Version(0, minor, 0),
+        })
     }
 
     fn told(preview: &Preview, tracer: &Search, forbids: Option<&str>) -> (Status, String) {

@@ -1,17 +1,17 @@
 //! Checks of the tracers, of the scripts they can run, and of this user's rights.
 
-use dyntrace_runs::tracer::{self, Kind, Search, Tracer};
+use dyntrace_runs::tracer::{self, Search, Tracer, TracerKind};
 use dyntrace_runs::{script, system};
 use dyntrace_terminal::escape;
 
 use super::finding::Finding;
 
 /// Searches for each tracer of this system.
-pub fn find() -> Vec<(Kind, Search)> {
-    Kind::PREFERRED.iter().map(|&kind| (kind, tracer::search(kind))).collect()
+pub fn find() -> Vec<(TracerKind, Search)> {
+    TracerKind::PREFERRED.iter().map(|&kind| (kind, tracer::search(kind))).collect()
 }
 
-pub fn check(found: &[(Kind, Search)]) -> Vec<Finding> {
+pub fn check(found: &[(TracerKind, Search)]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut usable = false;
     for (kind, search) in found {

@@ -17,7 +17,7 @@ use dyntrace_terminal::{escape, say};
 
 use crate::record;
 
-pub use place::Place;
+pub use place::StreamFolder;
 use queue::Queue;
 pub use session::{Session, State};
 
@@ -86,7 +86,7 @@ pub fn export(Arguments { pid, to, size, folder, sampling }: &Arguments) -> Outc
         wrong(anyhow!("cannot export to {shown}: a collector's address begins with http://HOST:PORT; files are for dyntrace convert"))
     })?;
     // Dropped last, when nothing reads its files.
-    let place = Place::choose(*pid, folder.as_deref())?;
+    let place = StreamFolder::choose(*pid, folder.as_deref())?;
     let mut session = Session::start(*pid, place.directory(), *size, &PROBES)?;
     let mut live = Live::new(place.directory(), Spans::new(Queue::start(endpoint), sampling));
     say!("exporting the spans of process {pid} to {shown}; an interrupt ends it");

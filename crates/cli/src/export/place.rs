@@ -11,17 +11,17 @@ use nix::unistd::geteuid;
 
 use crate::record::folder;
 
-pub struct Place {
+pub struct StreamFolder {
     directory: PathBuf,
     /// Removes the folder when it is dropped.
     _temporary: Option<Temporary>,
 }
 
-impl Place {
+impl StreamFolder {
     /// A temporary folder, or the `wanted` one. Only the user of this command can enter a temporary folder.
-    pub fn choose(pid: u32, wanted: Option<&Path>) -> Result<Place, Failure> {
+    pub fn choose(pid: u32, wanted: Option<&Path>) -> Result<StreamFolder, Failure> {
         if let Some(wanted) = wanted {
-            return Ok(Place { directory: folder::choose(Some(wanted), "trace")?, _temporary: None });
+            return Ok(StreamFolder { directory: folder::choose(Some(wanted), "trace")?, _temporary: None });
         }
         // A process that is gone has no user, and is told of when it is asked to record.
         let user = fs::metadata(format!("/proc/{pid}")).map_or(geteuid().as_raw(), |there| there.uid());
@@ -32,7 +32,7 @@ impl Place {
             return Err(Failure::new(exit::USAGE, error));
         }
         let temporary = Temporary::new()?;
-        Ok(Place { directory: temporary.path().join("trace"), _temporary: Some(temporary) })
+        Ok(StreamFolder { directory: temporary.path().join("trace"), _temporary: Some(temporary) })
     }
 
     pub fn directory(&self) -> &Path {

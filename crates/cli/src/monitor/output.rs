@@ -94,7 +94,7 @@ mod tests {
     }
 
     fn stack() -> Stack {
-        let place = Some(dyntrace_tasks::listing::Place { file: "src/a.rs".into(), line: 7 });
+        let place = Some(dyntrace_tasks::listing::SourceLine { file: "src/a.rs".into(), line: 7 });
         let function = Some("shop::pay".to_owned());
         let frame = Frame { address: 16, image: "shop".to_owned(), function, place, inlined: false };
         let nameless = Frame { address: 32, function: None, place: None, ..frame.clone() };

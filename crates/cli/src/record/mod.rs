@@ -23,9 +23,9 @@ use dyntrace_terminal::{escape, say};
 
 use summary::Summary;
 
+pub use arguments::Arguments;
 #[cfg(feature = "full")]
 pub use arguments::size;
-pub use arguments::Arguments;
 use command::run;
 use end::{Subject, end};
 

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use dyntrace_fleet::{Cell, Kind, Schema, Table};
+use dyntrace_fleet::{Cell, ColumnKind, Schema, Table};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::{Field, RowAccessor as _};
 use serde_json::Value;
@@ -419,7 +419,7 @@ fn in_json() {
 }
 
 /// Writes a table of messages with these columns only, each row a step of host `a` or `b`.
-fn table(path: &Path, columns: &[(&str, Kind)], rows: &[(i64, &str, &str, i64)]) {
+fn table(path: &Path, columns: &[(&str, ColumnKind)], rows: &[(i64, &str, &str, i64)]) {
     let schema = Schema {
         columns: columns.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect(),
         ..Schema::default()
@@ -447,12 +447,12 @@ fn files_with_fewer_columns_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join("messages/host=a/date=2026-11-26/hour=00").join(name);
     let columns = [
-        ("hostname", Kind::Text),
-        ("token_current", Kind::Signed),
-        ("token_previous", Kind::Signed),
-        ("token_label", Kind::Signed),
-        ("step", Kind::Text),
-        ("time_ns", Kind::Signed),
+        ("hostname", ColumnKind::Text),
+        ("token_current", ColumnKind::Signed),
+        ("token_previous", ColumnKind::Signed),
+        ("token_label", ColumnKind::Signed),
+        ("step", ColumnKind::Text),
+        ("time_ns", ColumnKind::Signed),
     ];
     let steps = [
         (100, "a", "send_remote", 1),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dyntrace_build::model::Kind::{I32, Text, U64};
+use dyntrace_build::model::ArgumentKind::{I32, Text, U64};
 
 use crate::perfetto::Read;
 use crate::writer::{Arg, Class, Fired, Writer, fired};

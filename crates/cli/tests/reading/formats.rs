@@ -16,11 +16,11 @@ fn each_probe(folder: &Path) -> Vec<Value> {
     let writer = Writer::new(folder);
     let mut events = [Vec::new(), Vec::new()];
     for class in classes() {
-        let value = |(name, kind): &(String, dyntrace_build::model::Kind)| match (name.as_str(), kind) {
-            (_, dyntrace_build::model::Kind::Text) => Arg::from("text"),
+        let value = |(name, kind): &(String, dyntrace_build::model::ArgumentKind)| match (name.as_str(), kind) {
+            (_, dyntrace_build::model::ArgumentKind::Text) => Arg::from("text"),
             ("command", _) => Arg::I(12),
             ("errno", _) => Arg::I(2),
-            (_, dyntrace_build::model::Kind::U32 | dyntrace_build::model::Kind::U64) => Arg::U(1),
+            (_, dyntrace_build::model::ArgumentKind::U32 | dyntrace_build::model::ArgumentKind::U64) => Arg::U(1),
             _ => Arg::I(1),
         };
         let fired = crate::writer::fired(&class.name, 1000, class.fields.iter().map(value));

@@ -17,7 +17,7 @@ use crate::programs::example;
 const ROUNDS: u64 = 300;
 
 /// The output of the program and of the tracer.
-struct Told {
+struct ToldPolls {
     program: Vec<String>,
     tracer: Value,
 }
@@ -52,7 +52,7 @@ impl Worker {
 
 /// Runs the program under `dyntrace polls`, which begins before the program's work and ends after it. Another process of the program
 /// works meanwhile.
-fn told(tool: &str, program: &Path, options: &[&str]) -> Told {
+fn told(tool: &str, program: &Path, options: &[&str]) -> ToldPolls {
     let polls = machine::command_for(tool, env!("CARGO_BIN_EXE_dyntrace"));
     told_by(polls, 0, program, options, |_, polls| {
         signal::kill(Pid::from_raw(polls.id().cast_signed()), Signal::SIGTERM).unwrap();
@@ -66,7 +66,7 @@ fn told_by(
     program: &Path,
     options: &[&str],
     end: impl Fn(&mut Worker, &Child),
-) -> Told {
+) -> ToldPolls {
     let [mut other, mut program] = [program, program].map(Worker::start);
     polls.args(["polls", "--json", "--for", "10m", "-p", &program.process.id().to_string()]).args(options);
     let mut polls = polls.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -86,7 +86,7 @@ fn told_by(
     let output = polls.wait_with_output().unwrap();
     [&mut other, &mut program].into_iter().for_each(Worker::end);
     assert_eq!(output.status.code(), Some(status), "{before:?}");
-    Told { program: told, tracer: serde_json::from_slice(&output.stdout).unwrap() }
+    ToldPolls { program: told, tracer: serde_json::from_slice(&output.stdout).unwrap() }
 }
 
 /// Whether a function of the tool's is the program's: symbols say `polls_truth::ping::{{closure}}`.
@@ -107,7 +107,7 @@ fn rows<'t>(told: &'t Value, names: &[&'t str]) -> BTreeMap<&'t str, &'t Value> 
 
 fn check(tool: &str) {
     let Some(_turn) = turn(tool, true) else { return };
-    let Told { program, tracer } = told(tool, &example("polls_truth"), &["--slow", "20ms"]);
+    let ToldPolls { program, tracer } = told(tool, &example("polls_truth"), &["--slow", "20ms"]);
     let words: Vec<Vec<&str>> = program.iter().map(|line| line.split(' ').collect()).collect();
     let number = |text: &str| text.parse::<u64>().unwrap();
     let names: Vec<&str> = words.iter().filter(|words| words[0] == "polls").map(|words| words[1]).collect();
@@ -165,7 +165,7 @@ fn a_stripped_program() {
         let folder = tempfile::tempdir().unwrap();
         let stripped = folder.path().join("stripped");
         machine::run(machine::command("strip").arg("-o").arg(&stripped).arg(example("polls_truth")));
-        let Told { program, tracer } = told(tool, &stripped, &[]);
+        let ToldPolls { program, tracer } = told(tool, &stripped, &[]);
         let mut expected: Vec<u64> =
             program.iter().filter_map(|line| line.strip_prefix("polls ")?.split_once(' ')?.1.parse().ok()).collect();
         let rows = tracer["functions"].as_array().unwrap();
@@ -192,7 +192,7 @@ fn more_than_the_maps_have_room_for() {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::iter::once(folder.path().to_owned()).chain(std::env::split_paths(&path));
     polls.env("PATH", std::env::join_paths(path).unwrap());
-    let Told { program, tracer } = told_by(polls, 3, &example("polls_truth"), &[], |program, _| program.end());
+    let ToldPolls { program, tracer } = told_by(polls, 3, &example("polls_truth"), &[], |program, _| program.end());
     let words: Vec<Vec<&str>> = program.iter().map(|line| line.split(' ').collect()).collect();
     let of = |kind: &str| -> BTreeMap<String, u64> {
         let counts = words.iter().filter(|words| words[0] == kind).map(|words| words[1..].split_last().unwrap());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use dyntrace_probes::host;
 use dyntrace_probes::primitives::thread;
 
-use super::extra::Extra;
+use super::extra_threads::ExtraThreads;
 use super::pool::Pool;
 use super::shards::Shards;
 use super::shared::{Settings, Spawn};
@@ -105,7 +105,7 @@ impl Builder {
             processors.max(2)
         });
         let extra_threads = self.slow_threads.or_else(|| from_environment("DYNTRACE_SLOW_THREADS")).unwrap_or(256);
-        let extra = Arc::new(Extra::new(extra_threads));
+        let extra = Arc::new(ExtraThreads::new(extra_threads));
         Pool::new(Shards::new(threads, self.bound, |threads, bound| Settings {
             threads,
             extra: Arc::clone(&extra),

@@ -130,7 +130,7 @@ mod completions;
 mod counts;
 mod delivery;
 mod ending;
-mod extra;
+mod extra_threads;
 mod job;
 mod lane;
 mod longest;

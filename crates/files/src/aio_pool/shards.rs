@@ -112,14 +112,14 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::aio_pool::extra::Extra;
+    use crate::aio_pool::extra_threads::ExtraThreads;
 
     #[test]
     fn threads_and_the_bound_are_shared_out() {
         let shards = |threads, bound| {
             let shards = Shards::new(threads, bound, |threads, bound| Settings {
                 threads,
-                extra: Arc::new(Extra::new(0)),
+                extra: Arc::new(ExtraThreads::new(0)),
                 bound,
                 keep_alive: Duration::ZERO,
                 exit_timeout: Duration::ZERO,

@@ -16,7 +16,7 @@ use super::blocking::KernelThread;
 use super::clock::Time;
 use super::completions::Completions;
 use super::counts::Counts;
-use super::extra::Extra;
+use super::extra_threads::ExtraThreads;
 use super::job::Fault;
 use super::lane::Lane;
 use super::metrics::{CommandMetrics, Histogram, Metrics};
@@ -35,7 +35,7 @@ pub(super) struct Settings {
     /// Workers of the fast lane. With 0 the pool has no threads, and `run_one` runs the jobs.
     pub threads: usize,
     /// Counts the workers beyond those, of both lanes and all shards together.
-    pub extra: Arc<Extra>,
+    pub extra: Arc<ExtraThreads>,
     /// How many jobs all queues may hold together.
     pub bound: usize,
     /// How long an extra worker stays without a job.

@@ -15,7 +15,7 @@ use super::command::Command;
 use super::coop::answered;
 use super::driver::Driver;
 use super::group::Group;
-use super::inline::{Attempt, Attempts, Inline, Permit, Place, Trial, inode_of};
+use super::inline::{Attempt, Attempts, FileSystemPlace, Inline, Permit, Trial, inode_of};
 use super::inode::Inode;
 use super::process_local::ProcessLocal;
 use super::request::Request;
@@ -84,7 +84,7 @@ impl Descriptor {
         port: Port,
         flags: i32,
         inline: Inline,
-        opened: (File, Place),
+        opened: (File, FileSystemPlace),
     ) -> Descriptor {
         let (file, place) = opened;
         let attempts = Attempts::new(&file, flags, inline, Some(place));

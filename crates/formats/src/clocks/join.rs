@@ -27,14 +27,14 @@ struct End {
 /// The ends of the messages with a key.
 #[derive(Default)]
 struct Ends {
-    sent: Seen,
-    received: Seen,
+    sent: KeyEnds,
+    received: KeyEnds,
     /// Whether it was sent to another node.
     is_remote: bool,
 }
 
 #[derive(Default)]
-enum Seen {
+enum KeyEnds {
     #[default]
     Never,
     Once(End),
@@ -64,8 +64,8 @@ impl Join {
         ends.is_remote |= step == Step::SendRemote;
         let seen = if step == Step::Receive { &mut ends.received } else { &mut ends.sent };
         *seen = match seen {
-            Seen::Never => Seen::Once(End { host, time }),
-            Seen::Once(_) | Seen::Often => Seen::Often,
+            KeyEnds::Never => KeyEnds::Once(End { host, time }),
+            KeyEnds::Once(_) | KeyEnds::Often => KeyEnds::Often,
         };
     }
 
@@ -74,14 +74,14 @@ impl Join {
         let mut joined = Joined { messages: Vec::new(), ambiguous: 0, unreceived: 0 };
         for ends in self.keys.into_values().filter(|ends| ends.is_remote) {
             match (ends.sent, ends.received) {
-                (Seen::Often, _) | (_, Seen::Often) => joined.ambiguous += 1,
-                (Seen::Once(from), Seen::Once(to)) if from.host != to.host => {
+                (KeyEnds::Often, _) | (_, KeyEnds::Often) => joined.ambiguous += 1,
+                (KeyEnds::Once(from), KeyEnds::Once(to)) if from.host != to.host => {
                     let message = Message { from: from.host, sent: from.time, to: to.host, received: to.time };
                     joined.messages.push(message);
                 }
                 // Between nodes of one host, which have one clock.
-                (Seen::Once(_), Seen::Once(_)) => {}
-                (_, Seen::Never) | (Seen::Never, _) => joined.unreceived += 1,
+                (KeyEnds::Once(_), KeyEnds::Once(_)) => {}
+                (_, KeyEnds::Never) | (KeyEnds::Never, _) => joined.unreceived += 1,
             }
         }
         joined

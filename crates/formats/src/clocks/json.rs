@@ -4,14 +4,14 @@ use anyhow::Context as _;
 use dyntrace_terminal::escape;
 use serde_json::{Value, json};
 
-use super::read::Found;
+use super::read::ClockInputs;
 use super::solve::{LeftOut, Solved};
 use super::state::hosts;
 
 /// Counted up when a field changes or goes.
 const VERSION: u32 = 1;
 
-pub fn text(found: &Found, solved: &Solved, drift: u32) -> anyhow::Result<String> {
+pub fn text(found: &ClockInputs, solved: &Solved, drift: u32) -> anyhow::Result<String> {
     let hosts = hosts(found, solved).map(|host| {
         json!({
             "hostname": host.name,
@@ -40,7 +40,7 @@ pub fn text(found: &Found, solved: &Solved, drift: u32) -> anyhow::Result<String
     Ok(escape::json(serde_json::to_string_pretty(&object).context("cannot make JSON")?) + "\n")
 }
 
-fn contradiction(out: &LeftOut, found: &Found) -> Value {
+fn contradiction(out: &LeftOut, found: &ClockInputs) -> Value {
     let messages = out.messages.iter().map(|message| {
         json!({
             "from": found.hosts[message.from],

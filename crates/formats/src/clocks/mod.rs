@@ -18,7 +18,7 @@ use dyntrace_analysis::losses;
 use dyntrace_terminal::exit::{self, Failure, Outcome};
 use dyntrace_terminal::{escape, say, stdout};
 
-use read::Found;
+use read::ClockInputs;
 
 const HELP: &str = "\
 Examples:
@@ -89,7 +89,7 @@ pub fn clocks(Arguments { folder, reference, drift, ntp, json }: &Arguments) -> 
     Ok(if solved.left_out.is_empty() { ExitCode::SUCCESS } else { exit::DAMAGED.into() })
 }
 
-fn none(folder: &std::path::Path, found: &Found) -> anyhow::Error {
+fn none(folder: &std::path::Path, found: &ClockInputs) -> anyhow::Error {
     anyhow!(
         "cannot align the clocks of {}: no message is known both where it was sent and on another host where it was received ({}); \
          messages are known by sequential trace tokens: set one with a label of its own for each request, by dyntrace::seq_trace; \
@@ -102,7 +102,7 @@ fn none(folder: &std::path::Path, found: &Found) -> anyhow::Error {
 /// The most hosts that an error names.
 const NAMED: usize = 10;
 
-fn unknown(name: &str, folder: &std::path::Path, found: &Found) -> anyhow::Error {
+fn unknown(name: &str, folder: &std::path::Path, found: &ClockInputs) -> anyhow::Error {
     let known =
         found.hosts.iter().enumerate().filter(|(at, _)| found.is_linked(*at)).map(|(_, name)| escape::name(name));
     let mut known: Vec<String> = known.collect();

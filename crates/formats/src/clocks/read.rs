@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use dyntrace_fleet::clocks::Message;
-use dyntrace_fleet::{Cell, Kind, hostname, read_rows};
+use dyntrace_fleet::{Cell, ColumnKind, hostname, read_rows};
 use dyntrace_terminal::escape;
 
 use super::join::{Join, Joined, Step};
@@ -15,20 +15,20 @@ use super::ntp::{Estimate, Estimates};
 
 /// The table that is read, and its columns.
 const TABLE: &str = "messages";
-const COLUMNS: [(&str, Kind); 6] = [
-    ("time_ns", Kind::Signed),
-    ("hostname", Kind::Text),
-    ("step", Kind::Text),
-    ("token_label", Kind::Signed),
-    ("token_previous", Kind::Signed),
-    ("token_current", Kind::Signed),
+const COLUMNS: [(&str, ColumnKind); 6] = [
+    ("time_ns", ColumnKind::Signed),
+    ("hostname", ColumnKind::Text),
+    ("step", ColumnKind::Text),
+    ("token_label", ColumnKind::Signed),
+    ("token_previous", ColumnKind::Signed),
+    ("token_current", ColumnKind::Signed),
 ];
 
 /// The name of the clock that NTP's servers show.
 const UTC: &str = "UTC (NTP)";
 
 /// The messages of a data set, and what else bounds its clocks.
-pub struct Found {
+pub struct ClockInputs {
     /// The names of all hosts of the table, in their order, and of UTC if there are estimates of NTP. Messages have their numbers.
     pub hosts: Vec<String>,
     pub messages: Vec<Message>,
@@ -60,7 +60,7 @@ impl Ntp {
     }
 }
 
-impl Found {
+impl ClockInputs {
     /// Takes these estimates of NTP. Fails if a host has the name of UTC, as both would have rows under it.
     pub fn bound(&mut self, estimates: Estimates) -> anyhow::Result<()> {
         if self.hosts.iter().any(|host| host == UTC) {
@@ -126,7 +126,7 @@ impl Found {
 }
 
 /// Reads the messages of the data set in this folder.
-pub fn messages(folder: &Path) -> anyhow::Result<Found> {
+pub fn messages(folder: &Path) -> anyhow::Result<ClockInputs> {
     let table = folder.join(TABLE);
     if !table.is_dir() {
         return Err(anyhow!(
@@ -159,7 +159,7 @@ pub fn messages(folder: &Path) -> anyhow::Result<Found> {
         counts[message.from] += 1;
         counts[message.to] += 1;
     }
-    Ok(Found { hosts, messages, ntp: None, ambiguous, unreceived, mode: mode | 0o600, counts })
+    Ok(ClockInputs { hosts, messages, ntp: None, ambiguous, unreceived, mode: mode | 0o600, counts })
 }
 
 fn add(row: &[Option<Cell<'_>>], names: &mut Names, join: &mut Join) {

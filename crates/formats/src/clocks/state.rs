@@ -1,6 +1,6 @@
 //! The outcome for each host.
 
-use super::read::Found;
+use super::read::ClockInputs;
 use super::solve::Solved;
 
 /// How a host is aligned, or why it is not.
@@ -39,7 +39,7 @@ pub struct Host<'f> {
 }
 
 /// The hosts in the order of their names.
-pub fn hosts<'f>(found: &'f Found, solved: &'f Solved) -> impl Iterator<Item = Host<'f>> {
+pub fn hosts<'f>(found: &'f ClockInputs, solved: &'f Solved) -> impl Iterator<Item = Host<'f>> {
     let mut last = vec![0; found.hosts.len()];
     for message in found.links() {
         for (host, time) in [(message.from, message.sent), (message.to, message.received)] {

@@ -3,23 +3,23 @@
 use std::path::Path;
 
 use dyntrace_fleet::clocks::Piece;
-use dyntrace_fleet::{Cell, Error, Kind, Schema, SingleTable};
+use dyntrace_fleet::{Cell, ColumnKind, Error, Schema, SingleTable};
 
-use super::read::Found;
+use super::read::ClockInputs;
 use super::solve::Solved;
 
 const NAME: &str = "clocks";
 /// Counted up when a column changes or goes.
 const VERSION: &str = "1";
 
-const COLUMNS: [(&str, Kind); 7] = [
-    ("hostname", Kind::Text),
-    ("reference", Kind::Text),
-    ("from_ns", Kind::Signed),
-    ("until_ns", Kind::Signed),
-    ("ahead_ns", Kind::Signed),
-    ("drift", Kind::Double),
-    ("error_ns", Kind::Signed),
+const COLUMNS: [(&str, ColumnKind); 7] = [
+    ("hostname", ColumnKind::Text),
+    ("reference", ColumnKind::Text),
+    ("from_ns", ColumnKind::Signed),
+    ("until_ns", ColumnKind::Signed),
+    ("ahead_ns", ColumnKind::Signed),
+    ("drift", ColumnKind::Double),
+    ("error_ns", ColumnKind::Signed),
 ];
 
 /// The columns of the table.
@@ -35,7 +35,7 @@ pub fn begin(folder: &Path, mode: u32) -> Result<(), Error> {
 }
 
 /// Replaces the table.
-pub fn write(folder: &Path, found: &Found, solved: &Solved) -> Result<(), Error> {
+pub fn write(folder: &Path, found: &ClockInputs, solved: &Solved) -> Result<(), Error> {
     let reference = &*found.hosts[solved.reference];
     let hosts = found.hosts.iter().enumerate();
     let rows = hosts.flat_map(|(number, name)| {

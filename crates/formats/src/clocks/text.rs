@@ -5,7 +5,7 @@ use dyntrace_analysis::view::time::Time;
 use dyntrace_fleet::clocks::Message;
 use dyntrace_terminal::{columns, escape};
 
-use super::read::{Found, Ntp};
+use super::read::{ClockInputs, Ntp};
 use super::seconds::seconds;
 use super::solve::Solved;
 use super::state::{Host, State, hosts};
@@ -14,7 +14,7 @@ use super::state::{Host, State, hosts};
 const SHOWN: usize = 4;
 
 /// A line for each host.
-pub fn table(found: &Found, solved: &Solved) -> String {
+pub fn table(found: &ClockInputs, solved: &Solved) -> String {
     let titles = ["HOST", "AHEAD", "ERROR", "MESSAGES", ""].map(str::to_owned);
     let rows: Vec<[String; 5]> =
         std::iter::once(titles).chain(hosts(found, solved).map(|host| row(&host, found, solved))).collect();
@@ -22,7 +22,7 @@ pub fn table(found: &Found, solved: &Solved) -> String {
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-fn row(host: &Host<'_>, found: &Found, solved: &Solved) -> [String; 5] {
+fn row(host: &Host<'_>, found: &ClockInputs, solved: &Solved) -> [String; 5] {
     let none = || "-".to_owned();
     let remark = match host.state {
         State::Reference => "the reference".to_owned(),
@@ -44,7 +44,7 @@ fn row(host: &Host<'_>, found: &Found, solved: &Solved) -> [String; 5] {
 }
 
 /// A line about all messages, and one about all estimates of NTP.
-pub fn summary(found: &Found) -> Vec<String> {
+pub fn summary(found: &ClockInputs) -> Vec<String> {
     let messages = format!("messages between hosts: {} joined, {}", found.messages.len(), counts(found));
     let estimates = found.ntp.as_ref().map(|ntp| {
         let (taken, Ntp { skipped, unknown, .. }) = (ntp.estimates(), ntp);
@@ -54,12 +54,12 @@ pub fn summary(found: &Found) -> Vec<String> {
 }
 
 /// The messages that could not be joined.
-pub fn counts(found: &Found) -> String {
+pub fn counts(found: &ClockInputs) -> String {
     format!("{} skipped as their label and counts occur twice, {} not received", found.ambiguous, found.unreceived)
 }
 
 /// A line for each host that was left out.
-pub fn contradictions(found: &Found, solved: &Solved) -> Vec<String> {
+pub fn contradictions(found: &ClockInputs, solved: &Solved) -> Vec<String> {
     let left_out = solved.left_out.iter().map(|out| {
         let shown: Vec<String> = out.messages.iter().take(SHOWN).map(|each| message(each, found)).collect();
         let more = match out.messages.len().saturating_sub(SHOWN) {
@@ -80,7 +80,7 @@ pub fn contradictions(found: &Found, solved: &Solved) -> Vec<String> {
 }
 
 /// A message with both of its times, each by its host's clock.
-fn message(message: &Message, found: &Found) -> String {
+fn message(message: &Message, found: &ClockInputs) -> String {
     let name = |host: usize| escape::name(&found.hosts[host]);
     if let Some(host) = found.estimated(message) {
         return format!("NTP's estimate of {} at {}", name(host), time(message.sent));

@@ -14,7 +14,7 @@ const OPEN: usize = 1 << 16;
 
 /// Where an operation is among the spans.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct SpanPlace {
     pub trace: TraceId,
     pub span: SpanId,
     pub parent: Option<SpanId>,
@@ -62,13 +62,13 @@ impl Groups {
         owner: Owner,
         end: i64,
         writer: &mut Writer<R>,
-    ) -> io::Result<Place> {
+    ) -> io::Result<SpanPlace> {
         let process = operation.process;
         let id = [operation.id.thread.to_le_bytes(), operation.id.tag.to_le_bytes()].concat();
         let parts = [operation.driver.as_bytes(), &id, &operation.entered.to_le_bytes()];
         let span = SpanId::derive(process, &parts);
         if !has_group(operation) {
-            return Ok(Place { trace: TraceId::derive(process, &parts), span, parent: None });
+            return Ok(SpanPlace { trace: TraceId::derive(process, &parts), span, parent: None });
         }
         self.set_key(operation, owner);
         if !self.open.contains_key(&self.key) {
@@ -84,7 +84,7 @@ impl Groups {
         group.last = group.last.max(operation.completion.map_or(end, |answer| answer.time));
         group.operations += 1;
         group.errors += u64::from(operation.completion.is_some_and(|answer| !answer.success));
-        Ok(Place { trace: group.trace, span, parent: Some(group.span) })
+        Ok(SpanPlace { trace: group.trace, span, parent: Some(group.span) })
     }
 
     /// The operation, which was placed last, is kept.

@@ -4,12 +4,12 @@
 use dyntrace_analysis::operation::{bytes, error_of, name_of};
 use dyntrace_reader::FileOperation;
 
-use super::group::{Group, Name, Place};
+use super::group::{Group, Name, SpanPlace};
 use super::ids::{SpanId, TraceId};
 use super::message::{Attribute, ERROR, INTERNAL, Span, Status, flag, number, text};
 
 /// The span of an operation. One in flight ends at `end`.
-pub fn of_operation(operation: &FileOperation<'_>, end: i64, place: Place) -> Span {
+pub fn of_operation(operation: &FileOperation<'_>, end: i64, place: SpanPlace) -> Span {
     let error = error_of(operation);
     let end = operation.completion.map_or(end, |answer| answer.time);
     Span {

@@ -1,6 +1,6 @@
 //! The table as lines: of each task, or of tasks that are alike together.
 
-use dyntrace_task_table::{Seen, Table};
+use dyntrace_task_table::{Table, TaskEntry};
 use dyntrace_terminal::columns;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -37,7 +37,7 @@ pub fn text(table: &Table, each: bool, zone: &TimeZone) -> String {
     let mut text = String::new();
     if !groups.is_empty() {
         let titles = TITLES[from..].iter().map(|title| (*title).to_owned()).collect();
-        let row = |group: &Vec<&Seen>| row(table, group, zone).into_iter().skip(from).collect();
+        let row = |group: &Vec<&TaskEntry>| row(table, group, zone).into_iter().skip(from).collect();
         let rows: Vec<Vec<String>> = std::iter::once(titles).chain(groups.iter().map(row)).collect();
         for line in columns::aligned(&rows, |column| [0, 7].contains(&(column + from))) {
             text += line.trim_end();
@@ -70,7 +70,7 @@ fn others(table: &Table, zone: &TimeZone) -> Option<String> {
     })
 }
 
-fn row(table: &Table, group: &[&Seen], zone: &TimeZone) -> [String; TITLES.len()] {
+fn row(table: &Table, group: &[&TaskEntry], zone: &TimeZone) -> [String; TITLES.len()] {
     let first = group[0];
     let (function, place) = texts(first.site.as_ref());
     let earliest = |cycle: Option<u64>| {

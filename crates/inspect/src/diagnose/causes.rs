@@ -17,7 +17,7 @@ const LEAST_TIME: f64 = 0.01;
 /// A kind of cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum CauseKind {
     /// A thread that polls tasks is blocked in a system call.
     BlockingCall,
     /// A poll that computes for long.
@@ -45,7 +45,7 @@ pub enum Kind {
 /// A cause for which requests wait.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cause {
-    pub kind: Kind,
+    pub kind: CauseKind,
     /// The resource in words: `Mutex`, `fsync`, `127.0.0.1:5432`.
     pub resource: String,
     /// The function to look at: that of the holder, or the one that waits or blocks. Only the holder's has its line here:
@@ -54,7 +54,7 @@ pub struct Cause {
 }
 
 impl Cause {
-    pub fn new(kind: Kind, resource: impl Into<String>, own: Option<Own>) -> Cause {
+    pub fn new(kind: CauseKind, resource: impl Into<String>, own: Option<Own>) -> Cause {
         Cause { kind, resource: resource.into(), own }
     }
 
@@ -205,9 +205,9 @@ mod tests {
     #[test]
     fn causes_are_ranked_by_the_time_of_all_that_waited() {
         let second = Duration::from_secs(1);
-        let lock = Cause::new(Kind::Lock, "Mutex", own("app::hold"));
-        let blocks = Cause::new(Kind::BlockingCall, "fsync", own("app::sync"));
-        let rare = Cause::new(Kind::Peer, "10.0.0.1:5432", own("app::ask"));
+        let lock = Cause::new(CauseKind::Lock, "Mutex", own("app::hold"));
+        let blocks = Cause::new(CauseKind::BlockingCall, "fsync", own("app::sync"));
+        let rare = Cause::new(CauseKind::Peer, "10.0.0.1:5432", own("app::ask"));
         let mut causes = Causes::default();
         for _ in 0..3 {
             causes.add_look(vec![wait(&lock, "app::a", "a timer"), wait(&lock, "app::b", "a timer")], second);
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn of_a_quiet_program_there_is_no_cause() {
         let mut causes = Causes::default();
-        let lock = Cause::new(Kind::Lock, "Mutex", None);
+        let lock = Cause::new(CauseKind::Lock, "Mutex", None);
         causes.add_look(vec![wait(&lock, "app::a", "a timer")], Duration::from_millis(100));
         assert_eq!(causes.ranked(Duration::from_secs(10)).len(), 0);
     }

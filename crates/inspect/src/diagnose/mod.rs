@@ -25,8 +25,8 @@ use serde::Serialize;
 use super::look::{VERSION, print};
 use super::own::Own;
 use super::read::failure;
-use causes::{Cause, Evidence, Kind, by_time};
-use watch::Seen;
+use causes::{Cause, CauseKind, Evidence, by_time};
+use watch::Watched;
 
 const HELP: &str = "\
 Examples:
@@ -130,7 +130,7 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 /// The gaps of the watch, in words.
-fn unknown(seen: &Seen) -> Option<String> {
+fn unknown(seen: &Watched) -> Option<String> {
     let blind = "the kernel does not tell where threads are".to_owned();
     let tasks = Coverage::of(&seen.listing).unknown();
     let told: Vec<String> = seen.is_blind.then_some(blind).into_iter().chain(tasks).collect();
@@ -164,7 +164,7 @@ struct Call<'s> {
 
 #[derive(Serialize)]
 struct CauseJson<'s> {
-    kind: Kind,
+    kind: CauseKind,
     share: f64,
     waited: u64,
     seen: u32,
@@ -180,7 +180,7 @@ struct CauseJson<'s> {
 #[derive(Serialize)]
 struct Where<'s> {
     function: Option<&'s str>,
-    place: Option<&'s dyntrace_tasks::listing::Place>,
+    place: Option<&'s dyntrace_tasks::listing::SourceLine>,
 }
 
 #[derive(Serialize)]
@@ -203,7 +203,7 @@ impl<'s> HolderWait<'s> {
 }
 
 impl<'s> Json<'s> {
-    fn of(pid: u32, seen: &'s Seen, unknown: Option<&'s str>) -> Json<'s> {
+    fn of(pid: u32, seen: &'s Watched, unknown: Option<&'s str>) -> Json<'s> {
         let [threads, tasks] = seen.looks;
         let causes = seen.causes.ranked(seen.time).into_iter().map(CauseJson::of).collect();
         let (time, running) = (nanoseconds(seen.time), nanoseconds(seen.causes.running));
@@ -244,29 +244,29 @@ fn nanoseconds(time: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use dyntrace_tasks::listing::{Listing, Place};
+    use dyntrace_tasks::listing::{Listing, SourceLine};
 
     use super::causes::Wait;
     use super::*;
     use crate::page::Fields;
 
     fn own(function: &str, line: u32) -> Own {
-        Own { function: function.into(), place: Some(Place { file: "src/main.rs".into(), line }) }
+        Own { function: function.into(), place: Some(SourceLine { file: "src/main.rs".into(), line }) }
     }
 
     /// A watch of ten seconds with a cause of each form.
-    pub(super) fn sample() -> Seen {
+    pub(super) fn sample() -> Watched {
         let second = Duration::from_secs(1);
-        let mut seen = Seen { time: second * 10, looks: [990, 50], workers: 4, ..Seen::default() };
-        let lock = Cause::new(Kind::Lock, "Mutex", Some(own("shop::priced", 28)));
+        let mut seen = Watched { time: second * 10, looks: [990, 50], workers: 4, ..Watched::default() };
+        let lock = Cause::new(CauseKind::Lock, "Mutex", Some(own("shop::priced", 28)));
         let print = own("shop::print\x1b[2J", 9);
-        let blocks = Cause::new(Kind::BlockingCall, "clock_nanosleep", Some(Own { place: None, ..print.clone() }));
+        let blocks = Cause::new(CauseKind::BlockingCall, "clock_nanosleep", Some(Own { place: None, ..print.clone() }));
         let job = Cause::new(
-            Kind::BlockingJob,
+            CauseKind::BlockingJob,
             "a job of the blocking pool",
             Some(Own { place: None, ..own("shop::placed", 17) }),
         );
-        let unheld = Cause::new(Kind::Permits, "Semaphore", None);
+        let unheld = Cause::new(CauseKind::Permits, "Semaphore", None);
         let wait = |cause: &Cause, line, holder_waits: Option<&str>| Wait {
             cause: cause.clone(),
             victim: Some(own("shop::placed", line)),
@@ -292,7 +292,7 @@ mod tests {
         let told = text::text(7, &sample(), Some("1 of 7 tasks without types"));
         let told = anstream::adapter::strip_str(&told).to_string();
         assert_eq!(told, include_str!("../golden/diagnose.txt"));
-        let quiet = text::text(7, &Seen { time: Duration::from_secs(10), ..Seen::default() }, None);
+        let quiet = text::text(7, &Watched { time: Duration::from_secs(10), ..Watched::default() }, None);
         let quiet = anstream::adapter::strip_str(&quiet).to_string();
         assert!(quiet.starts_with("No cause: nothing kept requests waiting for long\n"), "{quiet}");
     }
@@ -302,7 +302,7 @@ mod tests {
         let mut fields = Fields::new(&[]);
         let mut seen = sample();
         let nowhere = Own { place: None, ..own("shop::placed", 0) };
-        let cause = Cause::new(Kind::Peer, "127.0.0.1:5432", Some(nowhere.clone()));
+        let cause = Cause::new(CauseKind::Peer, "127.0.0.1:5432", Some(nowhere.clone()));
         for _ in 0..9 {
             let wait = Wait { cause: cause.clone(), victim: Some(nowhere.clone()), holder: None, holder_waits: None };
             seen.causes.add_look(vec![wait], Duration::from_secs(1));

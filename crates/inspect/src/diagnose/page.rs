@@ -9,7 +9,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::stacks::{Stacks, State};
 use super::text::{lines, percent, seconds, title, verdict, watched};
-use super::watch::Seen;
+use super::watch::Watched;
 
 const STYLE: &str = include_str!("page.css");
 
@@ -27,7 +27,7 @@ const STATES: [(State, &str, &str); 4] = [
 ];
 
 /// The page. `unknown`: the gaps.
-pub fn page(pid: u32, seen: &Seen, unknown: Option<&str>) -> String {
+pub fn page(pid: u32, seen: &Watched, unknown: Option<&str>) -> String {
     let ranked = seen.causes.ranked(seen.time);
     let tree = Node::of(&seen.stacks);
     let body = html! {

@@ -153,13 +153,13 @@ impl Stacks {
 
 #[cfg(test)]
 mod tests {
-    use dyntrace_tasks::listing::{Place, State as TaskState};
+    use dyntrace_tasks::listing::{SourceLine, State as TaskState};
 
     use super::*;
     use crate::sample::{self, mutex, waiting};
 
     fn function(name: &str, file: &str, awaits: Vec<Await>) -> Await {
-        let place = Some(Place { file: file.into(), line: 7 });
+        let place = Some(SourceLine { file: file.into(), line: 7 });
         Await { future: name.into(), place, progress: Progress::Suspended, awaits, ..Await::default() }
     }
 

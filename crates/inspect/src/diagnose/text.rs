@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use dyntrace_terminal::escape;
 
-use super::causes::{Cause, Evidence, Kind, by_time};
-use super::watch::Seen;
+use super::causes::{Cause, CauseKind, Evidence, by_time};
+use super::watch::Watched;
 use crate::own::Own;
 use crate::words;
 
@@ -18,7 +18,7 @@ const CAUSES: usize = 3;
 const NAMED: usize = 3;
 
 /// The whole answer. `unknown`: the gaps.
-pub fn text(pid: u32, seen: &Seen, unknown: Option<&str>) -> String {
+pub fn text(pid: u32, seen: &Watched, unknown: Option<&str>) -> String {
     let ranked = seen.causes.ranked(seen.time);
     let bold = anstyle::Style::new().bold();
     let mut text = format!("{bold}{}{bold:#}\n", verdict(&ranked, unknown.is_some()));
@@ -37,7 +37,7 @@ pub fn text(pid: u32, seen: &Seen, unknown: Option<&str>) -> String {
 }
 
 /// How much was looked at.
-pub fn watched(pid: u32, seen: &Seen) -> String {
+pub fn watched(pid: u32, seen: &Watched) -> String {
     let [threads, tasks] = seen.looks;
     let poll = if seen.workers == 1 { "polls" } else { "poll" };
     format!(
@@ -65,34 +65,34 @@ fn phrase(cause: &Cause, evidence: &Evidence) -> String {
     let own = own(evidence.own(cause));
     let resource = escape::name(&cause.resource);
     match cause.kind {
-        Kind::BlockingCall => format!("{own}, which blocks a thread of the runtime in {resource}"),
-        Kind::LongPoll => format!("{own}, which computes for long without an await"),
-        Kind::Lock => format!("a {resource} that {own} holds across an await"),
-        Kind::Permits => format!("permits of a {resource} that {own} has"),
-        Kind::FullChannel => "full channels".to_owned(),
-        Kind::BlockingJob => format!("jobs of the blocking pool, from {own}"),
-        Kind::FileOperation => format!("{resource}, from {own}"),
-        Kind::Peer => format!("answers of {resource}, in {own}"),
-        Kind::Timer => format!("timers in {own}"),
-        Kind::Event => format!("{resource} in {own}"),
-        Kind::NoThread => "waits for a free thread".to_owned(),
+        CauseKind::BlockingCall => format!("{own}, which blocks a thread of the runtime in {resource}"),
+        CauseKind::LongPoll => format!("{own}, which computes for long without an await"),
+        CauseKind::Lock => format!("a {resource} that {own} holds across an await"),
+        CauseKind::Permits => format!("permits of a {resource} that {own} has"),
+        CauseKind::FullChannel => "full channels".to_owned(),
+        CauseKind::BlockingJob => format!("jobs of the blocking pool, from {own}"),
+        CauseKind::FileOperation => format!("{resource}, from {own}"),
+        CauseKind::Peer => format!("answers of {resource}, in {own}"),
+        CauseKind::Timer => format!("timers in {own}"),
+        CauseKind::Event => format!("{resource} in {own}"),
+        CauseKind::NoThread => "waits for a free thread".to_owned(),
     }
 }
 
 pub fn title(cause: &Cause) -> String {
     let resource = escape::name(&cause.resource);
     match cause.kind {
-        Kind::BlockingCall => "a call that blocks a thread of the runtime".to_owned(),
-        Kind::LongPoll => "a poll that computes for long".to_owned(),
-        Kind::Lock => format!("a {resource} held across an await"),
-        Kind::Permits => format!("waiting for permits of a {resource}"),
-        Kind::FullChannel => "a full channel".to_owned(),
-        Kind::BlockingJob => "jobs of the blocking pool".to_owned(),
-        Kind::FileOperation => "file operations".to_owned(),
-        Kind::Peer => format!("waiting for {resource}"),
-        Kind::Timer => "timers in requests".to_owned(),
-        Kind::Event => format!("waiting for {resource}"),
-        Kind::NoThread => "woken tasks find no thread".to_owned(),
+        CauseKind::BlockingCall => "a call that blocks a thread of the runtime".to_owned(),
+        CauseKind::LongPoll => "a poll that computes for long".to_owned(),
+        CauseKind::Lock => format!("a {resource} held across an await"),
+        CauseKind::Permits => format!("waiting for permits of a {resource}"),
+        CauseKind::FullChannel => "a full channel".to_owned(),
+        CauseKind::BlockingJob => "jobs of the blocking pool".to_owned(),
+        CauseKind::FileOperation => "file operations".to_owned(),
+        CauseKind::Peer => format!("waiting for {resource}"),
+        CauseKind::Timer => "timers in requests".to_owned(),
+        CauseKind::Event => format!("waiting for {resource}"),
+        CauseKind::NoThread => "woken tasks find no thread".to_owned(),
     }
 }
 
@@ -101,30 +101,32 @@ pub fn lines(pid: u32, cause: &Cause, evidence: &Evidence, pool: &BTreeMap<Strin
     let resource = escape::name(&cause.resource);
     let mut lines = Vec::new();
     lines.push(match cause.kind {
-        Kind::BlockingCall => {
+        CauseKind::BlockingCall => {
             let longest = words::duration(u64::try_from(evidence.longest.as_nanos()).unwrap_or(u64::MAX));
             format!("{own} stays in {resource}, up to {longest} at a time ({})", times(evidence))
         }
-        Kind::LongPoll => {
+        CauseKind::LongPoll => {
             format!("{} ({})", functions(&evidence.victims), times(evidence))
         }
-        Kind::Lock | Kind::Permits if cause.own.is_none() => "no task is seen to hold it".to_owned(),
-        Kind::Lock | Kind::Permits => {
+        CauseKind::Lock | CauseKind::Permits if cause.own.is_none() => "no task is seen to hold it".to_owned(),
+        CauseKind::Lock | CauseKind::Permits => {
             format!("held in {own}, which waits for {}", first(&evidence.holder_waits, escape::name))
         }
-        Kind::NoThread => "no thread that polls tasks was free".to_owned(),
+        CauseKind::NoThread => "no thread that polls tasks was free".to_owned(),
         _ => format!("in {}", functions(&evidence.victims)),
     });
     let waited = format!("{} of waiting in all", seconds(evidence.time));
     let at_once = words::counted(evidence.most, "task");
     lines.push(match cause.kind {
-        Kind::BlockingCall | Kind::LongPoll => format!("{waited}, that of tasks which were woken meanwhile included"),
-        Kind::Lock | Kind::Permits => {
+        CauseKind::BlockingCall | CauseKind::LongPoll => {
+            format!("{waited}, that of tasks which were woken meanwhile included")
+        }
+        CauseKind::Lock | CauseKind::Permits => {
             format!("up to {at_once} at once wait in {}: {waited}", functions(&evidence.victims))
         }
         _ => format!("up to {at_once} at once, {waited}"),
     });
-    if cause.kind == Kind::BlockingJob && !pool.is_empty() {
+    if cause.kind == CauseKind::BlockingJob && !pool.is_empty() {
         lines.push(format!("the pool's threads were in {}", shares(pool)));
     }
     lines.push(format!("do: {}", advice(cause.kind)));
@@ -168,25 +170,25 @@ fn times(evidence: &Evidence) -> String {
     }
 }
 
-fn advice(kind: Kind) -> &'static str {
+fn advice(kind: CauseKind) -> &'static str {
     match kind {
-        Kind::BlockingCall => "call the asynchronous form, or move it to spawn_blocking",
-        Kind::LongPoll => "move it to spawn_blocking, or yield in between",
-        Kind::Lock => "drop the guard before the await, or do the slow part before the lock",
-        Kind::Permits => "give the permits back earlier, or allow more",
-        Kind::FullChannel => "make the receiver faster, or shed load before the channel",
-        Kind::BlockingJob | Kind::FileOperation => "do it less often, batch it, or use a faster disk",
-        Kind::Peer => "ask it fewer times, at once, or with a timeout",
-        Kind::Timer => "wait for the event in place of a time",
-        Kind::Event => "look at the task that must send it",
-        Kind::NoThread => "give the runtime more threads, or the process more CPUs",
+        CauseKind::BlockingCall => "call the asynchronous form, or move it to spawn_blocking",
+        CauseKind::LongPoll => "move it to spawn_blocking, or yield in between",
+        CauseKind::Lock => "drop the guard before the await, or do the slow part before the lock",
+        CauseKind::Permits => "give the permits back earlier, or allow more",
+        CauseKind::FullChannel => "make the receiver faster, or shed load before the channel",
+        CauseKind::BlockingJob | CauseKind::FileOperation => "do it less often, batch it, or use a faster disk",
+        CauseKind::Peer => "ask it fewer times, at once, or with a timeout",
+        CauseKind::Timer => "wait for the event in place of a time",
+        CauseKind::Event => "look at the task that must send it",
+        CauseKind::NoThread => "give the runtime more threads, or the process more CPUs",
     }
 }
 
-fn command(kind: Kind) -> &'static str {
+fn command(kind: CauseKind) -> &'static str {
     match kind {
-        Kind::BlockingCall | Kind::LongPoll | Kind::BlockingJob => "threads",
-        Kind::NoThread => "polls",
+        CauseKind::BlockingCall | CauseKind::LongPoll | CauseKind::BlockingJob => "threads",
+        CauseKind::NoThread => "polls",
         _ => "why",
     }
 }

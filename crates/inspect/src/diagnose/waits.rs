@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use dyntrace_tasks::listing::{Await, Chain, Listing, SemaphoreOf, Task, WaitsFor};
 use dyntrace_tasks::locks::{Locks, Through};
 
-use super::causes::{Cause, Kind, Wait};
+use super::causes::{Cause, CauseKind, Wait};
 use super::stacks::is_ready;
 use crate::own::{self, Own};
 use crate::words;
@@ -36,7 +36,7 @@ impl Waits {
         }
         // The wait of a lock's holder is told with the lock, unless the holder waits for a lock itself, as in a deadlock.
         let holders: HashSet<u64> = of_tasks.iter().filter_map(|(_, wait)| wait.holder).collect();
-        of_tasks.retain(|(task, wait)| wait.cause.kind == Kind::Lock || !holders.contains(task));
+        of_tasks.retain(|(task, wait)| wait.cause.kind == CauseKind::Lock || !holders.contains(task));
         waits.all = of_tasks.into_iter().map(|(_, wait)| wait).collect();
         waits
     }
@@ -72,27 +72,27 @@ impl Look<'_> {
             WaitsFor::Semaphore { missing: 0, .. } | WaitsFor::Semaphore { closed: true, .. } => return None,
             WaitsFor::Semaphore { of, .. } => {
                 let kind = match of {
-                    SemaphoreOf::Mutex | SemaphoreOf::RwLock => Kind::Lock,
-                    SemaphoreOf::Channel => Kind::FullChannel,
-                    SemaphoreOf::Semaphore | SemaphoreOf::Unknown => Kind::Permits,
+                    SemaphoreOf::Mutex | SemaphoreOf::RwLock => CauseKind::Lock,
+                    SemaphoreOf::Channel => CauseKind::FullChannel,
+                    SemaphoreOf::Semaphore | SemaphoreOf::Unknown => CauseKind::Permits,
                 };
                 let holder = self.holder(task);
                 let cause = Cause::new(kind, words::of(*of), holder.as_ref().map(|(_, own, _)| own.clone()));
                 let (holder, holder_waits) = holder.map(|(holder, _, waits)| (holder, waits)).unzip();
-                let holder = holder.filter(|_| kind == Kind::Lock);
+                let holder = holder.filter(|_| kind == CauseKind::Lock);
                 return Some(Wait { cause, victim, holder, holder_waits });
             }
-            WaitsFor::File(_) | WaitsFor::Job { .. } => (Kind::FileOperation, words::kind(leaf)),
+            WaitsFor::File(_) | WaitsFor::Job { .. } => (CauseKind::FileOperation, words::kind(leaf)),
             WaitsFor::Join { address, .. } if self.is_job(*address) => {
-                (Kind::BlockingJob, "a job of the blocking pool".to_owned())
+                (CauseKind::BlockingJob, "a job of the blocking pool".to_owned())
             }
             _ if !own::is_carried(root, leaf) => return None,
-            WaitsFor::Descriptor { describes, .. } => (Kind::Peer, self.peer(describes.as_deref())?),
-            WaitsFor::Timer { .. } => (Kind::Timer, "a timer".to_owned()),
+            WaitsFor::Descriptor { describes, .. } => (CauseKind::Peer, self.peer(describes.as_deref())?),
+            WaitsFor::Timer { .. } => (CauseKind::Timer, "a timer".to_owned()),
             WaitsFor::Join { .. } => return None,
-            WaitsFor::Channel { channel, .. } => (Kind::Event, format!("{channel} channel")),
-            WaitsFor::Notify { .. } => (Kind::Event, "Notify".to_owned()),
-            WaitsFor::Object { object, .. } => (Kind::Event, (*object).to_owned()),
+            WaitsFor::Channel { channel, .. } => (CauseKind::Event, format!("{channel} channel")),
+            WaitsFor::Notify { .. } => (CauseKind::Event, "Notify".to_owned()),
+            WaitsFor::Object { object, .. } => (CauseKind::Event, (*object).to_owned()),
             WaitsFor::Forever | WaitsFor::UnknownLeaf => return None,
         };
         // One cause for all lines of a function: they are told with the time of each.
@@ -158,7 +158,7 @@ pub fn listening(pid: u32) -> HashSet<u16> {
 
 #[cfg(test)]
 mod tests {
-    use dyntrace_tasks::listing::{Place, Progress, State};
+    use dyntrace_tasks::listing::{Progress, SourceLine, State};
 
     use super::*;
     use crate::sample::{self, mutex, waiting};
@@ -168,7 +168,7 @@ mod tests {
     }
 
     fn function(name: &str, file: &str, awaits: Vec<Await>) -> Await {
-        let place = Some(Place { file: file.into(), line: 7 });
+        let place = Some(SourceLine { file: file.into(), line: 7 });
         Await { future: name.into(), place, progress: Progress::Suspended, awaits, ..Await::default() }
     }
 
@@ -219,10 +219,10 @@ mod tests {
         let waits = of(tasks);
         let told: Vec<_> = waits.all.iter().map(|wait| (wait.cause.kind, wait.cause.resource.as_str())).collect();
         let expected = [
-            (Kind::Peer, "10.0.0.1:5432"),
-            (Kind::Timer, "a timer"),
-            (Kind::BlockingJob, "a job of the blocking pool"),
-            (Kind::Lock, "Mutex"),
+            (CauseKind::Peer, "10.0.0.1:5432"),
+            (CauseKind::Timer, "a timer"),
+            (CauseKind::BlockingJob, "a job of the blocking pool"),
+            (CauseKind::Lock, "Mutex"),
         ];
         assert_eq!((told.as_slice(), waits.ready), (&expected[..], 1));
         assert!(waits.all.iter().all(|wait| wait.victim.as_ref().is_some_and(|own| own.function == "shop::serve")));

@@ -18,7 +18,7 @@ use dyntrace_terminal::exit::Failure;
 use dyntrace_terminal::signals::Interrupts;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::causes::{Cause, Causes, Kind, Wait};
+use super::causes::{Cause, CauseKind, Causes, Wait};
 use super::stacks::{Stack, Stacks, State};
 use super::waits::{Waits, listening};
 use crate::own::{self, Own};
@@ -45,7 +45,7 @@ const MOST: usize = 256;
 
 /// All that was seen.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub struct Watched {
     pub causes: Causes,
     pub stacks: Stacks,
     /// How long the watch lasted.
@@ -67,8 +67,8 @@ pub fn watch(
     described: &Described<'_>,
     (pid, time): (u32, Duration),
     interrupts: &Interrupts,
-) -> Result<Seen, Failure> {
-    let run = |threads: Watch<'_, '_, '_>| -> Result<Seen, Failure> {
+) -> Result<Watched, Failure> {
+    let run = |threads: Watch<'_, '_, '_>| -> Result<Watched, Failure> {
         let mut watching = Watching {
             threads,
             begun: Instant::now(),
@@ -78,7 +78,7 @@ pub fn watch(
             now: Vec::new(),
             idle: 0,
             unheld: BTreeMap::new(),
-            seen: Seen::default(),
+            seen: Watched::default(),
         };
         watching.find_threads();
         program.listing(described).map_err(failure)?;
@@ -121,19 +121,19 @@ struct Watching<'w, 'm, 'a> {
     /// When a thread was held last.
     held: Instant,
     /// Threads of the runtime, by their ids.
-    known: HashMap<u32, Known>,
+    known: HashMap<u32, RuntimeThread>,
     /// Causes that keep threads at present.
     now: Vec<Cause>,
     /// Threads that wait for work at present.
     idle: usize,
     /// The time of stays in each call of threads that were not held there.
     unheld: BTreeMap<String, Duration>,
-    seen: Seen,
+    seen: Watched,
 }
 
 /// A thread of the runtime.
 #[derive(Default)]
-struct Known {
+struct RuntimeThread {
     /// Whether its functions say that it polls tasks.
     is_worker: bool,
     /// Whether it may poll tasks.
@@ -150,7 +150,7 @@ struct Known {
     running: Option<Stack>,
 }
 
-impl Known {
+impl RuntimeThread {
     /// A stay that has begun, and the thread if it was held; `None` if the thread waits for work, or if nothing is known.
     fn stay(&mut self, thread: Option<Thread>, at: Stay) -> Option<Stays> {
         let since = Instant::now();
@@ -170,7 +170,7 @@ impl Known {
         let polls = self.polls && thread.activity == Some(Activity::Polls);
         let own = own::of_stack(&thread.frames);
         let why = polls.then(|| Why {
-            cause: Cause::new(Kind::BlockingCall, call(&at), without_line(own.as_ref())),
+            cause: Cause::new(CauseKind::BlockingCall, call(&at), without_line(own.as_ref())),
             own,
             stack: Stack::of_thread(&thread, State::Blocks, &call(&at)),
         });
@@ -213,7 +213,7 @@ impl Watching<'_, '_, '_> {
             let polls = !matches!(thread.role, Role::Blocking | Role::Other);
             let is_worker = matches!(thread.role, Role::Worker | Role::BlockOn);
             let is_of_pool = thread.role == Role::Blocking;
-            self.known.insert(tid, Known { is_worker, polls, is_of_pool, ..Known::default() });
+            self.known.insert(tid, RuntimeThread { is_worker, polls, is_of_pool, ..RuntimeThread::default() });
         }
         self.seen.workers = self.known.values().filter(|known| known.is_worker).count();
     }
@@ -277,7 +277,7 @@ impl Watching<'_, '_, '_> {
         // The same task in both holds.
         if task.is_some() && before == task {
             let own = own::of_stack(&thread.frames);
-            let cause = Cause::new(Kind::LongPoll, "a CPU", without_line(own.as_ref()));
+            let cause = Cause::new(CauseKind::LongPoll, "a CPU", without_line(own.as_ref()));
             let long = at.elapsed();
             self.seen.causes.running = self.seen.causes.running.saturating_sub(long);
             self.seen.causes.add_stay(&cause, own.as_ref(), long, long, true);
@@ -291,7 +291,7 @@ impl Watching<'_, '_, '_> {
         self.known.insert(tid, known);
     }
 
-    fn stays_known(&mut self, tid: u32, known: &mut Known, stay: Stay, elapsed: Duration) {
+    fn stays_known(&mut self, tid: u32, known: &mut RuntimeThread, stay: Stay, elapsed: Duration) {
         known.ran = None;
         if idle(&stay).is_some_and(|idle| known.idle.contains(&idle)) {
             known.stays = None;
@@ -328,7 +328,7 @@ impl Watching<'_, '_, '_> {
     }
 
     /// Most probably, stays that were not looked at are in the same functions as those that were, in the same call.
-    fn end(mut self) -> Seen {
+    fn end(mut self) -> Watched {
         for (call, time) in &self.unheld {
             let all = self.seen.causes.blocked(call);
             if !all.is_zero() {
@@ -346,7 +346,7 @@ impl Watching<'_, '_, '_> {
         self.seen.stacks.add_tasks(&listing, elapsed);
         let waits = Waits::of(&listing, listening);
         let mut all = waits.all;
-        let nothing = Cause::new(Kind::NoThread, "a thread", None);
+        let nothing = Cause::new(CauseKind::NoThread, "a thread", None);
         // A thread that waits for work is about to take them.
         let ready = if self.idle == 0 && self.seen.workers > 0 { waits.ready } else { 0 };
         for ready in 0..ready {

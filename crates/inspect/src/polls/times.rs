@@ -84,11 +84,7 @@ mod tests {
         times.count += 5;
         assert_eq!(times.without_step(), 5);
         let Summary { p50, p99, .. } = times.summary();
-        assert_eq!(
-            (p50, p99),
-            (Some(10), None),
-            "five of unknown steps may be the longest, or the shortest"
-        );
+        assert_eq!((p50, p99), (Some(10), None), "five of unknown steps may be the longest, or the shortest");
         let one = Times { count: 1, total: 9, longest: 9, steps: [(9, 1)].into() };
         assert_eq!(one.summary(), Summary { total: 9, mean: 9, p50: Some(9), p99: Some(9), max: 9 });
         let none = Summary { p50: Some(0), p99: Some(0), ..Summary::default() };

@@ -32,7 +32,7 @@ pub struct Trace<'a> {
 
 /// The times that the thread that watches the code has noted, by the clock of the script.
 #[derive(Default)]
-struct Seen {
+struct ProbeTimes {
     /// When all functions had their probes.
     ready: Option<u64>,
     /// When the first of them was without it again.
@@ -72,8 +72,8 @@ impl Trace<'_> {
         Ok((counts, Window { ready, end }))
     }
 
-    fn watch(&self, has_ended: &AtomicBool, ready: impl Fn()) -> Seen {
-        let mut seen = Seen::default();
+    fn watch(&self, has_ended: &AtomicBool, ready: impl Fn()) -> ProbeTimes {
+        let mut seen = ProbeTimes::default();
         while !has_ended.load(Ordering::Relaxed) && seen.end.is_none() {
             match (seen.ready, self.is_armed()) {
                 (None, true) => {

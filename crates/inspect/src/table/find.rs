@@ -10,7 +10,7 @@ use dyntrace_analysis::view::time::now;
 use dyntrace_folders::living_thread;
 use dyntrace_programs::process::own_number;
 use dyntrace_programs::regular::{self, Opened};
-use dyntrace_task_table::{Compact, Error, Seen, Source, Table, layout};
+use dyntrace_task_table::{Compact, Error, Source, Table, TaskEntry, layout};
 use dyntrace_tasks::aside::Facts;
 use dyntrace_tasks::memory::maps::{self, Mapping};
 use dyntrace_terminal::escape;
@@ -26,7 +26,7 @@ const COPIED: u64 = 1 << 30;
 
 /// A table that was found.
 #[derive(Debug)]
-pub struct Found<T = Table> {
+pub struct ReadTable<T = Table> {
     pub table: T,
     /// As the process sees it.
     pub path: PathBuf,
@@ -71,7 +71,7 @@ pub fn mappings(pid: u32) -> Vec<Mapping> {
 /// # Errors
 ///
 /// It keeps one that cannot be read.
-pub fn read(pid: u32, is_stopped: bool, maps: &[Mapping]) -> Result<Option<Found>> {
+pub fn read(pid: u32, is_stopped: bool, maps: &[Mapping]) -> Result<Option<ReadTable>> {
     read_as(pid, is_stopped, maps, |source| Table::read(source), |table| table)
 }
 
@@ -80,7 +80,7 @@ pub fn read(pid: u32, is_stopped: bool, maps: &[Mapping]) -> Result<Option<Found
 /// # Errors
 ///
 /// As [`read`].
-pub fn read_compact(pid: u32, is_stopped: bool, maps: &[Mapping]) -> Result<Option<Found<Compact>>> {
+pub fn read_compact(pid: u32, is_stopped: bool, maps: &[Mapping]) -> Result<Option<ReadTable<Compact>>> {
     read_as(pid, is_stopped, maps, |source| Compact::read(source), |compact| &compact.table)
 }
 
@@ -90,7 +90,7 @@ fn read_as<T>(
     maps: &[Mapping],
     read: impl FnOnce(&dyn Source) -> Result<T, Error>,
     table: impl FnOnce(&T) -> &Table,
-) -> Result<Option<Found<T>>> {
+) -> Result<Option<ReadTable<T>>> {
     let (Ok(number), Some(thread)) = (own_number(pid), living_thread(pid)) else { return Ok(None) };
     let Some((mapping, path)) = mapped(maps, number) else { return Ok(None) };
     let shown = escape::path(path);
@@ -104,7 +104,7 @@ fn read_as<T>(
         anyhow::Ok(found)
     };
     let table = read().with_context(|| format!("cannot read its table of tasks {shown}"))?;
-    Ok(Some(Found { table, path: PathBuf::from(path), now: now() }))
+    Ok(Some(ReadTable { table, path: PathBuf::from(path), now: now() }))
 }
 
 /// Reads the table in a file. Its time is the last one of a task: when the program ended is not known.
@@ -112,16 +112,16 @@ fn read_as<T>(
 /// # Errors
 ///
 /// It cannot be read.
-pub fn read_file(path: &Path) -> Result<Found> {
+pub fn read_file(path: &Path) -> Result<ReadTable> {
     let shown = escape::path(path);
     let table = regular::open(path).map_err(Error::Read).and_then(|file| Table::read(&file));
     let table = table.with_context(|| format!("cannot read the table of tasks {shown}"))?;
-    let last = |seen: &Seen| {
+    let last = |seen: &TaskEntry| {
         let task = &seen.task;
         since(seen).max(task.spawned).max(task.wait.map_or(0, |wait| wait.since))
     };
     let now = table.tasks.iter().map(last).max().and_then(|cycle| realtime(table.clock, cycle));
-    Ok(Found { table, path: path.to_owned(), now: now.unwrap_or(0) })
+    Ok(ReadTable { table, path: path.to_owned(), now: now.unwrap_or(0) })
 }
 
 /// The mapping of the file `NUMBER.tasks`, and the file's path.

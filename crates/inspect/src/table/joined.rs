@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
-use dyntrace_task_table::{Clock, Kind, Seen, State, Table, Task as Slot};
+use dyntrace_task_table::{Clock, State, Table, Task as Slot, TaskEntry, TaskKind};
 use dyntrace_tasks::listing::{Chain, Listing, Task};
 use dyntrace_terminal::escape;
 
-use super::find::Found;
+use super::find::ReadTable;
 use super::{notes, row};
 use crate::words::counted;
 
@@ -31,7 +31,7 @@ impl Times {
 
 /// A table, and which of its tasks are which of those in memory.
 #[derive(Debug)]
-pub struct Kept {
+pub struct JoinedTable {
     pub(super) table: Table,
     pub(super) path: PathBuf,
     times: Times,
@@ -45,10 +45,10 @@ pub struct Kept {
     pub(super) unpolled: usize,
 }
 
-impl Kept {
+impl JoinedTable {
     /// Finds the tasks of a table among those in memory, if memory could be read.
-    pub fn of(found: Found, listing: Option<&Listing>) -> Kept {
-        let Found { mut table, path, now } = found;
+    pub fn of(found: ReadTable, listing: Option<&Listing>) -> JoinedTable {
+        let ReadTable { mut table, path, now } = found;
         table.tasks.sort_unstable_by_key(|seen| seen.task.pid);
         let tasks = listing.map_or(&[][..], |listing| &listing.tasks);
         // The table has the low half of an id.
@@ -78,31 +78,31 @@ impl Kept {
         let slot = |place: u32| Some(table.tasks[place as usize].task);
         let (others, unpolled) = rest(left.into_iter(), slot, &mut without);
         let times = Times { clock: table.clock, now };
-        Kept { table, path, times, of_tasks, others, without, unpolled }
+        JoinedTable { table, path, times, of_tasks, others, without, unpolled }
     }
 
     /// The task of the table that a task in memory is.
-    pub fn of_task(&self, task: &Task) -> Option<&Seen> {
+    pub fn of_task(&self, task: &Task) -> Option<&TaskEntry> {
         self.of_tasks.get(&task.address).map(|place| self.at(*place))
     }
 
-    pub(super) fn at(&self, place: u32) -> &Seen {
+    pub(super) fn at(&self, place: u32) -> &TaskEntry {
         &self.table.tasks[place as usize]
     }
 
     /// The task of the table that has this pid.
-    pub fn by_pid(&self, pid: u64) -> Option<&Seen> {
+    pub fn by_pid(&self, pid: u64) -> Option<&TaskEntry> {
         let place = self.table.tasks.binary_search_by_key(&pid, |seen| seen.task.pid).ok()?;
         self.table.tasks.get(place)
     }
 
     /// The tasks that are in the table only.
-    pub fn others(&self) -> impl Iterator<Item = &Seen> {
+    pub fn others(&self) -> impl Iterator<Item = &TaskEntry> {
         self.others.iter().map(|place| self.at(*place))
     }
 
     /// Drops the tasks in the table only that are not chosen.
-    pub fn keep(&mut self, is_chosen: impl Fn(&Seen) -> bool) {
+    pub fn keep(&mut self, is_chosen: impl Fn(&TaskEntry) -> bool) {
         self.others.retain(|place| is_chosen(&self.table.tasks[*place as usize]));
     }
 
@@ -199,7 +199,7 @@ pub(super) fn rest(
     for place in left {
         match slot(place) {
             Some(Slot { state: State::Scheduled, kind, .. }) => {
-                unpolled[usize::from(kind == Kind::Blocking)].push(place);
+                unpolled[usize::from(kind == TaskKind::Blocking)].push(place);
             }
             _ => others.push(place),
         }
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
     use crate::sample;
 
-    fn pids<'l>(seen: impl Iterator<Item = &'l Seen>) -> Vec<u64> {
+    fn pids<'l>(seen: impl Iterator<Item = &'l TaskEntry>) -> Vec<u64> {
         seen.map(|seen| seen.task.pid).collect()
     }
 
@@ -237,8 +237,8 @@ mod tests {
         let mut listing = sample::listing();
         let last = listing.tasks.last_mut().unwrap();
         (last.id, last.address) = ((1 << 32) + 47, 0xffff);
-        let of = |listing: &Listing| Kept::of(sample::found(), Some(listing));
-        let row = |kept: &Kept, listing: &Listing, id: u64| {
+        let of = |listing: &Listing| JoinedTable::of(sample::found(), Some(listing));
+        let row = |kept: &JoinedTable, listing: &Listing, id: u64| {
             let task = listing.tasks.iter().find(|task| task.id == id).unwrap();
             kept.of_task(task).map(|seen| seen.task.pid)
         };
@@ -264,7 +264,7 @@ mod tests {
             let Chain::Read { root } = &mut task.chain else { unreachable!() };
             root.process = NonZeroU64::new(pid);
         }
-        let kept = Kept::of(sample::found(), Some(&listing));
+        let kept = JoinedTable::of(sample::found(), Some(&listing));
         let row = |id: u64| {
             let task = listing.tasks.iter().find(|task| task.id == id).unwrap();
             kept.of_task(task).map(|seen| seen.task.pid)
@@ -277,12 +277,12 @@ mod tests {
     #[test]
     fn tasks_are_where_they_are_counted() {
         let listing = sample::listing();
-        let kept = Kept::of(sample::found(), Some(&listing));
+        let kept = JoinedTable::of(sample::found(), Some(&listing));
         let complete = listing.tasks.iter().filter(|task| task.state.complete).count();
         let [tasks, jobs] = kept.without;
         // With its eight that are joined, and one that has not been polled.
         assert_eq!((tasks + jobs + 8 + 1 + complete, jobs), (listing.tasks.len(), 1));
-        let alone = Kept::of(sample::found(), None);
+        let alone = JoinedTable::of(sample::found(), None);
         assert_eq!((pids(alone.others()).len(), alone.without, alone.unpolled), (11, [0, 0], 0));
     }
 }

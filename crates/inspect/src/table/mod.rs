@@ -8,18 +8,18 @@ mod processes;
 pub mod row;
 mod rows;
 mod summary;
-mod together;
+mod task_group;
 
 use dyntrace_task_table::Table;
 
 pub use cells::{at, facts, function, line, place, wait};
-pub use find::{Found, mappings, read, read_compact, read_file};
-pub use joined::{Counts, Kept, Times};
+pub use find::{ReadTable, mappings, read, read_compact, read_file};
+pub use joined::{Counts, JoinedTable, Times};
 pub use object::Task;
 pub use processes::{awaited, operation, waits};
 pub use rows::Rows;
 pub use summary::Summary;
-pub use together::Together;
+pub use task_group::TaskGroup;
 
 /// The gaps of the table.
 pub fn notes(table: &Table) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! A task of a table as a JSON object.
 
-use dyntrace_task_table::{Clock, Kind, Pair, Seen, Thing, Waits};
+use dyntrace_task_table::{Clock, Pair, TaskEntry, TaskKind, Thing, Waits};
 use serde::Serialize;
 
 use super::row::{known, operation, pid, realtime, reference, since, state, woken_by};
@@ -35,7 +35,7 @@ struct Wait<'t> {
 }
 
 impl<'t> Task<'t> {
-    pub fn of(seen: &'t Seen, clock: Option<Clock>) -> Task<'t> {
+    pub fn of(seen: &'t TaskEntry, clock: Option<Clock>) -> Task<'t> {
         let task = &seen.task;
         let (function, place) = texts(seen.site.as_ref());
         Task {
@@ -43,8 +43,8 @@ impl<'t> Task<'t> {
             id: (task.id != 0).then_some(task.id),
             parent: pid(task.parent),
             kind: match task.kind {
-                Kind::Future => "future",
-                Kind::Blocking => "blocking",
+                TaskKind::Future => "future",
+                TaskKind::Blocking => "blocking",
             },
             function,
             place,

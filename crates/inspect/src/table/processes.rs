@@ -1,14 +1,14 @@
 //! Tasks that wait for each other, by the table: for the end of another task, or for room in its mailbox.
 
-use dyntrace_task_table::{Seen, State, Thing};
+use dyntrace_task_table::{State, TaskEntry, Thing};
 use dyntrace_tasks::listing::Task;
 use dyntrace_tasks::stuck::{Processes, Waiting};
 
 use super::cells::{at, wait};
-use super::joined::Kept;
+use super::joined::JoinedTable;
 
 /// The other process that a task waits for.
-pub fn awaited(seen: &Seen) -> Option<u64> {
+pub fn awaited(seen: &TaskEntry) -> Option<u64> {
     match seen.wait.as_ref()?.resource {
         Thing::Process(pid) if pid != seen.task.pid => Some(pid),
         _ => None,
@@ -16,16 +16,16 @@ pub fn awaited(seen: &Seen) -> Option<u64> {
 }
 
 /// The file operation that a task waits for, by its thread and that thread's number for it.
-pub fn operation(seen: &Seen) -> Option<(i32, i32)> {
+pub fn operation(seen: &TaskEntry) -> Option<(i32, i32)> {
     match seen.wait.as_ref()?.resource {
         Thing::Operation { thread, tag } => Some((thread, tag)),
         _ => None,
     }
 }
 
-impl Processes for Kept {
+impl Processes for JoinedTable {
     fn of_task(&self, task: &Task) -> Option<u64> {
-        Kept::of_task(self, task).map(|seen| seen.task.pid)
+        JoinedTable::of_task(self, task).map(|seen| seen.task.pid)
     }
 
     fn task_of(&self, process: u64) -> Option<u64> {
@@ -38,7 +38,7 @@ impl Processes for Kept {
 
     fn waiting(&self) -> Vec<Waiting> {
         let idle = self.table.tasks.iter().filter(|seen| seen.task.state == State::Idle);
-        let waiting = |seen: &Seen| {
+        let waiting = |seen: &TaskEntry| {
             Some(Waiting { process: seen.task.pid, awaits: awaited(seen)?, since: seen.task.wait?.since })
         };
         idle.filter_map(waiting).collect()
@@ -46,7 +46,7 @@ impl Processes for Kept {
 }
 
 /// The wait of a task in words.
-pub fn waits(kept: &Kept, seen: &Seen) -> String {
+pub fn waits(kept: &JoinedTable, seen: &TaskEntry) -> String {
     match (seen.task.state, wait(kept, &[seen])) {
         (State::Running, _) => "runs: it waits for nothing".to_owned(),
         (State::Scheduled, _) => "waits for its first poll".to_owned(),

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dyntrace_task_table::{Clock, Pair, Seen, State, Thing, Waits, Waker};
+use dyntrace_task_table::{Clock, Pair, State, TaskEntry, Thing, Waits, Waker};
 use dyntrace_terminal::escape;
 
 /// Pids shown of many.
 pub const PIDS: usize = 3;
 
-pub fn state(seen: &Seen) -> &'static str {
+pub fn state(seen: &TaskEntry) -> &'static str {
     match seen.task.state {
         State::Scheduled => "scheduled",
         State::Running => "running",
@@ -18,7 +18,7 @@ pub fn state(seen: &Seen) -> &'static str {
 }
 
 /// Since when it has its state, in cycles.
-pub fn since(seen: &Seen) -> u64 {
+pub fn since(seen: &TaskEntry) -> u64 {
     let task = &seen.task;
     match task.state {
         State::Scheduled => task.spawned,
@@ -33,7 +33,7 @@ pub fn pid(number: u64) -> String {
 }
 
 /// The pids of a group; the first ones of a large group.
-pub fn pids(group: &[&Seen]) -> String {
+pub fn pids(group: &[&TaskEntry]) -> String {
     let shown: Vec<String> = group.iter().take(PIDS).map(|seen| pid(seen.task.pid)).collect();
     shown.join(", ") + if group.len() > PIDS { ", ..." } else { "" }
 }
@@ -66,27 +66,27 @@ pub fn missing() -> String {
     "-".to_owned()
 }
 
-pub fn tags(group: &[&Seen]) -> String {
+pub fn tags(group: &[&TaskEntry]) -> String {
     same(group.iter().map(|seen| seen.tag.as_deref()), |tag| tag.map_or_else(missing, escape::name))
 }
 
 /// How often the tasks of a group were polled, together.
-pub fn polls(group: &[&Seen]) -> u64 {
+pub fn polls(group: &[&TaskEntry]) -> u64 {
     group.iter().map(|seen| seen.task.polls).fold(0, u64::saturating_add)
 }
 
 /// The time of the ended polls of a group, together.
-pub fn busy(group: &[&Seen], clock: Option<Clock>) -> String {
+pub fn busy(group: &[&TaskEntry], clock: Option<Clock>) -> String {
     took(group.iter().map(|seen| seen.task.busy).fold(0, u64::saturating_add), clock)
 }
 
 /// The longest of the ended polls of a group.
-pub fn longest(group: &[&Seen], clock: Option<Clock>) -> String {
+pub fn longest(group: &[&TaskEntry], clock: Option<Clock>) -> String {
     took(group.iter().map(|seen| seen.task.longest as u64).max().unwrap_or(0), clock)
 }
 
 /// The source of the last wake before a task's last poll. `None` if that is not known.
-pub fn woken_by(seen: &Seen) -> Option<String> {
+pub fn woken_by(seen: &TaskEntry) -> Option<String> {
     Some(match seen.task.woken_by? {
         Waker::Process(number) => pid(number),
         Waker::Task(id) => format!("task {id}"),
@@ -95,7 +95,7 @@ pub fn woken_by(seen: &Seen) -> Option<String> {
 }
 
 /// The same of all tasks of a group, or how many different things woke them.
-pub fn wakers(group: &[&Seen]) -> String {
+pub fn wakers(group: &[&TaskEntry]) -> String {
     same(group.iter().map(|seen| woken_by(seen)), |waker| waker.unwrap_or_else(missing))
 }
 
@@ -109,13 +109,13 @@ type Texts = Option<usize>;
 /// Tasks of which this is the same were spawned at one place, and wait at one.
 pub type Alike = (Texts, Option<Texts>);
 
-pub fn alike(seen: &Seen) -> Alike {
+pub fn alike(seen: &TaskEntry) -> Alike {
     let texts = |pair: &Option<Pair>| pair.as_ref().map(|pair| Arc::as_ptr(pair).addr());
     (texts(&seen.site), seen.wait.as_ref().map(|wait| texts(&wait.site)))
 }
 
 /// The resource that all tasks of a group wait for, or how many different ones there are.
-pub fn resources(group: &[&Seen]) -> String {
+pub fn resources(group: &[&TaskEntry]) -> String {
     same(group.iter().filter_map(|seen| Some(resource(seen.wait.as_ref()?))), |resource| match resource {
         Resource::Numbered(number) => reference(number),
         Resource::Named(name) => name.map_or_else(missing, escape::name),
@@ -149,7 +149,7 @@ pub enum Resource<'t> {
 }
 
 /// The resource that a task waits for.
-pub fn awaited(seen: &Seen) -> Option<Resource<'_>> {
+pub fn awaited(seen: &TaskEntry) -> Option<Resource<'_>> {
     seen.wait.as_ref().map(resource)
 }
 

@@ -4,16 +4,16 @@ use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use dyntrace_task_table::{Compact, Seen};
+use dyntrace_task_table::{Compact, TaskEntry};
 use dyntrace_tasks::listing::Task;
 
-use super::find::Found;
+use super::find::ReadTable;
 use super::joined::{Counts, Times, process, rest};
 use super::notes;
 
 /// A table, and which of its tasks were found in memory.
 pub struct Rows {
-    found: Found<Compact>,
+    found: ReadTable<Compact>,
     /// The first task with each id, by its place; without ids that are those of several tasks in memory.
     by_id: Vec<(u32, u32)>,
     /// Whether a task in memory is this one. Relaxed: the ends of the threads order them.
@@ -23,7 +23,7 @@ pub struct Rows {
 
 impl Rows {
     /// `ids`: those of all tasks in memory.
-    pub fn of(found: Found<Compact>, ids: impl Iterator<Item = u64>) -> Rows {
+    pub fn of(found: ReadTable<Compact>, ids: impl Iterator<Item = u64>) -> Rows {
         // The table has the low half of an id.
         let mut low: Vec<u32> = ids.map(|id| id as u32).collect();
         low.sort_unstable();
@@ -45,7 +45,7 @@ impl Rows {
     }
 
     /// The task of the table that a task in memory is. `last`: the one before, of this thread.
-    pub fn of_task<'s>(&self, task: &Task, last: &'s mut Option<Seen>) -> Option<&'s Seen> {
+    pub fn of_task<'s>(&self, task: &Task, last: &'s mut Option<TaskEntry>) -> Option<&'s TaskEntry> {
         // Memory with debug information has the pid.
         let place = match process(task) {
             Some(pid) => self.found.table.place_of(pid)?,
@@ -67,7 +67,7 @@ impl Rows {
 
     /// Calls `take` with each task that is in the table only, and returns how many tasks are where. `without`: tasks and jobs in memory that
     /// are not in the table.
-    pub fn others(&self, mut without: [usize; 2], mut take: impl FnMut(&Seen)) -> Counts {
+    pub fn others(&self, mut without: [usize; 2], mut take: impl FnMut(&TaskEntry)) -> Counts {
         let table = &self.found.table;
         let left = (0..).zip(&self.taken).filter(|(_, taken)| !taken.load(Relaxed)).map(|(place, _)| place);
         let (others, unpolled) = rest(left, |place| table.slot(place as usize), &mut without);
@@ -97,15 +97,15 @@ mod tests {
 
     use dyntrace_task_table::layout::{MAGIC, SLOT, SLOT_WORDS, TEXTS, VERSION, header, slot};
     use dyntrace_task_table::lock::joined;
-    use dyntrace_task_table::{Kind, State, Table, Task as Slot};
+    use dyntrace_task_table::{State, Table, Task as Slot, TaskKind};
     use dyntrace_tasks::listing::{Chain, Listing};
 
     use super::*;
     use crate::sample;
-    use crate::table::Kept;
+    use crate::table::JoinedTable;
 
     /// The bytes of a table with these pids, ids and states.
-    fn bytes(slots: &[(u64, u32, State, Kind)]) -> Vec<u8> {
+    fn bytes(slots: &[(u64, u32, State, TaskKind)]) -> Vec<u8> {
         let mut words = vec![0_u64; (TEXTS + 4096 + slots.len() * SLOT) / 8];
         words[header::MAGIC] = MAGIC;
         words[header::VERSION] = u64::from(VERSION);
@@ -119,8 +119,8 @@ mod tests {
         words.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
 
-    fn found<T>(table: T) -> Found<T> {
-        Found { table, path: "4711.tasks".into(), now: 0 }
+    fn found<T>(table: T) -> ReadTable<T> {
+        ReadTable { table, path: "4711.tasks".into(), now: 0 }
     }
 
     fn process_of(listing: &mut Listing, id: u64, pid: u64) {
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn each_task_is_found_as_in_a_table_that_was_read_whole() {
-        use {Kind::*, State::*};
+        use {State::*, TaskKind::*};
         let table = bytes(&[
             (70, 3, Idle, Future),
             (57, 3, Idle, Future),
@@ -150,7 +150,7 @@ mod tests {
         listing.tasks.last_mut().unwrap().id = (1 << 32) + 47;
         process_of(&mut listing, 19, 72);
         process_of(&mut listing, 8, 99);
-        let kept = Kept::of(found(Table::read(&table[..]).unwrap()), Some(&listing));
+        let kept = JoinedTable::of(found(Table::read(&table[..]).unwrap()), Some(&listing));
         let rows = Rows::of(found(Compact::read(&table[..]).unwrap()), listing.tasks.iter().map(|task| task.id));
         let (mut last, mut without) = (None, [0; 2]);
         for task in &listing.tasks {
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_task_with_the_id_and_another_with_the_pid_are_unsure() {
-        let table = bytes(&[(57, 3, State::Idle, Kind::Future)]);
+        let table = bytes(&[(57, 3, State::Idle, TaskKind::Future)]);
         let mut listing = sample::listing();
         process_of(&mut listing, 8, 57);
         let rows = Rows::of(found(Compact::read(&table[..]).unwrap()), listing.tasks.iter().map(|task| task.id));

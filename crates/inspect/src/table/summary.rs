@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::joined::Kept;
+use super::joined::JoinedTable;
 
 /// The file, and how many tasks are where.
 #[derive(Serialize)]
@@ -18,7 +18,7 @@ pub struct Summary<'k> {
 }
 
 impl<'k> Summary<'k> {
-    pub fn of(kept: &'k Kept) -> Summary<'k> {
+    pub fn of(kept: &'k JoinedTable) -> Summary<'k> {
         let [tasks_elsewhere, jobs_elsewhere] = kept.without;
         Summary {
             file: kept.path.to_string_lossy(),

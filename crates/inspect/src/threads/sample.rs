@@ -1,6 +1,6 @@
 //! Threads made by hand, with each variant of the answer.
 
-use dyntrace_tasks::listing::Place;
+use dyntrace_tasks::listing::SourceLine;
 use dyntrace_tasks::threads::{Activity, Ending, Frame, Role, SystemCall, Thread, Threads};
 
 fn frame(function: &str, place: Option<(&str, u32)>) -> Frame {
@@ -8,7 +8,7 @@ fn frame(function: &str, place: Option<(&str, u32)>) -> Frame {
         address: 0x1234,
         image: "app".into(),
         function: Some(function.into()),
-        place: place.map(|(file, line)| Place { file: file.into(), line }),
+        place: place.map(|(file, line)| SourceLine { file: file.into(), line }),
         inlined: false,
     }
 }

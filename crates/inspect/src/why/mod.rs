@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use anstyle::Style;
-use dyntrace_task_table::Seen;
+use dyntrace_task_table::TaskEntry;
 use dyntrace_tasks::coverage::Coverage;
 use dyntrace_tasks::listing::{Await, Listing, SemaphoreOf, Task, WaitsFor};
 use dyntrace_tasks::stuck::{Processes, Stuck};
@@ -261,7 +261,7 @@ impl<'l> Text<'l> {
         let groups = fold(rows, |seen| (alike(seen).1, seen.wait.as_ref().map(row::shared)));
         let bold = Style::new().bold();
         let in_memory = LazyCell::new(|| operations(&look.listing));
-        let text = |group: &Vec<&Seen>| {
+        let text = |group: &Vec<&TaskEntry>| {
             let (tasks, verb) = (words::counted(group.len(), "task"), if group.len() == 1 { "waits" } else { "wait" });
             let wait = table::wait(kept, group).unwrap_or_else(missing);
             let at = table::at(group);

@@ -11,13 +11,13 @@ use options::{Flavor, Options};
 
 /// Which attribute it is.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Kind {
+pub enum EntryKind {
     Main,
     Test,
 }
 
 /// Makes an ordinary function of the asynchronous one. With an error, too, so that uses of the function are not errors.
-pub fn expand(kind: Kind, options: TokenStream, item: TokenStream) -> TokenStream {
+pub fn expand(kind: EntryKind, options: TokenStream, item: TokenStream) -> TokenStream {
     let function: ItemFn = match parse2(item.clone()) {
         Ok(function) => function,
         Err(error) => return TokenStream::from_iter([error.into_compile_error(), item]),
@@ -28,15 +28,15 @@ pub fn expand(kind: Kind, options: TokenStream, item: TokenStream) -> TokenStrea
     }
 }
 
-fn check(kind: Kind, function: &ItemFn) -> Result<()> {
+fn check(kind: EntryKind, function: &ItemFn) -> Result<()> {
     let signature = &function.sig;
     if signature.asyncness.is_none() {
         return Err(Error::new_spanned(signature.fn_token, "the function is not `async`: write `async fn`"));
     }
-    if kind == Kind::Main && signature.ident == "main" && !signature.inputs.is_empty() {
+    if kind == EntryKind::Main && signature.ident == "main" && !signature.inputs.is_empty() {
         return Err(Error::new_spanned(&signature.inputs, "the function `main` takes no arguments"));
     }
-    match function.attrs.iter().find(|attribute| kind == Kind::Test && is_test(attribute)) {
+    match function.attrs.iter().find(|attribute| kind == EntryKind::Test && is_test(attribute)) {
         Some(second) => Err(Error::new_spanned(second, "the function is a test already: remove one of the attributes")),
         None => Ok(()),
     }
@@ -52,7 +52,7 @@ fn is_test(attribute: &Attribute) -> bool {
     }
 }
 
-fn runs(kind: Kind, options: &Options, function: ItemFn) -> TokenStream {
+fn runs(kind: EntryKind, options: &Options, function: ItemFn) -> TokenStream {
     let ItemFn { mut attrs, vis, mut sig, block } = function;
     // Those inside of the body are the function's, too.
     attrs.iter_mut().for_each(|attribute| attribute.style = AttrStyle::Outer);
@@ -60,7 +60,7 @@ fn runs(kind: Kind, options: &Options, function: ItemFn) -> TokenStream {
     // Locals of other names than the function's, at its place.
     let span = Span::mixed_site().located_at(sig.ident.span());
     let dyntrace = options.path();
-    let test = (kind == Kind::Test).then(|| quote! { #[::core::prelude::v1::test] });
+    let test = (kind == EntryKind::Test).then(|| quote! { #[::core::prelude::v1::test] });
     let begin = match options.flavor(kind) {
         Flavor::MultiThread => quote_spanned! {span=> new_multi_thread },
         Flavor::CurrentThread => quote_spanned! {span=> new_current_thread },

@@ -6,7 +6,7 @@ use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::{Error, Ident, LitBool, LitInt, LitStr, Path, Result, Token, ext::IdentExt as _};
 
-use super::Kind;
+use super::EntryKind;
 
 #[derive(Clone, Copy, PartialEq)]
 pub enum Flavor {
@@ -55,7 +55,7 @@ fn without_value(name: &Ident) -> String {
 }
 
 impl Options {
-    pub fn read(kind: Kind, tokens: TokenStream) -> Result<Options> {
+    pub fn read(kind: EntryKind, tokens: TokenStream) -> Result<Options> {
         let mut options = Options::default();
         for Setting { name, value } in Punctuated::<Setting, Token![,]>::parse_terminated.parse2(tokens)? {
             let is_second = match name.to_string().as_str() {
@@ -79,7 +79,7 @@ impl Options {
     }
 
     /// Refuses settings that the flavor does not have.
-    fn fit(&self, kind: Kind) -> Result<()> {
+    fn fit(&self, kind: EntryKind) -> Result<()> {
         let refused = |setting: Option<TokenStream>, name, flavor| match setting {
             Some(setting) => {
                 let told = format!("`{name}` is for the other flavor: set flavor = \"{flavor}\"");
@@ -101,10 +101,10 @@ impl Options {
         }
     }
 
-    pub fn flavor(&self, kind: Kind) -> Flavor {
+    pub fn flavor(&self, kind: EntryKind) -> Flavor {
         self.flavor.unwrap_or(match kind {
-            Kind::Main => Flavor::MultiThread,
-            Kind::Test => Flavor::CurrentThread,
+            EntryKind::Main => Flavor::MultiThread,
+            EntryKind::Test => Flavor::CurrentThread,
         })
     }
 

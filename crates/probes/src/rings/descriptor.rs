@@ -43,12 +43,12 @@ pub struct Argument {
     /// Its name in the provider definition.
     pub name: &'static str,
     /// Its type.
-    pub kind: Kind,
+    pub kind: RecordedKind,
 }
 
 /// The type of an argument, as it is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RecordedKind {
     /// A signed integer of 32 bits.
     I32,
     /// An unsigned integer of 32 bits.
@@ -69,9 +69,9 @@ pub enum Kind {
     Process,
 }
 
-impl Kind {
+impl RecordedKind {
     pub fn is_text(self) -> bool {
-        matches!(self, Kind::Text | Kind::Port | Kind::Process)
+        matches!(self, RecordedKind::Text | RecordedKind::Port | RecordedKind::Process)
     }
 }
 

@@ -6,7 +6,7 @@
 use dyntrace_metadata::event_header::WHOLE;
 use dyntrace_metadata::{FieldKind, Naming};
 
-use super::descriptor::Kind;
+use super::descriptor::RecordedKind;
 
 /// The classes whose tight events have compact headers.
 pub const COMPACT_TIGHT: u16 = 80;
@@ -74,19 +74,19 @@ impl Form {
     }
 
     /// The type of an argument's field in this form.
-    pub fn field_kind(self, kind: Kind) -> FieldKind {
+    pub fn field_kind(self, kind: RecordedKind) -> FieldKind {
         let bits = |own| 8 * self.bytes(own) as u8;
         let name = |naming| if self == Form::Wide { FieldKind::Text } else { FieldKind::Name(naming) };
         match kind {
-            Kind::I32 => FieldKind::Signed { bits: bits(4) },
-            Kind::U32 => FieldKind::Unsigned { bits: bits(4) },
-            Kind::I64 => FieldKind::Signed { bits: bits(8) },
-            Kind::U64 => FieldKind::Unsigned { bits: bits(8) },
-            Kind::Count => FieldKind::Signed { bits: 32 },
-            Kind::Small => FieldKind::Signed { bits: 8 * self.of_small().bytes(4) as u8 },
-            Kind::Text => FieldKind::Text,
-            Kind::Port => name(Naming::Port),
-            Kind::Process => name(Naming::Process),
+            RecordedKind::I32 => FieldKind::Signed { bits: bits(4) },
+            RecordedKind::U32 => FieldKind::Unsigned { bits: bits(4) },
+            RecordedKind::I64 => FieldKind::Signed { bits: bits(8) },
+            RecordedKind::U64 => FieldKind::Unsigned { bits: bits(8) },
+            RecordedKind::Count => FieldKind::Signed { bits: 32 },
+            RecordedKind::Small => FieldKind::Signed { bits: 8 * self.of_small().bytes(4) as u8 },
+            RecordedKind::Text => FieldKind::Text,
+            RecordedKind::Port => name(Naming::Port),
+            RecordedKind::Process => name(Naming::Process),
         }
     }
 }

@@ -30,6 +30,6 @@ pub mod synthetic;
 pub mod wake;
 
 pub use decision::Decision;
-pub use descriptor::{Argument, Descriptor, Kind, ProbeEntry, probe_entries};
+pub use descriptor::{Argument, Descriptor, ProbeEntry, RecordedKind, probe_entries};
 pub use payload::{Count, Small};
 pub use ring_file::is_a_ring_at_end;

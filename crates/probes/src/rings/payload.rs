@@ -96,12 +96,12 @@ unsafe fn put_integer(number: u64, bytes: usize, at: *mut u8) -> *mut u8 {
     }
 }
 
-/// A number of [`Kind::Count`](super::Kind::Count).
+/// A number of [`RecordedKind::Count`](super::RecordedKind::Count).
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Count(pub i32);
 
-/// A number of [`Kind::Small`](super::Kind::Small).
+/// A number of [`RecordedKind::Small`](super::RecordedKind::Small).
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Small(pub i32);

@@ -36,31 +36,31 @@ macro_rules! __sdt_describe {
 #[macro_export]
 macro_rules! __sdt_kind {
     (i32) => {
-        $crate::rings::Kind::I32
+        $crate::rings::RecordedKind::I32
     };
     (u32) => {
-        $crate::rings::Kind::U32
+        $crate::rings::RecordedKind::U32
     };
     (i64) => {
-        $crate::rings::Kind::I64
+        $crate::rings::RecordedKind::I64
     };
     (u64) => {
-        $crate::rings::Kind::U64
+        $crate::rings::RecordedKind::U64
     };
     (count) => {
-        $crate::rings::Kind::Count
+        $crate::rings::RecordedKind::Count
     };
     (small) => {
-        $crate::rings::Kind::Small
+        $crate::rings::RecordedKind::Small
     };
     (str) => {
-        $crate::rings::Kind::Text
+        $crate::rings::RecordedKind::Text
     };
     (port) => {
-        $crate::rings::Kind::Port
+        $crate::rings::RecordedKind::Port
     };
     (process) => {
-        $crate::rings::Kind::Process
+        $crate::rings::RecordedKind::Process
     };
 }
 

@@ -20,10 +20,10 @@ use super::numbered::Shape;
 /// let _ = Text::from(std::path::Path::new("/tmp"));
 /// ```
 #[derive(Clone, Copy)]
-pub struct Text<'a>(pub(super) Kind<'a>);
+pub struct Text<'a>(pub(super) TextKind<'a>);
 
 #[derive(Clone, Copy)]
-pub(super) enum Kind<'a> {
+pub(super) enum TextKind<'a> {
     Null,
     Utf8(&'a str),
     /// Without NUL.
@@ -34,12 +34,12 @@ pub(super) enum Kind<'a> {
         shape: &'static Shape,
         number: u64,
     },
-    Place(&'a Location<'a>),
+    SourcePlace(&'a Location<'a>),
 }
 
 impl Text<'_> {
     /// An absent string: a null pointer.
-    pub const NULL: Self = Text(Kind::Null);
+    pub const NULL: Self = Text(TextKind::Null);
 }
 
 impl Text<'static> {
@@ -47,20 +47,20 @@ impl Text<'static> {
     /// for their readers, and damage the event's other arguments.
     #[inline(always)]
     pub const fn plain(text: &'static str) -> Self {
-        Text(Kind::Plain(text))
+        Text(TextKind::Plain(text))
     }
 
     /// A name that contains a number, formatted only when the probe fires.
     #[inline]
     pub const fn numbered(shape: &'static Shape, number: u64) -> Self {
-        Text(Kind::Numbered { shape, number })
+        Text(TextKind::Numbered { shape, number })
     }
 }
 
 impl<'a> From<&'a str> for Text<'a> {
     #[inline]
     fn from(text: &'a str) -> Self {
-        Text(Kind::Utf8(text))
+        Text(TextKind::Utf8(text))
     }
 }
 
@@ -74,14 +74,14 @@ impl<'a> From<&'a String> for Text<'a> {
 impl<'a> From<&'a [u8]> for Text<'a> {
     #[inline]
     fn from(bytes: &'a [u8]) -> Self {
-        Text(Kind::Bytes(bytes))
+        Text(TextKind::Bytes(bytes))
     }
 }
 
 impl<'a> From<&'a CStr> for Text<'a> {
     #[inline]
     fn from(text: &'a CStr) -> Self {
-        Text(Kind::Terminated(text))
+        Text(TextKind::Terminated(text))
     }
 }
 
@@ -109,23 +109,23 @@ impl<'a> From<&'a PathBuf> for Text<'a> {
 impl<'a, T: Into<Text<'a>>> From<Option<T>> for Text<'a> {
     #[inline]
     fn from(text: Option<T>) -> Self {
-        text.map_or(Text(Kind::Null), Into::into)
+        text.map_or(Text(TextKind::Null), Into::into)
     }
 }
 
 impl fmt::Debug for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Kind::Null => f.write_str("NULL"),
-            Kind::Utf8(text) | Kind::Plain(text) => fmt::Debug::fmt(text, f),
-            Kind::Bytes(bytes) => fmt::Debug::fmt(&String::from_utf8_lossy(bytes), f),
-            Kind::Terminated(text) => fmt::Debug::fmt(text, f),
-            Kind::Numbered { shape, number } => {
+            TextKind::Null => f.write_str("NULL"),
+            TextKind::Utf8(text) | TextKind::Plain(text) => fmt::Debug::fmt(text, f),
+            TextKind::Bytes(bytes) => fmt::Debug::fmt(&String::from_utf8_lossy(bytes), f),
+            TextKind::Terminated(text) => fmt::Debug::fmt(text, f),
+            TextKind::Numbered { shape, number } => {
                 let [prefix, suffix] = [shape.prefix, shape.suffix]
                     .map(|part| String::from_utf8_lossy(&part.bytes[..part.length]).into_owned());
                 write!(f, "{prefix}{number}{suffix}")
             }
-            Kind::Place(place) => write!(f, "\"{}:{}\"", place.file().escape_debug(), place.line()),
+            TextKind::SourcePlace(place) => write!(f, "\"{}:{}\"", place.file().escape_debug(), place.line()),
         }
     }
 }

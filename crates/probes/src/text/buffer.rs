@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use super::argument::{Kind, Text};
+use super::argument::{Text, TextKind};
 use super::numbered::{self, Part, Shape};
 #[cfg(rings)]
 use super::numbered::{Name, Recorded};
@@ -37,8 +37,8 @@ impl Buffer {
     #[inline(never)]
     pub fn encode(&mut self, text: Text<'_>) -> *const c_char {
         match text.0 {
-            Kind::Null => ptr::null(),
-            Kind::Terminated(text) => {
+            TextKind::Null => ptr::null(),
+            TextKind::Terminated(text) => {
                 touch(text);
                 text.as_ptr()
             }
@@ -55,17 +55,17 @@ impl Buffer {
     #[inline(always)]
     pub fn bytes<'t>(&'t mut self, text: Text<'t>) -> &'t [u8] {
         match text.0 {
-            Kind::Null => b"",
-            Kind::Utf8(text) if is_plain(text.as_bytes(), Self::LIMIT) => text.as_bytes(),
+            TextKind::Null => b"",
+            TextKind::Utf8(text) if is_plain(text.as_bytes(), Self::LIMIT) => text.as_bytes(),
             // A new value for the call, so that the one from outside need not be in memory.
-            Kind::Plain(text) => {
+            TextKind::Plain(text) => {
                 if text.len() <= Self::LIMIT {
                     text.as_bytes()
                 } else {
-                    self.filled(Kind::Plain(text))
+                    self.filled(TextKind::Plain(text))
                 }
             }
-            Kind::Terminated(text) => {
+            TextKind::Terminated(text) => {
                 let bytes = text.to_bytes();
                 &bytes[..bytes.len().min(Self::LIMIT)]
             }
@@ -79,8 +79,8 @@ impl Buffer {
     #[inline(always)]
     pub fn bytes_of_any<'t>(&'t mut self, text: Text<'t>) -> &'t [u8] {
         match text.0 {
-            Kind::Utf8(text) if is_plain(text.as_bytes(), Self::LIMIT) => text.as_bytes(),
-            Kind::Plain(text) if text.len() <= Self::LIMIT => text.as_bytes(),
+            TextKind::Utf8(text) if is_plain(text.as_bytes(), Self::LIMIT) => text.as_bytes(),
+            TextKind::Plain(text) if text.len() <= Self::LIMIT => text.as_bytes(),
             _ => self.bytes_of_rare(text),
         }
     }
@@ -89,7 +89,7 @@ impl Buffer {
     #[cold]
     #[inline(never)]
     fn bytes_of_rare<'t>(&'t mut self, text: Text<'t>) -> &'t [u8] {
-        if let Kind::Numbered { shape, number } = text.0
+        if let TextKind::Numbered { shape, number } = text.0
             && let Some(name) = Name::new(shape, number)
         {
             return &self.bytes[..16].write_copy_of_slice(&name.text())[..name.size() - 1];
@@ -98,7 +98,7 @@ impl Buffer {
     }
 
     #[inline(never)]
-    fn filled(&mut self, text: Kind<'_>) -> &[u8] {
+    fn filled(&mut self, text: TextKind<'_>) -> &[u8] {
         let length = self.fill(text);
         // SAFETY: `fill` has written `length` bytes.
         unsafe { self.bytes[..length].assume_init_ref() }
@@ -109,7 +109,7 @@ impl Buffer {
     #[doc(hidden)]
     #[inline(always)]
     pub fn recorded<'t>(&'t mut self, text: Text<'t>) -> Recorded<'t> {
-        if let Kind::Numbered { shape, number } = text.0
+        if let TextKind::Numbered { shape, number } = text.0
             && let Some(name) = Name::new(shape, number)
         {
             return Recorded::Name(name);
@@ -119,15 +119,15 @@ impl Buffer {
 
     /// Writes a text into the buffer. Returns its length in bytes.
     #[inline]
-    fn fill(&mut self, text: Kind<'_>) -> usize {
+    fn fill(&mut self, text: TextKind<'_>) -> usize {
         let mut filling = Filling { bytes: &mut self.bytes[..Self::LIMIT], length: 0 };
         match text {
-            Kind::Null => {}
-            Kind::Terminated(text) => filling.text(text.to_bytes()),
-            Kind::Utf8(text) | Kind::Plain(text) => filling.text(text.as_bytes()),
-            Kind::Bytes(bytes) => filling.text(bytes),
-            Kind::Numbered { shape, number } => filling.name(shape, number),
-            Kind::Place(place) => filling.place(place.file(), place.line()),
+            TextKind::Null => {}
+            TextKind::Terminated(text) => filling.text(text.to_bytes()),
+            TextKind::Utf8(text) | TextKind::Plain(text) => filling.text(text.as_bytes()),
+            TextKind::Bytes(bytes) => filling.text(bytes),
+            TextKind::Numbered { shape, number } => filling.name(shape, number),
+            TextKind::SourcePlace(place) => filling.place(place.file(), place.line()),
         }
         filling.length
     }

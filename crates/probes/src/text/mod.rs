@@ -19,4 +19,4 @@ pub use numbered::digits;
 #[cfg(rings)]
 pub use numbered::{Name, Recorded};
 pub use numbered::{PORT, PROCESS};
-pub use place::Place;
+pub use place::SourcePlace;

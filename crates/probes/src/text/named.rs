@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ptr;
 
-use super::argument::{Kind, Text};
+use super::argument::{Text, TextKind};
 use super::buffer::Buffer;
 use super::numbered::{PORT, PROCESS, Recorded, Shape};
 
@@ -70,7 +70,9 @@ impl Buffer {
     #[inline(always)]
     fn named<'t>(&'t mut self, shape: &'static Shape, text: Text<'t>) -> Named<'t> {
         match text.0 {
-            Kind::Numbered { shape: own, number } if ptr::eq(own, shape) => Named::Number(Numbered { shape, number }),
+            TextKind::Numbered { shape: own, number } if ptr::eq(own, shape) => {
+                Named::Number(Numbered { shape, number })
+            }
             _ => Named::Text(self.recorded(text)),
         }
     }

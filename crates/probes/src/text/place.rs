@@ -2,22 +2,22 @@
 
 use std::panic::Location;
 
-use super::argument::{Kind, Text};
+use super::argument::{Text, TextKind};
 
 /// A place as `file:line`. A path that leaves no room for the line is cut.
 #[derive(Clone, Copy)]
-pub struct Place<'p>(&'p Location<'p>);
+pub struct SourcePlace<'p>(&'p Location<'p>);
 
-impl<'p> Place<'p> {
+impl<'p> SourcePlace<'p> {
     #[inline]
-    pub fn new(place: &'p Location<'p>) -> Place<'p> {
-        Place(place)
+    pub fn new(place: &'p Location<'p>) -> SourcePlace<'p> {
+        SourcePlace(place)
     }
 
     /// The text, which is formatted only when the probe fires.
     #[inline]
     pub fn text(&self) -> Text<'p> {
-        Text(Kind::Place(self.0))
+        Text(TextKind::SourcePlace(self.0))
     }
 }
 
@@ -31,7 +31,7 @@ mod tests {
         let place = Location::caller();
         let text = format!("{}:{}", place.file(), place.line());
         let mut buffer = Buffer::new();
-        assert_eq!(buffer.bytes(Place::new(place).text()), text.as_bytes());
-        assert_eq!(format!("{:?}", Place::new(place).text()), format!("{text:?}"));
+        assert_eq!(buffer.bytes(SourcePlace::new(place).text()), text.as_bytes());
+        assert_eq!(format!("{:?}", SourcePlace::new(place).text()), format!("{text:?}"));
     }
 }

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::life::Kind;
+use super::life::ProcessKind;
 use super::{OwnProcess, Pid, process};
 
 /// Makes a process of a future, for whatever runs it: `JoinSet::spawn_on`, another runtime, the branch of a `join!`.
@@ -35,13 +35,13 @@ pub fn child<F: Future>(future: F) -> Child<F> {
 /// [`child`] as process `pid`.
 #[track_caller]
 pub fn local<F: Future>(pid: Pid, future: F) -> Child<F> {
-    Child { process: process(pid, Kind::Future, future) }
+    Child { process: process(pid, ProcessKind::Future, future) }
 }
 
 /// The same for a future that becomes a task of the current runtime.
 #[track_caller]
 pub(super) fn task<F: Future>(pid: Pid, future: F) -> Child<F> {
-    Child { process: process(pid, Kind::Task, future) }
+    Child { process: process(pid, ProcessKind::Task, future) }
 }
 
 pin_project_lite::pin_project! {

@@ -3,7 +3,7 @@
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::child::task;
-use super::others::SpawnsOwn;
+use super::runtime_tasks::SpawnsOwn;
 use super::{Pid, blocking};
 
 /// Starts processes in a [`JoinSet`]. Its waits for them are told only if it is one of [`dyntrace::task`](crate::task::JoinSet), which also

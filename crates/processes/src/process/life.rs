@@ -6,11 +6,11 @@ use std::task::{Context, Poll};
 
 use dyntrace_probes::clock;
 use dyntrace_probes::sdt::{Text, if_any_enabled, is_only_kept};
-use dyntrace_probes::text::Place;
+use dyntrace_probes::text::SourcePlace;
 
 use super::function::path;
 use super::scheduling::{fire_scheduled, fire_unscheduled};
-use super::waker::{Told, is_told};
+use super::waker::{NotedWaker, is_told};
 use super::waking::Waking;
 use super::{PROCESS, Pid, current};
 use crate::panic_text::panic_text;
@@ -33,7 +33,7 @@ pub(super) struct Life {
 
 /// A kind of process.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum ProcessKind {
     /// A task of the current runtime.
     Task,
     /// A future that may be a part of a task, or be polled by another thing than a runtime.
@@ -55,14 +55,14 @@ impl Life {
     /// Fires `process-spawn` for a process that runs a `T`.
     #[track_caller]
     #[inline]
-    pub(super) fn begin<T>(pid: Pid, kind: Kind, user_tag: impl FnOnce() -> Option<Tag>) -> Life {
+    pub(super) fn begin<T>(pid: Pid, kind: ProcessKind, user_tag: impl FnOnce() -> Option<Tag>) -> Life {
         let function = path::<T>();
         let slot = match probes::spawn::is_enabled() {
             true => tell_spawn(pid, function, kind, Location::caller(), user_tag()),
-            false if kind == Kind::Blocking => TaskSlot::NONE_OF_CLOSURE,
+            false if kind == ProcessKind::Blocking => TaskSlot::NONE_OF_CLOSURE,
             false => TaskSlot::NONE,
         };
-        Life { pid, function, end: End::Cancelled, is_owned: kind == Kind::Task, slot }
+        Life { pid, function, end: End::Cancelled, is_owned: kind == ProcessKind::Task, slot }
     }
 
     /// Polls the process, with the probes around, with the context from outside or with one of another waker. `told`: the latter, if wakes
@@ -72,7 +72,7 @@ impl Life {
         &mut self,
         poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
         context: &mut Context<'_>,
-        told: &mut Option<Box<Told>>,
+        told: &mut Option<Box<NotedWaker>>,
     ) -> Poll<R> {
         if is_watched() {
             return self.poll_watched(poll, context, told);
@@ -111,13 +111,13 @@ impl Life {
         &mut self,
         poll: impl FnOnce(&mut Context<'_>) -> Poll<R>,
         context: &Context<'_>,
-        told: &mut Option<Box<Told>>,
+        told: &mut Option<Box<NotedWaker>>,
     ) -> Poll<R> {
         let inner = context.waker();
         let outcome = |answer: &Poll<R>| if answer.is_ready() { Outcome::Ready } else { Outcome::Pending };
-        let own = if is_told() { Told::of(told, inner, self.pid, tell_wake) } else { None };
-        let woken_by = own.map_or(0, Told::begin_poll);
-        let waker = own.map_or(inner, Told::waker);
+        let own = if is_told() { NotedWaker::of(told, inner, self.pid, tell_wake) } else { None };
+        let woken_by = own.map_or(0, NotedWaker::begin_poll);
+        let waker = own.map_or(inner, NotedWaker::waker);
         let answer = self.watched(
             woken_by,
             // Else both ways of watching call one copy of it.
@@ -258,19 +258,19 @@ fn tell_wake(woken: Pid) {
 fn tell_spawn(
     pid: Pid,
     function: &'static str,
-    kind: Kind,
+    kind: ProcessKind,
     at: &'static Location<'static>,
     user_tag: Option<Tag>,
 ) -> TaskSlot {
     let parent = current();
     if !is_only_kept!(probes::spawn) {
-        let place = Place::new(at);
+        let place = SourcePlace::new(at);
         probes::spawn(|| (pid, Text::plain(function), parent, place.text(), user_tag.as_ref()));
     }
-    let counting = if kind == Kind::Task { Counting::current() } else { None };
+    let counting = if kind == ProcessKind::Task { Counting::current() } else { None };
     let slot = TaskSlot::take(&Spawned {
         pid: pid.number(),
-        is_blocking: kind == Kind::Blocking,
+        is_blocking: kind == ProcessKind::Blocking,
         is_counted: counting.is_some(),
         task: None,
         parent: parent.number(),

@@ -14,9 +14,9 @@ mod id;
 mod join_set;
 mod life;
 mod name;
-#[cfg_attr(not(all(tokio_unstable, feature = "runtime", not(loom))), path = "no_others.rs")]
-mod others;
 mod pid_filter;
+#[cfg_attr(not(all(tokio_unstable, feature = "runtime", not(loom))), path = "no_runtime_tasks.rs")]
+mod runtime_tasks;
 mod scheduling;
 mod set;
 mod thread;
@@ -40,15 +40,15 @@ use blocking::Turn;
 pub use child::{Child, child};
 pub use id::{OperationId, ParsePidError, Pid};
 pub use join_set::JoinSetExt;
-use life::{Kind, Life};
+use life::{Life, ProcessKind};
 pub use name::{ThreadName, thread_name};
 #[cfg(all(tokio_unstable, feature = "runtime", not(loom)))]
 #[doc(hidden)]
-pub use others::Others;
-use others::SpawnsOwn;
+pub use runtime_tasks::RuntimeTasks;
+use runtime_tasks::SpawnsOwn;
 pub use set::Processes;
 pub use thread::{next_operation, thread_number};
-use waker::Told;
+use waker::NotedWaker;
 
 #[doc(hidden)]
 pub use self::{
@@ -241,7 +241,7 @@ fn asked_for() -> Pid {
 #[inline(never)]
 fn outside() -> Pid {
     match HOST.get() {
-        None => others::pid_of_running().unwrap_or_else(of_thread),
+        None => runtime_tasks::pid_of_running().unwrap_or_else(of_thread),
         Some(host) => (host.of_thread)(),
     }
 }
@@ -298,7 +298,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let process = process(pid, Kind::Task, future);
+    let process = process(pid, ProcessKind::Task, future);
     let _own = SpawnsOwn::begin();
     tokio::spawn(process)
 }
@@ -311,7 +311,7 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    tokio::task::spawn_local(process(pid, Kind::Future, future))
+    tokio::task::spawn_local(process(pid, ProcessKind::Future, future))
 }
 
 /// [`spawn_blocking`](crate::task::spawn_blocking) as process `pid`.
@@ -329,7 +329,7 @@ where
 #[track_caller]
 fn blocking<F: FnOnce() -> R, R>(pid: Pid, closure: F) -> impl FnOnce() -> R {
     let tagged = tag::of_current(closure);
-    let life = Life::begin::<F>(pid, Kind::Blocking, || tagged.tag());
+    let life = Life::begin::<F>(pid, ProcessKind::Blocking, || tagged.tag());
     let closure = Scoped::new(Some(Process::begin(pid)), tagged);
     let process = BlockingProcess { closure, turn: Turn::begin::<F>(pid), life };
     move || process.run()
@@ -359,14 +359,14 @@ pin_project_lite::pin_project! {
         #[pin]
         future: Scoped<Option<Process>, tag::OwnTags<F>>,
         // No wake is told after the end.
-        told: Option<Box<Told>>,
+        told: Option<Box<NotedWaker>>,
         // Dropped last: it tells the end.
         life: Life,
     }
 }
 
 #[track_caller]
-fn process<F>(pid: Pid, kind: Kind, future: F) -> OwnProcess<F> {
+fn process<F>(pid: Pid, kind: ProcessKind, future: F) -> OwnProcess<F> {
     let tagged = tag::of_new_process(future);
     let life = Life::begin::<F>(pid, kind, || tagged.tag());
     OwnProcess { future: Scoped::new(Some(Process::begin(pid)), tagged), told: None, life }

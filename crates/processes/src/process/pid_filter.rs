@@ -47,7 +47,7 @@ impl<T: Into<PidFilter>> FromIterator<T> for PidFilter {
 /// Remembers the processes that the current thread may run from now on: all, while the thread has no pid.
 #[inline(always)]
 pub(super) fn runs(thread: Option<Pid>, process: Option<Pid>) {
-    if TELLS_OF_OTHERS && HAS_OTHERS.get() {
+    if TELLS_OF_RUNTIME_TASKS && HAS_OTHERS.get() {
         return;
     }
     RUNNING.set(thread.map_or(PidFilter::ALL, |thread| [thread].into_iter().chain(process).collect()));
@@ -55,12 +55,12 @@ pub(super) fn runs(thread: Option<Pid>, process: Option<Pid>) {
 }
 
 /// Whether runtimes tell of tasks that have a pid and do not use the slot.
-const TELLS_OF_OTHERS: bool = cfg!(all(tokio_unstable, feature = "runtime"));
+const TELLS_OF_RUNTIME_TASKS: bool = cfg!(all(tokio_unstable, feature = "runtime"));
 
 /// Notes that the current thread polls such a task. From now on it may run any process.
 #[cfg(all(tokio_unstable, feature = "runtime"))]
 #[inline]
-pub(super) fn has_others() {
+pub(super) fn has_runtime_tasks() {
     if !HAS_OTHERS.replace(true) {
         RUNNING.set(PidFilter::ALL);
         ALONE.set(None);
@@ -69,7 +69,7 @@ pub(super) fn has_others() {
 
 /// Whether the current thread has polled such a task.
 #[cfg(all(tokio_unstable, feature = "runtime"))]
-pub(super) fn has_polled_others() -> bool {
+pub(super) fn has_polled_runtime_tasks() -> bool {
     HAS_OTHERS.get()
 }
 

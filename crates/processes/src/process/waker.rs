@@ -1,6 +1,6 @@
 //! Wakers that note each wake of a process, for the probe `process-wake` and for the table of tasks.
 //!
-//! While a tracer looks at the probe, or there is a table, a process is polled with a waker of its own, [`Told`]. Clones of it are with
+//! While a tracer looks at the probe, or there is a table, a process is polled with a waker of its own, [`NotedWaker`]. Clones of it are with
 //! whatever may wake the process. A clone lives as long as its owner likes: also after the process and after its runtime, when a wake is
 //! passed on and notes nothing. The waker is the same in all polls, so that futures which compare wakers need not clone it again. It is
 //! made anew only if the process is polled with another waker than before.
@@ -16,7 +16,7 @@ use crate::probes::process as probes;
 use crate::task_table;
 
 /// The waker with which a process is polled.
-pub(super) struct Told {
+pub(super) struct NotedWaker {
     waker: Waker,
     note: Arc<Note>,
     /// The address in the waker from outside.
@@ -27,7 +27,7 @@ pub(super) struct Told {
 struct Note {
     /// The waker with which the process is polled from outside.
     inner: Waker,
-    /// The number in the pid of the process; 0 once its `Told` is dropped.
+    /// The number in the pid of the process; 0 once its `NotedWaker` is dropped.
     pid: AtomicU64,
     /// The source of the last wake, as the table of tasks has it.
     woken_by: AtomicU64,
@@ -43,12 +43,17 @@ pub(super) fn is_told() -> bool {
     task_table::is_started() || probes::wake::is_enabled()
 }
 
-impl Told {
+impl NotedWaker {
     /// Returns `told`, which becomes a new one if it does not wake by `inner`. `tell` fires the probe for a process that is woken.
     #[inline(always)]
-    pub(super) fn of<'t>(told: &'t mut Option<Box<Told>>, inner: &Waker, pid: Pid, tell: fn(Pid)) -> Option<&'t Told> {
+    pub(super) fn of<'t>(
+        told: &'t mut Option<Box<NotedWaker>>,
+        inner: &Waker,
+        pid: Pid,
+        tell: fn(Pid),
+    ) -> Option<&'t NotedWaker> {
         if !told.as_ref().is_some_and(|told| told.wakes_by(inner)) {
-            let new = Told::new(told.take(), inner, pid, tell);
+            let new = NotedWaker::new(told.take(), inner, pid, tell);
             *told = Some(new);
         }
         told.as_deref()
@@ -56,7 +61,7 @@ impl Told {
 
     #[cold]
     #[inline(never)]
-    fn new(before: Option<Box<Told>>, inner: &Waker, pid: Pid, tell: fn(Pid)) -> Box<Told> {
+    fn new(before: Option<Box<NotedWaker>>, inner: &Waker, pid: Pid, tell: fn(Pid)) -> Box<NotedWaker> {
         let woken_by = before.map_or(0, |before| before.note.woken_by.load(Relaxed));
         let note = Arc::new(Note {
             inner: inner.clone(),
@@ -68,7 +73,7 @@ impl Told {
         // A clone: all of these have the table of functions that cloning gives them, so that they are found to be equal. The table of
         // another object file's `Waker::from` may be another one.
         let waker = Waker::from(Arc::clone(&note)).clone();
-        Box::new(Told { waker, note, inner: inner.data().addr() })
+        Box::new(NotedWaker { waker, note, inner: inner.data().addr() })
     }
 
     /// As `will_wake`. That is compiled into one load of both words, which waits until the executor's two stores of them, just before, have
@@ -101,7 +106,7 @@ impl Told {
 }
 
 /// From now on clones note nothing: the process has ended, or later clones stand for it.
-impl Drop for Told {
+impl Drop for NotedWaker {
     fn drop(&mut self) {
         self.note.pid.store(0, Relaxed);
     }

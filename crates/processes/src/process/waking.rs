@@ -9,7 +9,7 @@ use tokio::task::{Id, try_id};
 use super::for_guests::HOST;
 use super::id::Pid;
 use super::name::thread_name;
-use super::others::pid_of_running;
+use super::runtime_tasks::pid_of_running;
 
 /// The source of a wake.
 pub(super) enum Waking {

@@ -8,7 +8,7 @@
 //! scope that polls other tasks (a `LocalSet`). It must not see a value that is not its own, so the slot remembers in which tokio
 //! task it was filled, and is empty to all other tasks.
 
-mod seat;
+mod slot;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
@@ -18,18 +18,18 @@ use std::task::{Context, Poll};
 
 use tokio::task;
 
-pub(crate) use seat::own_slot;
-pub use seat::{End, ForGuests, Seat, Slot};
+pub(crate) use slot::own_slot;
+pub use slot::{End, ForGuests, Slot, SlotContent};
 
 /// A value, and the place that it belongs to.
 pub struct Scope<T> {
-    place: Place,
+    place: PollPlace,
     value: T,
 }
 
 /// A place on a thread where code runs: in which tokio task, if any, and in which poll of a [`Scoped`] future.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct PollPlace {
     task: Option<task::Id>,
     /// Counted by the thread: no two polls share a number. 0 outside of all scopes.
     poll: u64,
@@ -43,7 +43,7 @@ pub trait Own: Sized + 'static {
 
     /// The current thread's slot in this copy of the crate. At the thread's end it stays borrowed.
     // By a function, not by a value that refers to it: so it is inlined, which halves what a poll pays.
-    fn place() -> *const RefCell<Seat<Self>>;
+    fn place() -> *const RefCell<SlotContent<Self>>;
 
     /// Whether nothing is lost if this is never dropped.
     fn is_nothing(&self) -> bool;
@@ -70,22 +70,22 @@ impl<T: Own> Scope<T> {
     }
 }
 
-impl Place {
-    const OF_THREAD: Place = Place { task: None, poll: 0 };
+impl PollPlace {
+    const OF_THREAD: PollPlace = PollPlace { task: None, poll: 0 };
 }
 
 /// Returns where the current thread runs: in the running task, and in the innermost poll, be it of that task or of one around it.
-pub fn place<T: Own>(slot: &'static Slot<T>) -> Option<Place> {
-    let poll = slot.with(|seat| seat.try_borrow().ok().map(|seat| seat.scope().place.poll))?;
-    Some(Place { task: slot.task(), poll })
+pub fn place<T: Own>(slot: &'static Slot<T>) -> Option<PollPlace> {
+    let poll = slot.with(|content| content.try_borrow().ok().map(|content| content.scope().place.poll))?;
+    Some(PollPlace { task: slot.task(), poll })
 }
 
 /// Returns the part of the current value that `part` selects. Asks for the task only if there is a part.
 #[inline(always)]
 pub fn read<T: Own, R: Clone>(slot: &'static Slot<T>, part: impl FnOnce(&T) -> Option<&R>) -> Option<R> {
-    slot.with(|seat| {
-        let seat = seat.try_borrow().ok()?;
-        let scope = seat.scope();
+    slot.with(|content| {
+        let content = content.try_borrow().ok()?;
+        let scope = content.scope();
         let found = part(&scope.value)?;
         scope.is_of_the_running_task(slot).then(|| found.clone())
     })
@@ -93,7 +93,7 @@ pub fn read<T: Own, R: Clone>(slot: &'static Slot<T>, part: impl FnOnce(&T) -> O
 
 /// Reads the slot, whether or not its value belongs to the running task.
 pub fn look<T: Own>(slot: &'static Slot<T>, look: impl FnOnce(&T)) {
-    let _ = slot.with(|seat| seat.try_borrow().map(|seat| look(&seat.scope().value)));
+    let _ = slot.with(|content| content.try_borrow().map(|content| look(&content.scope().value)));
 }
 
 /// Changes the value in the slot, whether or not it belongs to the running task. `None` if it cannot be reached. `change` must not drop
@@ -124,14 +124,14 @@ fn change_where<T: Own, R>(
     is_changed: impl FnOnce(&Scope<T>) -> bool,
     change: impl FnOnce(&mut T) -> R,
 ) -> Result<R, Refusal> {
-    slot.with(|seat| {
-        let mut seat = seat.try_borrow_mut().map_err(|_| Refusal::Unreachable)?;
-        let scope = seat.scope_mut();
+    slot.with(|content| {
+        let mut content = content.try_borrow_mut().map_err(|_| Refusal::Unreachable)?;
+        let scope = content.scope_mut();
         if !is_changed(scope) {
             return Err(Refusal::Foreign);
         }
         let answer = change(&mut scope.value);
-        slot.changed(&seat);
+        slot.changed(&content);
         Ok(answer)
     })
 }
@@ -156,7 +156,7 @@ pin_project_lite::pin_project! {
 
 impl<T: Own, F> Scoped<T, F> {
     pub fn new(value: T, future: F) -> Self {
-        Scoped { scope: Scope { place: Place::OF_THREAD, value }, future: Some(future) }
+        Scoped { scope: Scope { place: PollPlace::OF_THREAD, value }, future: Some(future) }
     }
 
     /// Calls `act` with the future while the value is in force.

@@ -15,7 +15,7 @@ use dyntrace_probes::host::ProgramWide;
 use super::span::EnteredSpan;
 use super::state::ANY;
 use super::{TAGS, Tag};
-use crate::scope::{self, Place, Slot, own_slot};
+use crate::scope::{self, PollPlace, Slot, own_slot};
 
 use crate::scope::ForGuests;
 
@@ -32,7 +32,7 @@ pub struct EnteredTags {
 struct Entry<W> {
     /// Counted by the thread.
     number: u64,
-    place: Place,
+    place: PollPlace,
     what: W,
 }
 
@@ -224,6 +224,6 @@ fn last_of_this_place(before: u64) -> Option<Last> {
     found
 }
 
-fn last<W>(list: &[Entry<W>], place: Place, before: u64) -> Option<&Entry<W>> {
+fn last<W>(list: &[Entry<W>], place: PollPlace, before: u64) -> Option<&Entry<W>> {
     list.iter().rev().find(|entry| entry.number < before && entry.place == place)
 }

@@ -3,7 +3,7 @@
 /// A type of resource.
 #[derive(Clone, Copy, Debug)]
 #[doc(hidden)]
-pub enum Kind {
+pub enum ResourceKind {
     Barrier,
     Broadcast,
     Mpsc,
@@ -26,28 +26,28 @@ pub enum Kind {
     UnixStream,
 }
 
-impl Kind {
+impl ResourceKind {
     pub(super) fn text(self) -> &'static str {
         match self {
-            Kind::Barrier => "Barrier",
-            Kind::Broadcast => "broadcast",
-            Kind::Mpsc => "mpsc",
-            Kind::Mutex => "Mutex",
-            Kind::Notify => "Notify",
-            Kind::OnceCell => "OnceCell",
-            Kind::Oneshot => "oneshot",
-            Kind::RwLock => "RwLock",
-            Kind::Semaphore => "Semaphore",
-            Kind::SetOnce => "SetOnce",
-            Kind::Watch => "watch",
-            Kind::TcpListener => "TcpListener",
-            Kind::TcpSocket => "TcpSocket",
-            Kind::TcpStream => "TcpStream",
-            Kind::UdpSocket => "UdpSocket",
-            Kind::UnixDatagram => "UnixDatagram",
-            Kind::UnixListener => "UnixListener",
-            Kind::UnixSocket => "UnixSocket",
-            Kind::UnixStream => "UnixStream",
+            ResourceKind::Barrier => "Barrier",
+            ResourceKind::Broadcast => "broadcast",
+            ResourceKind::Mpsc => "mpsc",
+            ResourceKind::Mutex => "Mutex",
+            ResourceKind::Notify => "Notify",
+            ResourceKind::OnceCell => "OnceCell",
+            ResourceKind::Oneshot => "oneshot",
+            ResourceKind::RwLock => "RwLock",
+            ResourceKind::Semaphore => "Semaphore",
+            ResourceKind::SetOnce => "SetOnce",
+            ResourceKind::Watch => "watch",
+            ResourceKind::TcpListener => "TcpListener",
+            ResourceKind::TcpSocket => "TcpSocket",
+            ResourceKind::TcpStream => "TcpStream",
+            ResourceKind::UdpSocket => "UdpSocket",
+            ResourceKind::UnixDatagram => "UnixDatagram",
+            ResourceKind::UnixListener => "UnixListener",
+            ResourceKind::UnixSocket => "UnixSocket",
+            ResourceKind::UnixStream => "UnixStream",
         }
     }
 }

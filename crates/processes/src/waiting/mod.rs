@@ -7,25 +7,25 @@
 //! A wait that another process ends has that process as its resource: the end of a task, or room in its mailbox. A process that waits for
 //! a message has itself. So tracers, and `dyntrace why` for a program that keeps a table of its tasks, follow a chain from task to task.
 
+mod future;
 mod kind;
 mod of_process;
 mod polled;
 mod resource;
-mod told;
 
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use told::Named;
+use future::Named;
 
 #[doc(hidden)]
 pub use self::{
-    kind::{Kind, Operation},
+    future::{Limit, Resolver, Timer, Waited, Waiting, is_watched},
+    kind::{Operation, ResourceKind},
     of_process::{OfProcess, OneOf, OwnMailbox},
     polled::Polled,
     resource::{Half, In, Numbered, On, Resource},
-    told::{Limit, Resolver, Timer, Waited, Waiting, is_watched},
 };
 
 /// Awaits a future, and shows tracers under which name and how long the process waits for it.

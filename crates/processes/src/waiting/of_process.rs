@@ -2,7 +2,7 @@
 
 use dyntrace_probes::sdt::Text;
 
-use super::told::Waited;
+use super::future::Waited;
 use crate::process::Pid;
 use crate::task_table;
 

@@ -8,8 +8,8 @@ use std::panic::Location;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+use super::future::{Started, Wait, is_watched};
 use super::resource::{In, Numbered};
-use super::told::{Started, Wait, is_watched};
 use crate::process::{self, Pid};
 
 /// The wait for one direction of a socket. Threads may poll at the same time; each wait has one beginning and one end.

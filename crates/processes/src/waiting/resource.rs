@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64 as Counter, Ordering};
 
 use dyntrace_probes::primitives::atomic::AtomicU64;
 use dyntrace_probes::sdt::{Shape, Text};
-use dyntrace_probes::text::Place;
+use dyntrace_probes::text::SourcePlace;
 
-use super::kind::{Kind, Operation};
-use super::told::Waited;
+use super::future::Waited;
+use super::kind::{Operation, ResourceKind};
 use crate::probes::resource as probes;
 use crate::task_table;
 
@@ -31,7 +31,7 @@ fn text(number: u64) -> Text<'static> {
 pub struct Resource {
     /// 0 until a tracer has to see it.
     number: AtomicU64,
-    kind: Kind,
+    kind: ResourceKind,
     name: Option<&'static str>,
     place: &'static Location<'static>,
 }
@@ -40,14 +40,14 @@ impl Resource {
     /// A resource in a constant. Its `resource-new` fires before the first wait for it.
     #[cfg(not(loom))]
     #[track_caller]
-    pub const fn in_constant(kind: Kind) -> Resource {
+    pub const fn in_constant(kind: ResourceKind) -> Resource {
         Resource { number: AtomicU64::new(0), kind, name: None, place: Location::caller() }
     }
 
     /// Fires `resource-new`.
     #[track_caller]
     #[inline]
-    pub fn new(kind: Kind, name: Option<&'static str>) -> Resource {
+    pub fn new(kind: ResourceKind, name: Option<&'static str>) -> Resource {
         let resource = Resource { number: AtomicU64::new(0), kind, name, place: Location::caller() };
         if probes::new::is_enabled() {
             resource.number();
@@ -57,7 +57,7 @@ impl Resource {
 
     /// A resource made at `place`, whose name [`number_named`](Resource::number_named) asks for. Fires nothing.
     #[inline]
-    pub fn at(kind: Kind, place: &'static Location<'static>) -> Resource {
+    pub fn at(kind: ResourceKind, place: &'static Location<'static>) -> Resource {
         Resource { number: AtomicU64::new(0), kind, name: None, place }
     }
 
@@ -116,20 +116,20 @@ impl Drop for Resource {
 pub struct Half {
     number: u64,
     /// Present if a tracer looked at the channel's beginning: fires `resource-drop` with the last half.
-    _told: Option<Arc<Told>>,
+    _told: Option<Arc<ChannelEnd>>,
 }
 
 #[derive(Debug)]
-struct Told {
+struct ChannelEnd {
     number: u64,
-    kind: Kind,
+    kind: ResourceKind,
 }
 
 impl Half {
     /// The first half of a channel. Fires `resource-new`.
     #[track_caller]
     #[inline]
-    pub fn new(kind: Kind, name: Option<&'static str>) -> Half {
+    pub fn new(kind: ResourceKind, name: Option<&'static str>) -> Half {
         let number = next();
         let is_watched = probes::new::is_enabled() || probes::drop::is_enabled();
         let _told = if is_watched { Some(Half::tell(number, kind, name, Location::caller())) } else { None };
@@ -137,13 +137,13 @@ impl Half {
     }
 
     #[cold]
-    fn tell(number: u64, kind: Kind, name: Option<&'static str>, place: &Location<'_>) -> Arc<Told> {
+    fn tell(number: u64, kind: ResourceKind, name: Option<&'static str>, place: &Location<'_>) -> Arc<ChannelEnd> {
         tell_new(number, kind, name, place);
-        Arc::new(Told { number, kind })
+        Arc::new(ChannelEnd { number, kind })
     }
 }
 
-impl Drop for Told {
+impl Drop for ChannelEnd {
     fn drop(&mut self) {
         probes::drop(|| (text(self.number), self.kind.text()));
     }
@@ -216,8 +216,8 @@ impl<N: Numbered> Waited for In<N> {
 }
 
 #[cold]
-fn tell_new(number: u64, kind: Kind, name: Option<&str>, place: &Location<'_>) {
-    let place = Place::new(place);
+fn tell_new(number: u64, kind: ResourceKind, name: Option<&str>, place: &Location<'_>) {
+    let place = SourcePlace::new(place);
     probes::new(|| (text(number), kind.text(), name, place.text()));
 }
 
@@ -231,7 +231,7 @@ mod models {
     #[test]
     fn loom_all_threads_see_one_number() {
         loom::model(|| {
-            let resource = Arc::new(Resource::new(Kind::Mutex, None));
+            let resource = Arc::new(Resource::new(ResourceKind::Mutex, None));
             let other = thread::spawn({
                 let resource = Arc::clone(&resource);
                 move || resource.number()

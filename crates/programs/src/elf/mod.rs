@@ -16,7 +16,7 @@ use object::read::{FileKind, ReadRef};
 use object::{Endianness, elf};
 
 pub use note::Note;
-pub use operand::{Operand, Place, parse_all};
+pub use operand::{Operand, OperandPlace, parse_all};
 
 #[cfg(target_os = "linux")]
 use crate::regular::Opened;

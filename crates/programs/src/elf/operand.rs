@@ -2,7 +2,7 @@
 
 /// The place of the value when the site is hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum OperandPlace {
     Register,
     /// In memory, at an offset from a register.
     Offset,
@@ -18,7 +18,7 @@ pub struct Operand {
     pub size: Option<u8>,
     pub is_signed: bool,
     pub is_float: bool,
-    pub place: Place,
+    pub place: OperandPlace,
 }
 
 impl Operand {
@@ -37,16 +37,16 @@ impl Operand {
         let (shape, is_float) = shape.strip_suffix('f').map_or((shape, false), |shape| (shape, true));
         let (digits, is_signed) = shape.strip_prefix('-').map_or((shape, false), |digits| (digits, true));
         let place = if is_offset(place) {
-            Place::Offset
+            OperandPlace::Offset
         } else if place.contains(['(', '[']) {
-            Place::Memory
+            OperandPlace::Memory
         } else if place.starts_with(['$', '#', '-', '+']) || place.starts_with(|c: char| c.is_ascii_digit()) {
-            Place::Constant
+            OperandPlace::Constant
         } else if place.starts_with('%') || is_aarch64_register(place) {
-            Place::Register
+            OperandPlace::Register
         } else {
             // The name of a variable.
-            Place::Memory
+            OperandPlace::Memory
         };
         Operand { text: text.to_owned(), size: digits.parse().ok(), is_signed, is_float, place }
     }
@@ -94,16 +94,16 @@ mod tests {
     #[test]
     fn size_sign_and_place() {
         let operand = one("-4@%eax");
-        assert_eq!((operand.size, operand.is_signed, operand.place), (Some(4), true, Place::Register));
+        assert_eq!((operand.size, operand.is_signed, operand.place), (Some(4), true, OperandPlace::Register));
         assert_eq!(operand.c_type(), "int32_t");
         assert_eq!(one("8@%rdi").c_type(), "uint64_t");
         assert_eq!(one("8f@%xmm0").c_type(), "double");
-        assert_eq!(one("-8@$-9").place, Place::Constant);
-        assert_eq!(one("-8@8(%rax,%rcx,8)").place, Place::Memory);
-        assert_eq!(one("-4@-8(%ebp)").place, Place::Memory);
-        assert_eq!(one("-8@48(%eax)").place, Place::Offset);
-        assert_eq!(one("4@(%edx)").place, Place::Offset);
-        assert_eq!(one("8@x19").place, Place::Register);
+        assert_eq!(one("-8@$-9").place, OperandPlace::Constant);
+        assert_eq!(one("-8@8(%rax,%rcx,8)").place, OperandPlace::Memory);
+        assert_eq!(one("-4@-8(%ebp)").place, OperandPlace::Memory);
+        assert_eq!(one("-8@48(%eax)").place, OperandPlace::Offset);
+        assert_eq!(one("4@(%edx)").place, OperandPlace::Offset);
+        assert_eq!(one("8@x19").place, OperandPlace::Register);
         assert_eq!(one("%rax").c_type(), "unknown");
     }
 

@@ -22,7 +22,7 @@ use crate::exit::{self, Failure};
 
 use losses::Losses;
 use page::{Answer, Section};
-use place::Place;
+use place::PagePlace;
 use questions::Question;
 use rows::Rows;
 use totals::Totals;
@@ -38,7 +38,7 @@ pub struct Options<'a> {
 }
 
 /// The result of a report, for people that do not look at the page, and scripts.
-pub struct Told {
+pub struct ReportResult {
     pub usage: Usage,
     /// Losses, and questions without an answer.
     pub lines: Vec<String>,
@@ -46,8 +46,8 @@ pub struct Told {
 }
 
 /// Writes the page.
-pub async fn report(session: Session, options: &Options<'_>) -> Result<Told, Failure> {
-    let place = Place::new(options.page)?;
+pub async fn report(session: Session, options: &Options<'_>) -> Result<ReportResult, Failure> {
+    let place = PagePlace::new(options.page)?;
     let asked = Asked { session, options };
     let kinds = asked.rows(Losses::SQL).await?;
     let totals = asked.totals().await?;
@@ -64,7 +64,7 @@ pub async fn report(session: Session, options: &Options<'_>) -> Result<Told, Fai
     let unanswered =
         failed.clone().map(|(question, failure)| format!("{} has no answer: {:#}", question.id, failure.error));
     let status = failed.clone().map(|(_, failure)| failure.status).next();
-    Ok(Told {
+    Ok(ReportResult {
         usage: asked.session.usage(),
         lines: losses.lines().into_iter().chain(unanswered).collect(),
         status: status.unwrap_or_else(|| losses.status()),

@@ -123,7 +123,7 @@ fn lost(losses: &Losses, reasons: &Rows) -> Markup {
     }
 }
 
-/// Told beside each answer, as a link may lead to it.
+/// Shown beside each answer, as a link may lead to it.
 fn part(losses: &Losses) -> Markup {
     html! { @if let Some(heading) = losses.heading() { p .bad { a href="#lost" { (heading) } "." } } }
 }

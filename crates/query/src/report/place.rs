@@ -7,17 +7,17 @@ use anyhow::Context as _;
 use dyntrace_terminal::escape;
 
 /// Where the page goes.
-pub struct Place {
-    place: dyntrace_folders::Place,
+pub struct PagePlace {
+    place: dyntrace_folders::OutputPlace,
     path: PathBuf,
 }
 
-impl Place {
+impl PagePlace {
     /// Finds out whether the page can be there, before minutes are spent on the questions.
-    pub fn new(path: &Path) -> anyhow::Result<Place> {
-        let place = dyntrace_folders::Place::of(path);
+    pub fn new(path: &Path) -> anyhow::Result<PagePlace> {
+        let place = dyntrace_folders::OutputPlace::of(path);
         let place = place.with_context(|| format!("cannot write the page {}", escape::path(path)))?;
-        Ok(Place { place, path: path.to_owned() })
+        Ok(PagePlace { place, path: path.to_owned() })
     }
 
     /// Writes the page with this mode, minus the umask. An existing pipe or device is written to, and an existing file replaced.

@@ -19,7 +19,7 @@ const MOST_PARTS: u64 = 10_000;
 
 /// How a file is compared with the one in the store, and put there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// Never changes: the first one stays, and another one is an error.
     Plan,
     /// Never changes: the size tells whether the store has it.
@@ -88,33 +88,33 @@ impl Carrier {
     }
 
     /// Copies the file unless the store has it. `stored` is the size of the file of this name in the store.
-    pub async fn copy(&self, item: &Item, kind: Kind, stored: Option<u64>) -> Result<Copied, Trouble> {
+    pub async fn copy(&self, item: &Item, kind: FileKind, stored: Option<u64>) -> Result<Copied, Trouble> {
         if self.is_stopped() {
             return Err(Trouble::Stopped);
         }
         let location = Path::parse(&item.key).map_err(Error::from)?;
         match kind {
-            Kind::Rows if stored == Some(item.version.size) => Ok(Copied::Present),
-            Kind::Rows => self.send(item, &location).await,
-            Kind::Plan | Kind::Single | Kind::List => self.compare(item, &location, kind, stored.is_some()).await,
+            FileKind::Rows if stored == Some(item.version.size) => Ok(Copied::Present),
+            FileKind::Rows => self.send(item, &location).await,
+            FileKind::Plan | FileKind::Single | FileKind::List => self.compare(item, &location, kind, stored.is_some()).await,
         }
     }
 
     /// Copies a small file unless the store has an equal one.
-    async fn compare(&self, item: &Item, location: &Path, kind: Kind, is_stored: bool) -> Result<Copied, Trouble> {
+    async fn compare(&self, item: &Item, location: &Path, kind: FileKind, is_stored: bool) -> Result<Copied, Trouble> {
         let content = item.read()?;
         // Each conversion begins the table for those that have none. It must not replace one with rows.
-        let is_empty = kind == Kind::Single && is_without_rows(&content);
+        let is_empty = kind == FileKind::Single && is_without_rows(&content);
         if is_stored {
             let is_equal = self.objects.get(location).await?.bytes().await? == content;
             match kind {
                 _ if is_equal || is_empty => return Ok(Copied::Present),
-                Kind::Plan => return Err(Trouble::OtherPlan),
+                FileKind::Plan => return Err(Trouble::OtherPlan),
                 _ => {}
             }
         }
         let size = content.len() as u64;
-        if kind == Kind::Plan || is_empty {
+        if kind == FileKind::Plan || is_empty {
             match self.objects.put_opts(location, content.clone().into(), PutMode::Create.into()).await {
                 Ok(_) => return Ok(Copied::Uploaded(size)),
                 Err(Error::AlreadyExists { .. }) if is_empty => return Ok(Copied::Present),

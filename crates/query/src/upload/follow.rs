@@ -12,7 +12,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{sleep, timeout};
 
 use super::turn::Uploader;
-use crate::told;
+use crate::standard_error;
 
 /// How long requests may take to end after an interrupt. Service managers kill a program some time later.
 const GRACE: Duration = Duration::from_secs(10);
@@ -54,7 +54,7 @@ pub async fn follow(uploader: &mut Uploader, every: Duration) -> anyhow::Result<
             Some(Err(error)) => vec![format!("{error:#}")],
             None => Vec::new(),
         };
-        troubles.iter().filter(|trouble| !told.contains(trouble)).for_each(|trouble| told::warn(trouble));
+        troubles.iter().filter(|trouble| !told.contains(trouble)).for_each(|trouble| standard_error::warn(trouble));
         told = troubles;
         let now = uploader.summary.uploaded;
         if now != before {

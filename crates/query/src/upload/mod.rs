@@ -34,8 +34,8 @@ use dyntrace_folders::{Reading, make_folder};
 use dyntrace_terminal::escape;
 
 use crate::exit::{self, Failure};
-use crate::store::{Place, Store};
-use crate::{columns, told};
+use crate::store::{StorePlace, Store};
+use crate::{columns, standard_error};
 use summary::Summary;
 use turn::Uploader;
 
@@ -79,11 +79,11 @@ struct Arguments {
 
 /// Runs the program `dyntrace-upload`. Returns its exit status.
 pub fn upload() -> ExitCode {
-    told::status(perform(&Arguments::parse()))
+    standard_error::status(perform(&Arguments::parse()))
 }
 
 fn perform(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let target = Place::read(&arguments.url)?;
+    let target = StorePlace::read(&arguments.url)?;
     check(arguments)?;
     let store = open(&target)?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start threads")?;
@@ -93,7 +93,7 @@ fn perform(arguments: &Arguments) -> Result<ExitCode, Failure> {
         ExitCode::SUCCESS
     } else {
         let left_out = runtime.block_on(uploader.turn())?;
-        left_out.iter().for_each(|reason| told::warn(reason));
+        left_out.iter().for_each(|reason| standard_error::warn(reason));
         if left_out.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     };
     uploader.summary.print(arguments.json)?;
@@ -122,8 +122,8 @@ fn check(Arguments { folder, url, .. }: &Arguments) -> Result<(), Failure> {
 }
 
 /// Opens the target. A folder is created.
-fn open(target: &Place) -> Result<Store, Failure> {
-    if let Place::Folder(folder) = target {
+fn open(target: &StorePlace) -> Result<Store, Failure> {
+    if let StorePlace::Folder(folder) = target {
         make_folder(folder, 0o777).with_context(|| format!("cannot create the folder {}", escape::path(folder)))?;
     }
     target.open()

@@ -13,7 +13,7 @@ use object_store::{Error, ObjectStore as _, ObjectStoreExt as _};
 use serde::Deserialize;
 
 use super::Summary;
-use super::carrier::{Carrier, Copied, Kind, Trouble};
+use super::carrier::{Carrier, Copied, FileKind, Trouble};
 use super::inventory::{Inventory, Item, Version};
 use crate::store::Store;
 
@@ -75,22 +75,22 @@ impl Uploader {
 
         let (there, new): (Vec<_>, Vec<_>) =
             local.plans.iter().cloned().partition(|plan| stored.contains_key(&plan.key));
-        let mut left_out = self.copy(&there, Kind::Plan, &stored).await?;
+        let mut left_out = self.copy(&there, FileKind::Plan, &stored).await?;
         let refused: BTreeSet<_> = left_out.iter().filter_map(|plan| source_of(&plan.key)).map(str::to_owned).collect();
         // A plan in the store binds every upload, so none may come from a conversion that is left out.
         let new: Vec<_> = new.into_iter().filter(|plan| !is_in(&refused, source_of(&plan.key))).collect();
-        let late = self.copy(&new, Kind::Plan, &stored).await?;
+        let late = self.copy(&new, FileKind::Plan, &stored).await?;
         let refused: BTreeSet<_> =
             refused.into_iter().chain(late.iter().filter_map(|plan| Some(source_of(&plan.key)?.to_owned()))).collect();
         left_out.extend(late);
 
         let rows = local.rows.iter().filter(|item| !is_in(&refused, source_of_rows(&item.key)));
-        left_out.extend(self.copy(&rows.cloned().collect::<Vec<_>>(), Kind::Rows, &stored).await?);
-        left_out.extend(self.copy(&local.singles, Kind::Single, &stored).await?);
+        left_out.extend(self.copy(&rows.cloned().collect::<Vec<_>>(), FileKind::Rows, &stored).await?);
+        left_out.extend(self.copy(&local.singles, FileKind::Single, &stored).await?);
         let lists = local.lists.iter().filter(|list| !is_in(&refused, source_of(&list.key)));
         let (complete, incomplete) = self.complete(lists).await?;
         left_out.extend(incomplete);
-        left_out.extend(self.copy(&complete, Kind::List, &stored).await?);
+        left_out.extend(self.copy(&complete, FileKind::List, &stored).await?);
         Ok(local.left_out.into_iter().chain(left_out.into_iter().map(|item| item.reason)).collect())
     }
 
@@ -172,10 +172,10 @@ impl Uploader {
     async fn copy(
         &mut self,
         items: &[Item],
-        kind: Kind,
+        kind: FileKind,
         stored: &HashMap<String, u64>,
     ) -> anyhow::Result<Vec<LeftOut>> {
-        let new: Vec<&Item> = items.iter().filter(|item| kind == Kind::Single || !self.is_known(item)).collect();
+        let new: Vec<&Item> = items.iter().filter(|item| kind == FileKind::Single || !self.is_known(item)).collect();
         let Uploader { carrier, known, summary, store, .. } = self;
         let copies = new.into_iter().map(|item| {
             let carrier = &*carrier;

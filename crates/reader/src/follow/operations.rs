@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::event::Event;
 use crate::losses::Losses;
-use crate::operations::{FileOperation, FileOperations, Kept};
+use crate::operations::{FileOperation, FileOperations, Suspended};
 
 use super::{Follower, Look};
 
@@ -35,13 +35,13 @@ pub enum Followed<'a, 't> {
 #[derive(Debug)]
 pub struct OperationFollower {
     events: Follower,
-    kept: Kept,
+    kept: Suspended,
 }
 
 impl OperationFollower {
     /// Follows the operations of the events that `events` delivers from now on.
     pub fn new(events: Follower) -> Self {
-        Self { events, kept: Kept::default() }
+        Self { events, kept: Suspended::default() }
     }
 
     /// Reads the files, without waiting, and calls `each` for the operations that completed in the events of [`Follower::poll`]. Returns

@@ -6,13 +6,13 @@
 //!
 //! Only operations in flight are kept, at most [`MAX_IN_FLIGHT`].
 
-mod kept;
+mod suspended;
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::ptr;
 
-pub(crate) use kept::Kept;
+pub(crate) use suspended::Suspended;
 
 use crate::stage::{Driver, Returned, Stage, Stages};
 use crate::text::Text;

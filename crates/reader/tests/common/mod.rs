@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use dyntrace_build::model::Kind;
+use dyntrace_build::model::ArgumentKind;
 
 pub const PAGE: usize = 4096;
 pub const SUB_BUFFER: usize = 32768;
@@ -53,7 +53,7 @@ pub struct Class {
     pub name: String,
     pub stream: u32,
     pub id: u16,
-    pub fields: Vec<(String, Kind)>,
+    pub fields: Vec<(String, ArgumentKind)>,
 }
 
 /// Returns the event classes: those of provider.d in stream 0, the recorder's own in stream 1.
@@ -73,10 +73,10 @@ fn make_classes() -> Vec<Class> {
         fields: probe.arguments.iter().map(|argument| (argument.name.clone(), argument.ty.kind)).collect(),
     });
     let own = [
-        ("recorder:thread", vec![("tid", Kind::U64), ("name", Kind::Text)]),
-        ("recorder:lost", vec![("count", Kind::U64), ("reason", Kind::Text)]),
-        ("recorder:clock", vec![("realtime_ns", Kind::U64)]),
-        ("recorder:end", vec![("count_of_discarded", Kind::U64)]),
+        ("recorder:thread", vec![("tid", ArgumentKind::U64), ("name", ArgumentKind::Text)]),
+        ("recorder:lost", vec![("count", ArgumentKind::U64), ("reason", ArgumentKind::Text)]),
+        ("recorder:clock", vec![("realtime_ns", ArgumentKind::U64)]),
+        ("recorder:end", vec![("count_of_discarded", ArgumentKind::U64)]),
     ];
     let own = own.into_iter().enumerate().map(|(id, (name, fields))| Class {
         name: name.to_owned(),
@@ -150,11 +150,11 @@ impl Writer {
         }
         for class in &self.classes {
             let fields = class.fields.iter().map(|(name, kind)| match kind {
-                Kind::I32 => format!(" {} _{name};", int(32, true)),
-                Kind::U32 => format!(" {} _{name};", int(32, false)),
-                Kind::I64 => format!(" {} _{name};", int(64, true)),
-                Kind::U64 => format!(" {} _{name};", int(64, false)),
-                Kind::Text => format!(" string {{ encoding = UTF8; }} _{name};"),
+                ArgumentKind::I32 => format!(" {} _{name};", int(32, true)),
+                ArgumentKind::U32 => format!(" {} _{name};", int(32, false)),
+                ArgumentKind::I64 => format!(" {} _{name};", int(64, true)),
+                ArgumentKind::U64 => format!(" {} _{name};", int(64, false)),
+                ArgumentKind::Text => format!(" string {{ encoding = UTF8; }} _{name};"),
             });
             text += &format!(
                 "event {{ name = \"{}\"; id = {}; stream_id = {}; fields := struct {{{} }}; }};\n",
@@ -192,11 +192,11 @@ impl Writer {
         bytes.extend(self.u64(event.cycles));
         for ((_, kind), arg) in class.fields.iter().zip(&event.args) {
             match (kind, arg) {
-                (Kind::I32, Arg::I(number)) => bytes.extend(self.u32(*number as u32)),
-                (Kind::U32, Arg::U(number)) => bytes.extend(self.u32(*number as u32)),
-                (Kind::I64, Arg::I(number)) => bytes.extend(self.u64(*number as u64)),
-                (Kind::U64, Arg::U(number)) => bytes.extend(self.u64(*number)),
-                (Kind::Text, Arg::S(text)) => {
+                (ArgumentKind::I32, Arg::I(number)) => bytes.extend(self.u32(*number as u32)),
+                (ArgumentKind::U32, Arg::U(number)) => bytes.extend(self.u32(*number as u32)),
+                (ArgumentKind::I64, Arg::I(number)) => bytes.extend(self.u64(*number as u64)),
+                (ArgumentKind::U64, Arg::U(number)) => bytes.extend(self.u64(*number)),
+                (ArgumentKind::Text, Arg::S(text)) => {
                     bytes.extend(text);
                     bytes.push(0);
                 }

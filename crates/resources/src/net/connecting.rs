@@ -3,7 +3,7 @@
 use std::panic::Location;
 
 use dyntrace_processes::probes::resource as probes;
-use dyntrace_processes::waiting::{In, Kind, Numbered, Resource, Waiting};
+use dyntrace_processes::waiting::{In, Numbered, Resource, ResourceKind, Waiting};
 
 /// The socket that connects, and the address to which it does.
 pub(super) struct Connecting<F: Fn() -> Option<String>> {
@@ -14,7 +14,7 @@ pub(super) struct Connecting<F: Fn() -> Option<String>> {
 impl<F: Fn() -> Option<String>> Connecting<F> {
     /// Fires `resource-new`. `to` is the peer's address, for tracers.
     #[inline]
-    pub(super) fn new(kind: Kind, place: &'static Location<'static>, to: F) -> Self {
+    pub(super) fn new(kind: ResourceKind, place: &'static Location<'static>, to: F) -> Self {
         let connecting = Connecting { resource: Resource::at(kind, place), to };
         if probes::new::is_enabled() {
             connecting.number();

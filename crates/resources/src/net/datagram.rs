@@ -4,7 +4,7 @@
 macro_rules! datagrams {
     ($name:literal, $socket:ident, $address:ty) => {
         impl $socket {
-            $crate::net::same::same! { $name:
+            $crate::net::by_tokio::same! { $name:
                 fn local_addr(&self) -> io::Result<$address>;
                 fn peer_addr(&self) -> io::Result<$address>;
                 fn take_error(&self) -> io::Result<Option<io::Error>>;
@@ -15,7 +15,7 @@ macro_rules! datagrams {
                 fn try_recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, $address)>;
             }
 
-            $crate::net::same::waits! { $name:
+            $crate::net::by_tokio::waits! { $name:
                 waits ready(&self, interest: Interest) -> io::Result<Ready>;
                 reads readable(&self) -> io::Result<()>;
                 writes writable(&self) -> io::Result<()>;
@@ -26,7 +26,7 @@ macro_rules! datagrams {
                 reads recv_buf_from<B: BufMut>(&self, buf: &mut B) -> io::Result<(usize, $address)>;
             }
 
-            $crate::net::same::polls! { $name:
+            $crate::net::by_tokio::polls! { $name:
                 polled_write poll_send_ready(&self, cx) -> io::Result<()>;
                 polled_read poll_recv_ready(&self, cx) -> io::Result<()>;
                 polled_write poll_send(&self, cx, buf: &[u8]) -> io::Result<usize>;

@@ -89,12 +89,12 @@
 //!
 //! Pipes ([`unix::pipe`]) and [`ToSocketAddrs`] are tokio's own. `tokio::net::windows` is not here.
 
+mod by_tokio;
 mod connecting;
 mod datagram;
 mod halves;
 mod lookup;
 mod polling;
-mod same;
 mod socket;
 mod stream;
 pub mod tcp;

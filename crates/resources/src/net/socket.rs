@@ -6,11 +6,11 @@ use std::panic::Location;
 use std::task::Poll;
 
 use dyntrace_processes::probes::resource as probes;
-use dyntrace_processes::waiting::{In, Kind, Numbered, Polled, Resource, Waiting};
+use dyntrace_processes::waiting::{In, Numbered, Polled, Resource, ResourceKind, Waiting};
 
 /// A socket's type.
 pub(super) trait Endpoint {
-    const KIND: Kind;
+    const KIND: ResourceKind;
     /// The operation for which its polls that read wait.
     const READS: &'static str;
     /// The operation for which its polls that write wait.
@@ -24,10 +24,10 @@ pub(super) trait Endpoint {
 pub(super) struct Socket<T: Endpoint> {
     pub(super) io: T,
     // Dropped last: it tells the end.
-    seen: Seen<T>,
+    seen: SocketWaits<T>,
 }
 
-struct Seen<T: Endpoint> {
+struct SocketWaits<T: Endpoint> {
     resource: Resource,
     reads: Polled,
     writes: Polled,
@@ -40,7 +40,7 @@ impl<T: Endpoint> Socket<T> {
     pub(super) fn new(io: T, place: &'static Location<'static>) -> Socket<T> {
         let resource = Resource::at(T::KIND, place);
         let socket =
-            Socket { io, seen: Seen { resource, reads: Polled::new(), writes: Polled::new(), of: PhantomData } };
+            Socket { io, seen: SocketWaits { resource, reads: Polled::new(), writes: Polled::new(), of: PhantomData } };
         if probes::new::is_enabled() {
             socket.number();
         }
@@ -114,7 +114,7 @@ impl<T: Endpoint> Socket<T> {
     }
 }
 
-impl<T: Endpoint> Seen<T> {
+impl<T: Endpoint> SocketWaits<T> {
     // A wait that has begun has given the resource its number.
     fn reader_left(&self) {
         self.reads.given_up(In(&self.resource.told(), T::READS), self.resource.place());
@@ -125,7 +125,7 @@ impl<T: Endpoint> Seen<T> {
     }
 }
 
-impl<T: Endpoint> Drop for Seen<T> {
+impl<T: Endpoint> Drop for SocketWaits<T> {
     #[inline]
     fn drop(&mut self) {
         self.reader_left();

@@ -4,7 +4,7 @@
 macro_rules! stream {
     ($name:literal, $stream:ident, $address:ty) => {
         impl $stream {
-            $crate::net::same::same! { $name:
+            $crate::net::by_tokio::same! { $name:
                 fn local_addr(&self) -> io::Result<$address>;
                 fn peer_addr(&self) -> io::Result<$address>;
                 fn take_error(&self) -> io::Result<Option<io::Error>>;
@@ -15,13 +15,13 @@ macro_rules! stream {
                 fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize>;
             }
 
-            $crate::net::same::waits! { $name:
+            $crate::net::by_tokio::waits! { $name:
                 waits ready(&self, interest: Interest) -> io::Result<Ready>;
                 reads readable(&self) -> io::Result<()>;
                 writes writable(&self) -> io::Result<()>;
             }
 
-            $crate::net::same::polls! { $name:
+            $crate::net::by_tokio::polls! { $name:
                 polled_read poll_read_ready(&self, cx) -> io::Result<()>;
                 polled_write poll_write_ready(&self, cx) -> io::Result<()>;
             }

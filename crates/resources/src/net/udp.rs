@@ -8,10 +8,10 @@ use bytes::BufMut;
 use tokio::io::{Interest, ReadBuf, Ready};
 use tokio::net::ToSocketAddrs;
 
+use super::by_tokio::{options_of_ip, polls, same, socket, waits};
 use super::datagram::datagrams;
-use super::same::{options_of_ip, polls, same, socket, waits};
 use super::socket::{Endpoint, Socket};
-use dyntrace_processes::waiting::{Kind, Resolver, Waiting};
+use dyntrace_processes::waiting::{Resolver, ResourceKind, Waiting};
 
 /// A [`tokio::net::UdpSocket`] that shows the tasks that wait for it.
 ///
@@ -30,7 +30,7 @@ use dyntrace_processes::waiting::{Kind, Resolver, Waiting};
 pub struct UdpSocket(Socket<tokio::net::UdpSocket>);
 
 impl Endpoint for tokio::net::UdpSocket {
-    const KIND: Kind = Kind::UdpSocket;
+    const KIND: ResourceKind = ResourceKind::UdpSocket;
     const READS: &'static str = "UdpSocket::recv";
     const WRITES: &'static str = "UdpSocket::send";
 

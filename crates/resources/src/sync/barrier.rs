@@ -5,7 +5,7 @@ use std::panic::Location;
 use tokio::sync::BarrierWaitResult;
 
 use crate::inner::debug;
-use dyntrace_processes::waiting::{Kind, On, Operation, Resource, Waiting};
+use dyntrace_processes::waiting::{On, Operation, Resource, ResourceKind, Waiting};
 
 /// A [`tokio::sync::Barrier`] that shows the tasks that wait for the others.
 ///
@@ -41,7 +41,7 @@ impl Barrier {
     /// Creates a barrier with a name for tracers.
     #[track_caller]
     pub fn named(name: &'static str, n: usize) -> Barrier {
-        Barrier { resource: Resource::new(Kind::Barrier, Some(name)), inner: tokio::sync::Barrier::new(n) }
+        Barrier { resource: Resource::new(ResourceKind::Barrier, Some(name)), inner: tokio::sync::Barrier::new(n) }
     }
 
     /// Waits until as many tasks wait as the barrier was created for. They all go on, one of them as the leader, and the barrier is as
@@ -64,7 +64,7 @@ impl Barrier {
 impl From<tokio::sync::Barrier> for Barrier {
     #[track_caller]
     fn from(inner: tokio::sync::Barrier) -> Barrier {
-        Barrier { resource: Resource::new(Kind::Barrier, None), inner }
+        Barrier { resource: Resource::new(ResourceKind::Barrier, None), inner }
     }
 }
 

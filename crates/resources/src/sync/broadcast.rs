@@ -22,7 +22,7 @@ use self::error::{RecvError, SendError, TryRecvError};
 use super::half::clone;
 use crate::inner::{debug, forward};
 use dyntrace_processes::unpark::block_outside_tasks;
-use dyntrace_processes::waiting::{Half, Kind, On, Operation, Waiting};
+use dyntrace_processes::waiting::{Half, On, Operation, ResourceKind, Waiting};
 
 /// Sends values to all [`Receiver`]s.
 pub struct Sender<T> {
@@ -66,7 +66,7 @@ pub fn named_channel<T: Clone>(name: &'static str, capacity: usize) -> (Sender<T
 #[track_caller]
 fn halves<T: Clone>(name: Option<&'static str>, capacity: usize) -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = broadcast::channel(capacity);
-    let half = Half::new(Kind::Broadcast, name);
+    let half = Half::new(ResourceKind::Broadcast, name);
     (Sender { half: half.clone(), inner: sender }, Receiver { half, inner: receiver })
 }
 
@@ -79,7 +79,7 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn new(capacity: usize) -> Self {
         let inner = broadcast::Sender::new(capacity);
-        Sender { half: Half::new(Kind::Broadcast, None), inner }
+        Sender { half: Half::new(ResourceKind::Broadcast, None), inner }
     }
 
     /// Sends a value. Returns the number of receivers that can receive it.

@@ -11,7 +11,7 @@ use super::locked::exclusive::Exclusive;
 use super::locked::{HasLock, Locked, One};
 use super::mutex_guards::{MutexGuard, OwnedMutexGuard};
 use dyntrace_processes::unpark::block_outside_tasks;
-use dyntrace_processes::waiting::{Kind, Resource};
+use dyntrace_processes::waiting::{Resource, ResourceKind};
 
 /// A [`tokio::sync::Mutex`] that shows the tasks that wait for it, and knows its [holder](Mutex::holder).
 ///
@@ -51,19 +51,19 @@ impl<T> Mutex<T> {
     /// Creates a mutex that is free.
     #[track_caller]
     pub fn new(value: T) -> Self {
-        Mutex { locked: Locked::one(Resource::new(Kind::Mutex, None), value) }
+        Mutex { locked: Locked::one(Resource::new(ResourceKind::Mutex, None), value) }
     }
 
     /// Creates a mutex with a name for tracers.
     #[track_caller]
     pub fn named(name: &'static str, value: T) -> Self {
-        Mutex { locked: Locked::one(Resource::new(Kind::Mutex, Some(name)), value) }
+        Mutex { locked: Locked::one(Resource::new(ResourceKind::Mutex, Some(name)), value) }
     }
 
     /// Creates a mutex in a constant expression. Its `resource-new` fires before the first wait for it.
     #[track_caller]
     pub const fn const_new(value: T) -> Self {
-        Mutex { locked: Locked::one(Resource::in_constant(Kind::Mutex), value) }
+        Mutex { locked: Locked::one(Resource::in_constant(ResourceKind::Mutex), value) }
     }
 
     /// Returns the value.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::inner::{debug, forward};
-use dyntrace_processes::waiting::{Kind, On, Operation, Resource, Waiting};
+use dyntrace_processes::waiting::{On, Operation, Resource, ResourceKind, Waiting};
 
 /// A [`tokio::sync::Notify`] that shows the tasks that wait for it.
 ///
@@ -37,13 +37,13 @@ impl Notify {
     /// Creates one with a name for tracers.
     #[track_caller]
     pub fn named(name: &'static str) -> Notify {
-        Notify { resource: Resource::new(Kind::Notify, Some(name)), inner: tokio::sync::Notify::new() }
+        Notify { resource: Resource::new(ResourceKind::Notify, Some(name)), inner: tokio::sync::Notify::new() }
     }
 
     /// Creates one in a constant expression. Its `resource-new` fires before the first wait for it.
     #[track_caller]
     pub const fn const_new() -> Notify {
-        Notify { resource: Resource::in_constant(Kind::Notify), inner: tokio::sync::Notify::const_new() }
+        Notify { resource: Resource::in_constant(ResourceKind::Notify), inner: tokio::sync::Notify::const_new() }
     }
 
     /// Waits for a notification.
@@ -91,7 +91,7 @@ impl Default for Notify {
 impl From<tokio::sync::Notify> for Notify {
     #[track_caller]
     fn from(inner: tokio::sync::Notify) -> Notify {
-        Notify { resource: Resource::new(Kind::Notify, None), inner }
+        Notify { resource: Resource::new(ResourceKind::Notify, None), inner }
     }
 }
 

@@ -7,7 +7,7 @@ use tokio::sync::{Semaphore, SetError, TryAcquireError};
 
 use super::acquire::acquire;
 use crate::inner::{debug, forward};
-use dyntrace_processes::waiting::{Kind, Operation, Resource};
+use dyntrace_processes::waiting::{Operation, Resource, ResourceKind};
 
 /// A [`tokio::sync::OnceCell`] that shows the tasks that wait while another one makes the value.
 ///
@@ -42,13 +42,13 @@ impl<T> OnceCell<T> {
     /// Creates a cell without a value, with a name for tracers.
     #[track_caller]
     pub fn named(name: &'static str) -> Self {
-        OnceCell::of(Resource::new(Kind::OnceCell, Some(name)), tokio::sync::OnceCell::new())
+        OnceCell::of(Resource::new(ResourceKind::OnceCell, Some(name)), tokio::sync::OnceCell::new())
     }
 
     /// Creates a cell without a value in a constant expression. Its `resource-new` fires before the first wait for it.
     #[track_caller]
     pub const fn const_new() -> Self {
-        OnceCell::of(Resource::in_constant(Kind::OnceCell), tokio::sync::OnceCell::const_new())
+        OnceCell::of(Resource::in_constant(ResourceKind::OnceCell), tokio::sync::OnceCell::const_new())
     }
 
     /// Creates a cell with a value if there is one.
@@ -60,7 +60,7 @@ impl<T> OnceCell<T> {
     /// Creates a cell with a value in a constant expression.
     #[track_caller]
     pub const fn const_new_with(value: T) -> Self {
-        OnceCell::of(Resource::in_constant(Kind::OnceCell), tokio::sync::OnceCell::const_new_with(value))
+        OnceCell::of(Resource::in_constant(ResourceKind::OnceCell), tokio::sync::OnceCell::const_new_with(value))
     }
 
     const fn of(resource: Resource, inner: tokio::sync::OnceCell<T>) -> Self {
@@ -198,7 +198,7 @@ impl<T> From<T> for OnceCell<T> {
 impl<T> From<tokio::sync::OnceCell<T>> for OnceCell<T> {
     #[track_caller]
     fn from(cell: tokio::sync::OnceCell<T>) -> Self {
-        OnceCell::of(Resource::new(Kind::OnceCell, None), cell)
+        OnceCell::of(Resource::new(ResourceKind::OnceCell, None), cell)
     }
 }
 

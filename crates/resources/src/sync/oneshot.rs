@@ -22,7 +22,7 @@ use tokio::sync::oneshot::error::{RecvError, TryRecvError};
 
 use crate::inner::{debug, forward};
 use dyntrace_processes::unpark::block_outside_tasks;
-use dyntrace_processes::waiting::{Half, Kind, On, Operation, Waiting};
+use dyntrace_processes::waiting::{Half, On, Operation, ResourceKind, Waiting};
 
 /// Sends the value.
 pub struct Sender<T> {
@@ -52,7 +52,7 @@ pub fn named_channel<T>(name: &'static str) -> (Sender<T>, Receiver<T>) {
 
 #[track_caller]
 fn halves<T>(name: Option<&'static str>) -> (Sender<T>, Receiver<T>) {
-    let half = Half::new(Kind::Oneshot, name);
+    let half = Half::new(ResourceKind::Oneshot, name);
     let (sender, receiver) = tokio::sync::oneshot::channel();
     let on = On(half.clone(), Operation::OneshotRecv);
     (Sender { half, inner: sender }, Receiver { waiting: Waiting::new(on, Location::caller(), receiver) })

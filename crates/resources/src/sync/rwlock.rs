@@ -12,7 +12,7 @@ use super::locked::shared::Shared;
 use super::locked::{HasLock, Locked, Readers};
 use super::rwlock_guards::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLockReadGuard, RwLockWriteGuard};
 use dyntrace_processes::unpark::block_outside_tasks;
-use dyntrace_processes::waiting::{Kind, Resource};
+use dyntrace_processes::waiting::{Resource, ResourceKind};
 
 /// As many as tokio's lock has.
 const MOST_READERS: u32 = u32::MAX >> 3;
@@ -76,7 +76,7 @@ impl<T> RwLock<T> {
 
     #[track_caller]
     fn made(readers: u32, name: Option<&'static str>, value: T) -> Self {
-        RwLock { locked: Locked::readers(Readers::at_most(readers), Resource::new(Kind::RwLock, name), value) }
+        RwLock { locked: Locked::readers(Readers::at_most(readers), Resource::new(ResourceKind::RwLock, name), value) }
     }
 
     /// Creates a lock in a constant expression. Its `resource-new` fires before the first wait for it.
@@ -94,7 +94,9 @@ impl<T> RwLock<T> {
     pub const fn const_with_max_readers(value: T, max_reads: u32) -> Self {
         assert!(max_reads != 0, "a RwLock may not be created with 0 readers");
         assert!(max_reads <= MOST_READERS);
-        RwLock { locked: Locked::readers(Readers::at_most(max_reads), Resource::in_constant(Kind::RwLock), value) }
+        RwLock {
+            locked: Locked::readers(Readers::at_most(max_reads), Resource::in_constant(ResourceKind::RwLock), value),
+        }
     }
 
     /// Returns the value.

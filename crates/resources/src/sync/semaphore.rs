@@ -10,7 +10,7 @@ use tokio::sync::{AcquireError, TryAcquireError};
 use super::acquire::acquire;
 use crate::inner::{debug, forward};
 use dyntrace_processes::unpark::block_outside_tasks;
-use dyntrace_processes::waiting::{Kind, Operation, Resource};
+use dyntrace_processes::waiting::{Operation, Resource, ResourceKind};
 
 /// A [`tokio::sync::Semaphore`] that shows the tasks that wait for its permits.
 ///
@@ -61,7 +61,10 @@ impl Semaphore {
     /// Panics if there are more than [`MAX_PERMITS`](Semaphore::MAX_PERMITS).
     #[track_caller]
     pub fn new(permits: usize) -> Self {
-        Semaphore { resource: Resource::new(Kind::Semaphore, None), inner: tokio::sync::Semaphore::new(permits) }
+        Semaphore {
+            resource: Resource::new(ResourceKind::Semaphore, None),
+            inner: tokio::sync::Semaphore::new(permits),
+        }
     }
 
     /// Creates a semaphore with a name for tracers.
@@ -71,14 +74,17 @@ impl Semaphore {
     /// Panics if there are more than [`MAX_PERMITS`](Semaphore::MAX_PERMITS).
     #[track_caller]
     pub fn named(name: &'static str, permits: usize) -> Self {
-        Semaphore { resource: Resource::new(Kind::Semaphore, Some(name)), inner: tokio::sync::Semaphore::new(permits) }
+        Semaphore {
+            resource: Resource::new(ResourceKind::Semaphore, Some(name)),
+            inner: tokio::sync::Semaphore::new(permits),
+        }
     }
 
     /// Creates a semaphore in a constant expression. Its `resource-new` fires before the first wait for it.
     #[track_caller]
     pub const fn const_new(permits: usize) -> Self {
         Semaphore {
-            resource: Resource::in_constant(Kind::Semaphore),
+            resource: Resource::in_constant(ResourceKind::Semaphore),
             inner: tokio::sync::Semaphore::const_new(permits),
         }
     }
@@ -221,7 +227,7 @@ impl Semaphore {
 impl From<tokio::sync::Semaphore> for Semaphore {
     #[track_caller]
     fn from(inner: tokio::sync::Semaphore) -> Self {
-        Semaphore { resource: Resource::new(Kind::Semaphore, None), inner }
+        Semaphore { resource: Resource::new(ResourceKind::Semaphore, None), inner }
     }
 }
 

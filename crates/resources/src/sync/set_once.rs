@@ -6,7 +6,7 @@ use std::panic::Location;
 use tokio::sync::SetOnceError;
 
 use crate::inner::{debug, forward};
-use dyntrace_processes::waiting::{Kind, On, Operation, Resource, Waiting};
+use dyntrace_processes::waiting::{On, Operation, Resource, ResourceKind, Waiting};
 
 /// A [`tokio::sync::SetOnce`] that shows the tasks that wait for its value.
 ///
@@ -37,13 +37,13 @@ impl<T> SetOnce<T> {
     /// Creates a cell without a value, with a name for tracers.
     #[track_caller]
     pub fn named(name: &'static str) -> Self {
-        SetOnce { resource: Resource::new(Kind::SetOnce, Some(name)), inner: tokio::sync::SetOnce::new() }
+        SetOnce { resource: Resource::new(ResourceKind::SetOnce, Some(name)), inner: tokio::sync::SetOnce::new() }
     }
 
     /// Creates a cell without a value in a constant expression. Its `resource-new` fires before the first wait for it.
     #[track_caller]
     pub const fn const_new() -> Self {
-        SetOnce { resource: Resource::in_constant(Kind::SetOnce), inner: tokio::sync::SetOnce::const_new() }
+        SetOnce { resource: Resource::in_constant(ResourceKind::SetOnce), inner: tokio::sync::SetOnce::const_new() }
     }
 
     /// Creates a cell with a value if there is one.
@@ -55,7 +55,10 @@ impl<T> SetOnce<T> {
     /// Creates a cell with a value in a constant expression.
     #[track_caller]
     pub const fn const_new_with(value: T) -> Self {
-        SetOnce { resource: Resource::in_constant(Kind::SetOnce), inner: tokio::sync::SetOnce::const_new_with(value) }
+        SetOnce {
+            resource: Resource::in_constant(ResourceKind::SetOnce),
+            inner: tokio::sync::SetOnce::const_new_with(value),
+        }
     }
 
     forward! { inner:
@@ -105,7 +108,7 @@ impl<T> From<T> for SetOnce<T> {
 impl<T> From<tokio::sync::SetOnce<T>> for SetOnce<T> {
     #[track_caller]
     fn from(inner: tokio::sync::SetOnce<T>) -> Self {
-        SetOnce { resource: Resource::new(Kind::SetOnce, None), inner }
+        SetOnce { resource: Resource::new(ResourceKind::SetOnce, None), inner }
     }
 }
 

@@ -22,7 +22,7 @@ pub use tokio::sync::watch::{Ref, error};
 use self::error::{RecvError, SendError};
 use super::half::clone;
 use crate::inner::{debug, forward};
-use dyntrace_processes::waiting::{Half, Kind, On, Operation, Waiting};
+use dyntrace_processes::waiting::{Half, On, Operation, ResourceKind, Waiting};
 
 /// Sends values to [`Receiver`]s.
 pub struct Sender<T> {
@@ -51,7 +51,7 @@ pub fn named_channel<T>(name: &'static str, init: T) -> (Sender<T>, Receiver<T>)
 #[track_caller]
 fn halves<T>(name: Option<&'static str>, init: T) -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = watch::channel(init);
-    let half = Half::new(Kind::Watch, name);
+    let half = Half::new(ResourceKind::Watch, name);
     (Sender { half: half.clone(), inner: sender }, Receiver { half, inner: receiver })
 }
 
@@ -59,7 +59,7 @@ impl<T> Sender<T> {
     /// Creates a channel without receivers: [`subscribe`](Sender::subscribe) makes them.
     #[track_caller]
     pub fn new(init: T) -> Self {
-        Sender { half: Half::new(Kind::Watch, None), inner: watch::Sender::new(init) }
+        Sender { half: Half::new(ResourceKind::Watch, None), inner: watch::Sender::new(init) }
     }
 
     /// Sends a value. Blocks the thread while a [`Ref`] of this channel exists, as all functions do that change the value.

@@ -13,7 +13,7 @@ use dyntrace_terminal::{escape, say};
 
 use crate::script::Script;
 use crate::system;
-use crate::tracer::{self, Kind, Search, Tracer};
+use crate::tracer::{self, Search, Tracer, TracerKind};
 
 use super::tag::Tag;
 use super::target::Asked;
@@ -21,7 +21,7 @@ use super::wish;
 
 /// Why a tracer is not chosen.
 struct Refusal {
-    kind: Kind,
+    kind: TracerKind,
     /// Whether it is installed: then a message says why it is not used.
     is_here: bool,
     /// The tracer, if it can still print events.
@@ -33,14 +33,21 @@ struct Refusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// A tracer, from a script in its language.
-    Tracer(Kind),
+    Tracer(TracerKind),
     /// The recorder in the program, and this command.
     Recorder,
 }
 
 impl ValueEnum for By {
     fn value_variants<'a>() -> &'a [By] {
-        const { &[By::Tracer(Kind::Dtrace), By::Tracer(Kind::Stap), By::Tracer(Kind::Bpftrace), By::Recorder] }
+        const {
+            &[
+                By::Tracer(TracerKind::Dtrace),
+                By::Tracer(TracerKind::Stap),
+                By::Tracer(TracerKind::Bpftrace),
+                By::Recorder,
+            ]
+        }
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
@@ -74,7 +81,7 @@ pub fn choose<'a>(
         Some(By::Tracer(kind)) => Some(kind),
         Some(By::Recorder) => return rendering(script, target, tag).map(Choice::Recorder),
     };
-    let candidates = asked.as_ref().map_or(Kind::PREFERRED, std::slice::from_ref);
+    let candidates = asked.as_ref().map_or(TracerKind::PREFERRED, std::slice::from_ref);
     let mut refusals = Vec::new();
     for &kind in candidates {
         let Some(text) = script.text(kind) else { continue };
@@ -138,7 +145,7 @@ fn option(tag: Option<&Tag>) -> String {
     tag.map(Tag::option).unwrap_or_default()
 }
 
-fn fit<'t>(kind: Kind, text: &'t str, tag: Option<&Tag>) -> Result<(Tracer, Cow<'t, str>), Refusal> {
+fn fit<'t>(kind: TracerKind, text: &'t str, tag: Option<&Tag>) -> Result<(Tracer, Cow<'t, str>), Refusal> {
     let refuse = |is_here, why| Err(Refusal { kind, is_here, old: None, why });
     let tracer = match tracer::search(kind) {
         Search::Found(tracer) => tracer,
@@ -163,7 +170,13 @@ fn fit<'t>(kind: Kind, text: &'t str, tag: Option<&Tag>) -> Result<(Tracer, Cow<
     }
 }
 
-fn none(script: &Script, target: &Asked, asked: Option<Kind>, tag: Option<&Tag>, refusals: &[Refusal]) -> Failure {
+fn none(
+    script: &Script,
+    target: &Asked,
+    asked: Option<TracerKind>,
+    tag: Option<&Tag>,
+    refusals: &[Refusal],
+) -> Failure {
     let name = script.name();
     if let (Some(kind), true) = (asked, refusals.is_empty()) {
         return Failure::new(exit::USAGE, anyhow!("{name} is not written for {kind}: leave --tracer out"));

@@ -2,7 +2,7 @@
 
 use dyntrace_analysis::losses;
 
-use crate::tracer::Kind;
+use crate::tracer::TracerKind;
 
 use super::marks::Tally;
 
@@ -10,7 +10,7 @@ use super::marks::Tally;
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
     /// The tracer that printed the trace.
-    pub kind: Kind,
+    pub kind: TracerKind,
     /// Events that the tracer says it lost.
     pub said: u64,
     /// Entries for which the tracer says that a map of the script has no room.

@@ -12,7 +12,7 @@ use dyntrace_terminal::exit::{self, Failure, Outcome};
 use dyntrace_terminal::temporary::Temporary;
 
 use crate::script::Script;
-use crate::tracer::{Kind, Tracer};
+use crate::tracer::{Tracer, TracerKind};
 
 use super::choose::{self, By, Choice};
 use super::output::Sink;
@@ -36,14 +36,14 @@ pub struct Made<'a> {
 /// Finds a bpftrace for the command `name`, on process `pid`.
 pub fn bpftrace(name: &str, pid: u32) -> Result<Tracer, Failure> {
     let script = script(Path::new(name), "");
-    match choose::choose(&script, &Asked::Process(pid), Some(By::Tracer(Kind::Bpftrace)), None)? {
+    match choose::choose(&script, &Asked::Process(pid), Some(By::Tracer(TracerKind::Bpftrace)), None)? {
         Choice::Tracer(tracer, _) if tracer.prints_events() => Ok(tracer),
         Choice::Tracer(tracer, _) | Choice::Raw(tracer, _) => Err(Failure::new(
             exit::NO_TRACER,
             anyhow!(
                 "bpftrace {} is too old for {name}: 0.17.0 or newer is needed; {}",
                 tracer.version,
-                crate::tracer::get_one(Kind::Bpftrace)
+                crate::tracer::get_one(TracerKind::Bpftrace)
             ),
         )),
         Choice::Recorder(_) => unreachable!("a tracer was asked for"),
@@ -51,14 +51,14 @@ pub fn bpftrace(name: &str, pid: u32) -> Result<Tracer, Failure> {
 }
 
 fn script(path: &Path, text: &str) -> Script {
-    Script::File { path: path.to_owned(), kind: Kind::Bpftrace, text: text.to_owned() }
+    Script::File { path: path.to_owned(), kind: TracerKind::Bpftrace, text: text.to_owned() }
 }
 
 impl Made<'_> {
     /// Runs the script until it or the process ends, or the user interrupts. Its output goes to `output`.
     pub fn run(&self, output: File) -> Outcome {
         let temporary = Temporary::new()?;
-        let file = format!("{}.{}", self.name, Kind::Bpftrace.extension());
+        let file = format!("{}.{}", self.name, TracerKind::Bpftrace.extension());
         let write = || temporary.folder().create_file(&file, NewFile::Plain)?.write_all(self.text.as_bytes());
         write().context("cannot write the script to a temporary file")?;
         let script = script(&temporary.path().join(&file), self.text);

@@ -14,7 +14,7 @@ use std::ops::Range;
 use memchr::memmem;
 
 use crate::script::{Part, parts};
-use crate::tracer::Kind;
+use crate::tracer::TracerKind;
 
 const BEGIN: char = '<';
 /// Begins a line that the script counts.
@@ -41,7 +41,7 @@ impl Mark {
     }
 
     /// Marks each line that the shipped `script` prints, and has the script count the lines of its probes.
-    pub fn put_into(&self, script: &str, kind: Kind) -> String {
+    pub fn put_into(&self, script: &str, kind: TracerKind) -> String {
         let Mark(mark) = self;
         let mut marked = String::new();
         let mut clause = Clause { at_end: self.at_end(kind), ..Clause::default() };
@@ -69,17 +69,17 @@ impl Mark {
     }
 
     /// The statements at the script's end that print the count.
-    fn at_end(&self, kind: Kind) -> String {
+    fn at_end(&self, kind: TracerKind) -> String {
         let Mark(mark) = self;
         match kind {
-            Kind::Bpftrace => format!(" {STOP} printf(\"{mark}{COUNT}%ld;\", (int64)@dyntrace_stop - 1);"),
-            Kind::Dtrace | Kind::Stap => String::new(),
+            TracerKind::Bpftrace => format!(" {STOP} printf(\"{mark}{COUNT}%ld;\", (int64)@dyntrace_stop - 1);"),
+            TracerKind::Dtrace | TracerKind::Stap => String::new(),
         }
     }
 
     /// Returns `marked` with additional clauses. On SIGINT bpftrace discards its buffers. On SIGUSR1 the script takes
     /// no more events, and ends after those that it took.
-    fn with_last_clauses(&self, mut marked: String, kind: Kind, clause: &Clause) -> String {
+    fn with_last_clauses(&self, mut marked: String, kind: TracerKind, clause: &Clause) -> String {
         if !is_counted(kind) {
             return marked;
         }
@@ -123,8 +123,8 @@ impl Mark {
 }
 
 /// Whether shipped scripts for this tracer count the lines of their probes.
-pub fn is_counted(kind: Kind) -> bool {
-    kind == Kind::Bpftrace
+pub fn is_counted(kind: TracerKind) -> bool {
+    kind == TracerKind::Bpftrace
 }
 
 /// The statement that counts a line.
@@ -147,7 +147,7 @@ struct Clause {
 
 impl Clause {
     /// Copies `code`. A clause for bpftrace does nothing after the script was asked to stop.
-    fn copy(&mut self, code: &str, kind: Kind, to: &mut String) {
+    fn copy(&mut self, code: &str, kind: TracerKind, to: &mut String) {
         for c in code.chars() {
             to.push(c);
             match c {
@@ -177,7 +177,7 @@ impl Clause {
     }
 
     /// Whether it is a clause of the traced program's probes, whose lines are counted.
-    fn is_counted(&self, kind: Kind) -> bool {
+    fn is_counted(&self, kind: TracerKind) -> bool {
         is_counted(kind) && self.header.contains("usdt:")
     }
 }
@@ -341,7 +341,7 @@ mod tests {
     fn every_line_of_every_shipped_script_is_marked() {
         let mark = Mark::new();
         for script in scripts::ALL {
-            for kind in [Kind::Dtrace, Kind::Stap, Kind::Bpftrace] {
+            for kind in [TracerKind::Dtrace, TracerKind::Stap, TracerKind::Bpftrace] {
                 let text = mark.put_into(shipped_text(script, kind), kind);
                 let count = format!("\"{}{COUNT}", mark.0);
                 for printed in text.replace("printa(", "printf(").split("printf(").skip(1) {

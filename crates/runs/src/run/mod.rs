@@ -33,7 +33,7 @@ use dyntrace_terminal::exit::{self, Failure, Outcome};
 use dyntrace_terminal::{escape, say};
 
 use crate::script::{self, Named, Script};
-use crate::tracer::Kind;
+use crate::tracer::TracerKind;
 
 use arguments::Request;
 use choose::Choice;
@@ -57,7 +57,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let (tracer, text, sites) = match choose::choose(&script, &request.asked, request.tracer, tag)? {
         Choice::Tracer(tracer, text) => {
             let named = Named::read(&text, tracer.kind);
-            if tracer.kind == Kind::Bpftrace {
+            if tracer.kind == TracerKind::Bpftrace {
                 refuse_fixed_path(&script, &text)?;
             }
             let sites = target.sites(&named)?;

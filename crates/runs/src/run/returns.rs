@@ -10,14 +10,14 @@ use dyntrace_terminal::exit::{self, Failure};
 
 use crate::script;
 use crate::system;
-use crate::tracer::{Kind, Version};
+use crate::tracer::{TracerKind, Version};
 
 /// The way out.
 pub const REMEDY: &str =
     "use kernel 6.12.14, 6.13.3, 6.14 or newer, or run the program without the filter (systemd: SystemCallFilter=)";
 
 /// Fails if a script for a tracer of this `kind` sets a probe at a return, and that may kill process `pid`.
-pub fn check(text: &str, kind: Kind, pid: u32) -> Result<(), Failure> {
+pub fn check(text: &str, kind: TracerKind, pid: u32) -> Result<(), Failure> {
     match danger(pid) {
         Some(why) if has_returns(text, kind) => Err(Failure::new(
             exit::NO_TRACER,
@@ -55,14 +55,14 @@ fn has_filter(status: &str) -> bool {
     status.lines().any(|line| line.strip_prefix("Seccomp:").is_some_and(|mode| mode.trim() != "0"))
 }
 
-fn has_returns(text: &str, kind: Kind) -> bool {
+fn has_returns(text: &str, kind: TracerKind) -> bool {
     let code = script::without_comments(text, kind);
     match kind {
-        Kind::Bpftrace => code
+        TracerKind::Bpftrace => code
             .split(|c: char| c.is_whitespace() || ",;{}".contains(c))
             .any(|word| word.starts_with("uretprobe:") || word.starts_with("ur:")),
-        Kind::Dtrace => code.contains("pid") && code.contains(":return"),
-        Kind::Stap => code.contains(".return"),
+        TracerKind::Dtrace => code.contains("pid") && code.contains(":return"),
+        TracerKind::Stap => code.contains(".return"),
     }
 }
 
@@ -88,20 +88,20 @@ mod tests {
     #[test]
     fn scripts_with_probes_at_returns() {
         for (kind, text, has) in [
-            (Kind::Bpftrace, "u:/a:f,\nuretprobe:/a:f { }", true),
-            (Kind::Bpftrace, "ur:/a:f { }", true),
-            (Kind::Bpftrace, "// uretprobe:\nusdt:$1:a:b { return; }", false),
-            (Kind::Stap, "probe process(@1).function(\"f\").return { }", true),
-            (Kind::Stap, "probe process(@1).mark(\"return\") { return }", false),
-            (Kind::Dtrace, "pid$target::f:return { }", true),
-            (Kind::Dtrace, "dyntrace$target:::efile_drv-return { }", false),
+            (TracerKind::Bpftrace, "u:/a:f,\nuretprobe:/a:f { }", true),
+            (TracerKind::Bpftrace, "ur:/a:f { }", true),
+            (TracerKind::Bpftrace, "// uretprobe:\nusdt:$1:a:b { return; }", false),
+            (TracerKind::Stap, "probe process(@1).function(\"f\").return { }", true),
+            (TracerKind::Stap, "probe process(@1).mark(\"return\") { return }", false),
+            (TracerKind::Dtrace, "pid$target::f:return { }", true),
+            (TracerKind::Dtrace, "dyntrace$target:::efile_drv-return { }", false),
         ] {
             assert_eq!(has_returns(text, kind), has, "{text}");
         }
         let returns: Vec<_> = dyntrace::scripts::ALL
             .iter()
             .flat_map(|script| {
-                Kind::ALL.iter().map(move |&kind| (script.name, kind, script::shipped_text(script, kind)))
+                TracerKind::ALL.iter().map(move |&kind| (script.name, kind, script::shipped_text(script, kind)))
             })
             .filter(|(_, kind, text)| has_returns(text, *kind))
             .map(|(name, ..)| name)

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use dyntrace::efile::Command;
 use dyntrace_analysis::operation::op;
 
-use crate::tracer::Kind;
+use crate::tracer::TracerKind;
 
 /// Begins the line of an operation that the script has not counted.
 const UNCOUNTED: &str = "+ ";
@@ -18,8 +18,8 @@ const PRINT: &str =
     "printf(\"+ %ld %ld %ld %ld  %s\\n\", arg3, arg4 == 0 ? 1 : 0, arg6, (uint64)$took / 1000, str(arg2));";
 
 /// The shipped script `text` called `script`, so that it prints what it does not count. `None` for other scripts.
-pub fn put_into(script: &str, text: &str, kind: Kind) -> Option<String> {
-    (script == "efile_by_tag" && kind == Kind::Bpftrace).then(|| text.replacen(STATEMENT, PRINT, 1))
+pub fn put_into(script: &str, text: &str, kind: TracerKind) -> Option<String> {
+    (script == "efile_by_tag" && kind == TracerKind::Bpftrace).then(|| text.replacen(STATEMENT, PRINT, 1))
 }
 
 /// Operations, errors, bytes and microseconds.
@@ -113,10 +113,10 @@ mod tests {
     #[test]
     fn the_script_prints_what_it_does_not_count() {
         let script = scripts::find("efile_by_tag").unwrap();
-        let text = put_into(script.name, script.bt, Kind::Bpftrace).unwrap();
+        let text = put_into(script.name, script.bt, TracerKind::Bpftrace).unwrap();
         assert!(text.contains(PRINT) && !text.contains(STATEMENT), "{text}");
-        assert_eq!(put_into("efile_drv", script.bt, Kind::Bpftrace), None);
-        assert_eq!(put_into(script.name, script.d, Kind::Dtrace), None);
+        assert_eq!(put_into("efile_drv", script.bt, TracerKind::Bpftrace), None);
+        assert_eq!(put_into(script.name, script.d, TracerKind::Dtrace), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use dyntrace_terminal::exit::Failure;
 use dyntrace_terminal::temporary::Temporary;
 
 use crate::script::Script;
-use crate::tracer::{Kind, Tracer};
+use crate::tracer::{Tracer, TracerKind};
 
 use super::dtrace;
 use super::marks::{self, Mark, Marked};
@@ -31,7 +31,7 @@ const END_WHEN_ASKED: &str = "self:signal:SIGUSR1\n{\n\texit();\n}\n";
 /// The text of the script for the tracer.
 pub struct Text<'a> {
     script: &'a Script,
-    kind: Kind,
+    kind: TracerKind,
     text: String,
     mark: Mark,
     /// The reader of the events that the script prints, if it prints no lines.
@@ -85,7 +85,7 @@ impl Text<'_> {
     ) -> Result<Text<'a>, Failure> {
         let mark = Mark::new();
         let raw = Raw::new(rendering, sites, mark.clone(), tag, settings)?;
-        let (kind, text) = (Kind::Bpftrace, raw.script.clone());
+        let (kind, text) = (TracerKind::Bpftrace, raw.script.clone());
         let environment = &raw::ENVIRONMENT;
         let (mixes_processes, has_rows, ends_when_asked) = (false, false, false);
         Ok(Text { script, kind, text, mark, raw: Some(raw), mixes_processes, has_rows, environment, ends_when_asked })

@@ -19,7 +19,7 @@ use dyntrace_terminal::{escape, say};
 use nix::sys::signal::Signal;
 
 use crate::command::Running;
-use crate::tracer::{Kind, Tracer};
+use crate::tracer::{Tracer, TracerKind};
 
 use super::dtrace;
 use super::event::Event;
@@ -126,7 +126,7 @@ impl Session<'_> {
 
     /// DTrace splits the command that it starts at blanks and knows no quotes.
     fn must_be_startable(&self, words: &[OsString]) -> Result<(), Failure> {
-        if self.tracer.kind == Kind::Dtrace
+        if self.tracer.kind == TracerKind::Dtrace
             && !words.iter().any(|word| word.to_string_lossy().contains(char::is_whitespace))
         {
             return Ok(());
@@ -155,7 +155,7 @@ enum Ending {
 
 /// The two processes and their events.
 struct Run {
-    kind: Kind,
+    kind: TracerKind,
     tracing: Tracing,
     child: Option<Running>,
     events: Receiver<Event>,
@@ -174,7 +174,7 @@ struct Run {
 }
 
 impl Run {
-    fn new(kind: Kind, tracing: Tracing, child: Option<Running>, events: Receiver<Event>) -> Run {
+    fn new(kind: TracerKind, tracing: Tracing, child: Option<Running>, events: Receiver<Event>) -> Run {
         let has_begun = !tracing.is_told_by_number;
         Run {
             kind,
@@ -194,7 +194,7 @@ impl Run {
     /// Waits until the tracer is ready and lets the command go.
     fn until_ready(&mut self, watch: &Watch, held: Held) -> Result<(), Failure> {
         // SystemTap compiles a kernel module first.
-        let limit = Duration::from_secs(if self.kind == Kind::Stap { 300 } else { 60 });
+        let limit = Duration::from_secs(if self.kind == TracerKind::Stap { 300 } else { 60 });
         let deadline = Instant::now() + limit;
         loop {
             match self.events.recv_timeout(LOOK) {
@@ -322,7 +322,7 @@ impl Run {
         if matches!(self.ending, Ending::No | Ending::ByItself) {
             if self.tracing.ask_to_end() {
                 self.ending = Ending::Asked;
-            } else if self.kind == Kind::Bpftrace {
+            } else if self.kind == TracerKind::Bpftrace {
                 self.ending = Ending::Reading(Instant::now() + LAST_READ);
             } else {
                 self.interrupt();

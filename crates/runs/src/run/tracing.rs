@@ -10,7 +10,7 @@ use std::sync::mpsc::Sender;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use crate::tracer::{Kind, Tracer};
+use crate::tracer::{Tracer, TracerKind};
 
 use super::event::Event;
 use super::output::{self, Progress, Sink, Trace};
@@ -27,9 +27,9 @@ pub enum Followed<'a> {
 
 impl Followed<'_> {
     /// The number of the process, if a tracer of this kind gets it in its script.
-    pub fn number_for(&self, kind: Kind) -> Option<u32> {
+    pub fn number_for(&self, kind: TracerKind) -> Option<u32> {
         match self {
-            Followed::Process(pid) if kind == Kind::Dtrace && dtrace::BY_NUMBER => Some(*pid),
+            Followed::Process(pid) if kind == TracerKind::Dtrace && dtrace::BY_NUMBER => Some(*pid),
             _ => None,
         }
     }
@@ -37,7 +37,7 @@ impl Followed<'_> {
 
 /// A tracer that was started, in a process group of its own: the terminal's signals do not reach it.
 pub struct Tracing {
-    kind: Kind,
+    kind: TracerKind,
     child: Child,
     _script: ScriptFile,
     /// Whether the script says when it has begun, and the tracer does not end with the process.
@@ -96,7 +96,7 @@ impl Tracing {
     pub fn poll(&mut self) -> io::Result<()> {
         if self.ended.is_none() {
             self.ended = self.child.try_wait()?;
-            if self.ended.is_some_and(|status| status.code().is_none()) && self.kind == Kind::Dtrace {
+            if self.ended.is_some_and(|status| status.code().is_none()) && self.kind == TracerKind::Dtrace {
                 leftovers::remove(self.child.id());
             }
         }
@@ -118,7 +118,7 @@ impl Tracing {
 
     /// Interrupts it: its script runs its end clauses.
     pub fn interrupt(&self) {
-        if self.kind == Kind::Dtrace {
+        if self.kind == TracerKind::Dtrace {
             self.progress.will_print_newline();
             // A shell script starts its background jobs with SIGINT ignored, and DTrace inherits that.
             return self.signal(Signal::SIGTERM);
@@ -154,21 +154,21 @@ fn command(tracer: &Tracer, options: &[OsString], script: &Path, followed: &Foll
     let mut command = Command::new(&tracer.path);
     command.args(options);
     match (tracer.kind, followed) {
-        (Kind::Bpftrace, Followed::Process(pid)) => {
+        (TracerKind::Bpftrace, Followed::Process(pid)) => {
             // With the plain path and -p, bpftrace attaches twice.
             command.args(["-q", "-p", &pid.to_string()]).arg(script).arg(format!("/proc/{pid}/exe"));
         }
-        (Kind::Stap, Followed::Process(pid)) => {
+        (TracerKind::Stap, Followed::Process(pid)) => {
             // Otherwise its strings have at most 127 bytes.
             command.args(["-DMAXSTRINGLEN=512", "-x", &pid.to_string()]).arg(script).arg(program);
         }
-        (Kind::Dtrace, Followed::Process(pid)) => {
+        (TracerKind::Dtrace, Followed::Process(pid)) => {
             command.arg("-s").arg(script);
             if followed.number_for(tracer.kind).is_none() {
                 command.args(["-p", &pid.to_string()]);
             }
         }
-        (Kind::Bpftrace | Kind::Dtrace | Kind::Stap, Followed::Command(words)) => {
+        (TracerKind::Bpftrace | TracerKind::Dtrace | TracerKind::Stap, Followed::Command(words)) => {
             command.arg("-s").arg(script).arg("-c").arg(words.join(OsStr::new(" ")));
         }
     }

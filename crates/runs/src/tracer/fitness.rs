@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Kind, Tracer, Version};
+use super::{Tracer, TracerKind, Version};
 use crate::system;
 
 /// Something that keeps a tracer from running a script.
@@ -26,18 +26,18 @@ const DTRACE_LINUX: Version = Version(2, 0, 0);
 /// Returns the first feature that `tracer` lacks for a script with this text (`None`: for any script).
 pub fn lacks(tracer: &Tracer, text: Option<&str>) -> Option<Lack> {
     match tracer.kind {
-        Kind::Bpftrace => bpftrace(tracer.version, text?),
-        Kind::Dtrace if cfg!(target_os = "linux") && tracer.version < DTRACE_LINUX => Some(Lack {
+        TracerKind::Bpftrace => bpftrace(tracer.version, text?),
+        TracerKind::Dtrace if cfg!(target_os = "linux") && tracer.version < DTRACE_LINUX => Some(Lack {
             what: "it cannot read the probes of programs on Linux".to_owned(),
-            remedy: get_one(Kind::Dtrace).to_owned(),
+            remedy: get_one(TracerKind::Dtrace).to_owned(),
         }),
-        Kind::Dtrace => None,
-        Kind::Stap => stap(),
+        TracerKind::Dtrace => None,
+        TracerKind::Stap => stap(),
     }
 }
 
 fn bpftrace(version: Version, text: &str) -> Option<Lack> {
-    let code = crate::script::without_comments(text, Kind::Bpftrace);
+    let code = crate::script::without_comments(text, TracerKind::Bpftrace);
     let arguments = highest_argument(&code).map_or(0, |highest| highest + 1);
     let (what, needed) = if arguments > 6 && version < BPFTRACE_ALL_ARGUMENTS {
         (
@@ -49,7 +49,7 @@ fn bpftrace(version: Version, text: &str) -> Option<Lack> {
     } else {
         return None;
     };
-    Some(Lack { what, remedy: format!("bpftrace {needed} or newer is needed: {}", get_one(Kind::Bpftrace)) })
+    Some(Lack { what, remedy: format!("bpftrace {needed} or newer is needed: {}", get_one(TracerKind::Bpftrace)) })
 }
 
 /// The highest N of `argN` in a script for bpftrace.
@@ -77,16 +77,16 @@ fn stap() -> Option<Lack> {
 }
 
 /// Where to get a tracer.
-pub fn get_one(kind: Kind) -> &'static str {
+pub fn get_one(kind: TracerKind) -> &'static str {
     match kind {
-        Kind::Bpftrace => {
+        TracerKind::Bpftrace => {
             "Debian testing has it; a program that runs anywhere is at https://github.com/bpftrace/bpftrace/releases"
         }
-        Kind::Dtrace if cfg!(target_os = "linux") => {
+        TracerKind::Dtrace if cfg!(target_os = "linux") => {
             "DTrace 2 is the package dtrace of Debian testing and Oracle Linux, and https://github.com/oracle/dtrace-utils"
         }
-        Kind::Dtrace => "it is part of macOS and illumos; on FreeBSD load it: kldload dtraceall",
-        Kind::Stap => "on Debian: apt-get install systemtap, and the headers of the running kernel",
+        TracerKind::Dtrace => "it is part of macOS and illumos; on FreeBSD load it: kldload dtraceall",
+        TracerKind::Stap => "on Debian: apt-get install systemtap, and the headers of the running kernel",
     }
 }
 

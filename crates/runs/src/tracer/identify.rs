@@ -5,11 +5,11 @@ use std::process::{Command, Stdio};
 
 use dyntrace_terminal::escape;
 
-use super::{Kind, Version};
+use super::{TracerKind, Version};
 
 /// Runs the program at `path` for its version. The error says why it is not the tracer `kind`.
-pub fn version(kind: Kind, path: &Path) -> Result<Version, String> {
-    let option = if kind == Kind::Dtrace { "-V" } else { "--version" };
+pub fn version(kind: TracerKind, path: &Path) -> Result<Version, String> {
+    let option = if kind == TracerKind::Dtrace { "-V" } else { "--version" };
     let output = Command::new(path)
         .arg(option)
         .stdin(Stdio::null())
@@ -20,13 +20,13 @@ pub fn version(kind: Kind, path: &Path) -> Result<Version, String> {
 
     let line = match kind {
         // "dtrace: D 2.0.7", elsewhere "dtrace: Sun D 1.13".
-        Kind::Dtrace => said.lines().find(|line| line.starts_with("dtrace: ") && line.contains("D ")),
-        Kind::Stap => said.lines().find(|line| line.contains("ystem") && line.contains("version")),
-        Kind::Bpftrace => said.lines().find(|line| line.starts_with("bpftrace ")),
+        TracerKind::Dtrace => said.lines().find(|line| line.starts_with("dtrace: ") && line.contains("D ")),
+        TracerKind::Stap => said.lines().find(|line| line.contains("ystem") && line.contains("version")),
+        TracerKind::Bpftrace => said.lines().find(|line| line.starts_with("bpftrace ")),
     };
     match line.and_then(Version::find) {
         Some(version) => Ok(version),
-        None if kind == Kind::Dtrace && said.contains("[-h | -G]") => {
+        None if kind == TracerKind::Dtrace && said.contains("[-h | -G]") => {
             Err("this is SystemTap's generator of header files, which only shares the name".to_owned())
         }
         None => Err(format!("{option} does not tell a version of {kind}: {}", escape::name(first))),

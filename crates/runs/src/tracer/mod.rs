@@ -14,7 +14,7 @@ pub use fitness::{get_one, lacks};
 /// A tracer that runs scripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum TracerKind {
     /// DTrace, of illumos, FreeBSD, macOS, and on Linux DTrace 2
     Dtrace,
     /// SystemTap
@@ -23,42 +23,45 @@ pub enum Kind {
     Bpftrace,
 }
 
-impl Kind {
+impl TracerKind {
     /// All of them.
-    pub const ALL: &[Kind] = &[Kind::Dtrace, Kind::Stap, Kind::Bpftrace];
+    pub const ALL: &[TracerKind] = &[TracerKind::Dtrace, TracerKind::Stap, TracerKind::Bpftrace];
 
     /// The tracers that exist on this system, the preferred one first.
     ///
     /// bpftrace starts at once; DTrace needs three seconds and has no eleventh argument; SystemTap compiles a kernel module.
-    pub const PREFERRED: &[Kind] =
-        if cfg!(target_os = "linux") { &[Kind::Bpftrace, Kind::Dtrace, Kind::Stap] } else { &[Kind::Dtrace] };
+    pub const PREFERRED: &[TracerKind] = if cfg!(target_os = "linux") {
+        &[TracerKind::Bpftrace, TracerKind::Dtrace, TracerKind::Stap]
+    } else {
+        &[TracerKind::Dtrace]
+    };
 
     /// The name of its command.
     pub fn command(self) -> &'static str {
         match self {
-            Kind::Dtrace => "dtrace",
-            Kind::Stap => "stap",
-            Kind::Bpftrace => "bpftrace",
+            TracerKind::Dtrace => "dtrace",
+            TracerKind::Stap => "stap",
+            TracerKind::Bpftrace => "bpftrace",
         }
     }
 
     /// The file extension of its scripts.
     pub fn extension(self) -> &'static str {
         match self {
-            Kind::Dtrace => "d",
-            Kind::Stap => "stp",
-            Kind::Bpftrace => "bt",
+            TracerKind::Dtrace => "d",
+            TracerKind::Stap => "stp",
+            TracerKind::Bpftrace => "bt",
         }
     }
 
     /// The one whose scripts end like the name of `script`.
-    pub fn of_script(script: &Path) -> Option<Kind> {
+    pub fn of_script(script: &Path) -> Option<TracerKind> {
         let extension = script.extension()?;
-        Kind::ALL.iter().copied().find(|kind| extension == kind.extension())
+        TracerKind::ALL.iter().copied().find(|kind| extension == kind.extension())
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for TracerKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.command())
     }
@@ -89,7 +92,7 @@ impl Version {
 #[derive(Clone, Debug)]
 pub struct Tracer {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: TracerKind,
     /// Its program.
     pub path: PathBuf,
     /// Its version.
@@ -111,21 +114,21 @@ const REG: Version = Version(0, 17, 0);
 impl Tracer {
     /// Whether it can print a probe's arguments, even if it lacks other features.
     pub fn prints_events(&self) -> bool {
-        self.kind == Kind::Bpftrace && self.version >= REG
+        self.kind == TracerKind::Bpftrace && self.version >= REG
     }
 
     /// Whether a script's probes also fire in other processes of a file than the one that the tracer is given.
     pub fn mixes_processes(&self) -> bool {
         match self.kind {
-            Kind::Bpftrace => self.version < UPROBE_PID,
-            Kind::Stap => true,
-            Kind::Dtrace => false,
+            TracerKind::Bpftrace => self.version < UPROBE_PID,
+            TracerKind::Stap => true,
+            TracerKind::Dtrace => false,
         }
     }
 
     /// Whether SIGUSR1 can run a clause of its script.
     pub fn ends_when_asked(&self) -> bool {
-        self.kind == Kind::Bpftrace && self.version >= SELF_SIGNAL
+        self.kind == TracerKind::Bpftrace && self.version >= SELF_SIGNAL
     }
 }
 
@@ -146,7 +149,7 @@ pub enum Search {
 }
 
 /// Looks for a tracer in `PATH`. SystemTap brings a program called `dtrace` too; the search continues after it.
-pub fn search(kind: Kind) -> Search {
+pub fn search(kind: TracerKind) -> Search {
     let mut unfit = Search::Missing;
     for path in in_path(OsStr::new(kind.command())) {
         match identify::version(kind, &path) {
@@ -189,7 +192,7 @@ mod tests {
 
     #[test]
     fn the_language_shows_in_the_name() {
-        assert_eq!(Kind::of_script(Path::new("a/b.stp")), Some(Kind::Stap));
-        assert_eq!(Kind::of_script(Path::new("efile_drv")), None);
+        assert_eq!(TracerKind::of_script(Path::new("a/b.stp")), Some(TracerKind::Stap));
+        assert_eq!(TracerKind::of_script(Path::new("efile_drv")), None);
     }
 }

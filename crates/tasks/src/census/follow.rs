@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::links;
 use super::look::{Cell, Followed, look};
-use super::owners::{Known, Owner};
+use super::owners::{Owner, RuntimeFacts};
 use crate::cell::{CANCELLED, COMPLETE, RUNNING};
 use crate::memory::Memory;
 use crate::owned::Ends;
@@ -34,7 +34,7 @@ pub struct Lists<'a> {
     pub memory: &'a (dyn Memory + Sync),
     pub vtables: &'a [TaskVtable],
     pub by_address: &'a ByAddress,
-    pub owners: &'a BTreeMap<Owner, Known>,
+    pub owners: &'a BTreeMap<Owner, RuntimeFacts>,
 }
 
 /// Both readings of a look.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::copies;
 use super::look::{Cell, Followed};
-use super::owners::{Known, Owner};
+use super::owners::{Owner, RuntimeFacts};
 use crate::cell::RUNNING;
 use crate::error::Error;
 use crate::kernel;
@@ -85,7 +85,7 @@ impl Stacks {
     pub fn drop_ghosts(
         &self,
         cells: &mut Vec<Followed>,
-        owners: &mut BTreeMap<Owner, Known>,
+        owners: &mut BTreeMap<Owner, RuntimeFacts>,
         without_polls: impl Fn() -> HashSet<u32>,
     ) -> (usize, usize) {
         let lead_to = |words: &[u64], address: u64, length: u64| {
@@ -102,7 +102,7 @@ impl Stacks {
         let run = self.others.iter().filter(|(tid, _)| !without_polls.contains(tid));
         let run = run.filter_map(|(_, words)| jobs.iter().filter(|(_, address)| lead_to(words, *address, 1)).max());
         let run: HashSet<u64> = run.map(|(_, address)| *address).collect();
-        let is_driven = |owner: &Owner, known: &Known| {
+        let is_driven = |owner: &Owner, known: &RuntimeFacts| {
             let Some(is_of_one_thread) = known.list.as_ref().and_then(|list| list.is_of_one_thread()) else {
                 return true;
             };

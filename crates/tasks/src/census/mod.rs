@@ -23,12 +23,12 @@ use std::sync::Arc;
 
 use follow::Lists;
 use look::{Cell, look};
-use owners::{Known, Owner, owners};
+use owners::{Owner, RuntimeFacts, owners};
 use places::Places;
 pub(crate) use places::read as place_at;
 
 use crate::error::Error;
-use crate::listing::{Place, Runtime, State};
+use crate::listing::{Runtime, SourceLine, State};
 use crate::memory::Memory;
 use crate::memory::maps::Mapping;
 use crate::memory::source::Source;
@@ -55,7 +55,7 @@ pub struct CensusTask {
     /// As `tokio::task::Id` prints it.
     pub id: u64,
     /// The place that spawned it, if the runtime recorded it.
-    pub spawned_at: Option<Arc<Place>>,
+    pub spawned_at: Option<Arc<SourceLine>>,
     /// Whether the runtime's own list contains it. `None` if the list is not known, or changed during each look.
     pub linked: Option<bool>,
 }
@@ -196,7 +196,7 @@ fn of_ghosts((tasks, jobs): (usize, usize)) -> Option<String> {
 fn runtimes(
     memory: &dyn Memory,
     tasks: &[CensusTask],
-    owners: &BTreeMap<Owner, Known>,
+    owners: &BTreeMap<Owner, RuntimeFacts>,
     counter: Option<Counter<'_>>,
 ) -> Vec<Runtime> {
     let seen = owners.iter().filter(|(_, known)| known.found > 0 || known.any != 0);

@@ -26,7 +26,7 @@ impl Owner {
 
 /// Facts about a runtime.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct RuntimeFacts {
     pub list: Option<OwnedTasks>,
     /// Its tasks that are in its list.
     pub found: u64,
@@ -36,7 +36,7 @@ pub struct Known {
 
 /// Finds the list of each runtime that owns one of `cells`. Freed cells can name owners that never were, each its own:
 /// of more than `most`, those with most cells are asked. Returns also the number of cells of the others.
-pub fn owners(memory: &dyn Memory, cells: &[Cell], most: usize) -> (BTreeMap<Owner, Known>, usize) {
+pub fn owners(memory: &dyn Memory, cells: &[Cell], most: usize) -> (BTreeMap<Owner, RuntimeFacts>, usize) {
     let mut counts: BTreeMap<Owner, usize> = BTreeMap::new();
     for owner in cells.iter().filter_map(Owner::of) {
         *counts.entry(owner).or_default() += 1;
@@ -53,7 +53,7 @@ pub fn owners(memory: &dyn Memory, cells: &[Cell], most: usize) -> (BTreeMap<Own
             left_out += count;
             None
         };
-        (owner, Known { list, ..Known::default() })
+        (owner, RuntimeFacts { list, ..RuntimeFacts::default() })
     });
     (known.collect(), left_out)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use std::sync::Arc;
 
-use crate::listing::Place;
+use crate::listing::SourceLine;
 use crate::memory::{Memory, word_at};
 
 /// Longest path that is read.
@@ -13,12 +13,12 @@ const LONGEST: u64 = 4096;
 /// Places by the address of their `Location`. A program has few.
 #[derive(Debug, Default)]
 pub struct Places {
-    read: HashMap<u64, Option<Arc<Place>>>,
+    read: HashMap<u64, Option<Arc<SourceLine>>>,
 }
 
 impl Places {
     /// Returns the place that `address` describes. `None` if it describes none.
-    pub fn get(&mut self, memory: &dyn Memory, address: u64) -> Option<Arc<Place>> {
+    pub fn get(&mut self, memory: &dyn Memory, address: u64) -> Option<Arc<SourceLine>> {
         if address == 0 {
             return None;
         }
@@ -27,7 +27,7 @@ impl Places {
 }
 
 /// The file's name (pointer and length), then line and column.
-pub fn read(memory: &dyn Memory, address: u64) -> Option<Place> {
+pub fn read(memory: &dyn Memory, address: u64) -> Option<SourceLine> {
     let mut location = [0; 24];
     memory.read(address, &mut location).ok()?;
     let (name, length) = (word_at(&location, 0)?, word_at(&location, 8)?);
@@ -38,7 +38,7 @@ pub fn read(memory: &dyn Memory, address: u64) -> Option<Place> {
     let mut file = vec![0; usize::try_from(length).ok()?];
     memory.read(name, &mut file).ok()?;
     let file = String::from_utf8(file).ok()?;
-    Some(Place::new(&file, line))
+    Some(SourceLine::new(&file, line))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Descriptions of types, and of the variables that have futures.
 
-use crate::listing::Place;
+use crate::listing::SourceLine;
 
 /// A type, by the offset of its description among all units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,5 +102,5 @@ pub(crate) fn bare(path: &str) -> &str {
 /// A local variable `__awaitee`: the compiler has one for each await.
 pub(crate) struct Awaitee {
     pub kind: TypeId,
-    pub place: Place,
+    pub place: SourceLine,
 }

@@ -5,27 +5,27 @@ use gimli::constants;
 use super::description::{Member, TypeId};
 use super::entries::{At, Entry, unsigned};
 use super::types::Types;
-use crate::listing::Place;
+use crate::listing::SourceLine;
 
 impl Types<'_> {
     /// Returns the line of a member of `owner`. rustc gives lines to the variants of coroutines only.
-    pub(crate) fn line_of(&self, owner: TypeId, member: &Member) -> Option<Place> {
+    pub(crate) fn line_of(&self, owner: TypeId, member: &Member) -> Option<SourceLine> {
         let place = || {
             let at = self.units.of(owner.0)?;
-            (member.line > 0).then_some(Place::new(&file(at, member.file)?, member.line))
+            (member.line > 0).then_some(SourceLine::new(&file(at, member.file)?, member.line))
         };
         // each variant has a type of its own
         self.places.get(member.kind, place)
     }
 
-    pub(super) fn place(&self, at: At<'_, '_>, number: u64, line: u32) -> Option<Place> {
-        (line > 0).then_some(Place::new(&file(at, number)?, line))
+    pub(super) fn place(&self, at: At<'_, '_>, number: u64, line: u32) -> Option<SourceLine> {
+        (line > 0).then_some(SourceLine::new(&file(at, number)?, line))
     }
 
-    pub(super) fn place_of<'a>(&self, at: At<'_, 'a>, entry: &Entry<'a>) -> Option<Place> {
+    pub(super) fn place_of<'a>(&self, at: At<'_, 'a>, entry: &Entry<'a>) -> Option<SourceLine> {
         let line = u32::try_from(unsigned(entry.attr_value(constants::DW_AT_decl_line))?).ok()?;
         let number = unsigned(entry.attr_value(constants::DW_AT_decl_file))?;
-        Some(Place::new(&file(at, number)?, line))
+        Some(SourceLine::new(&file(at, number)?, line))
     }
 }
 

@@ -11,10 +11,10 @@ use super::description::TypeId;
 use super::entries::{At, Entry, unsigned};
 use super::limits;
 use super::types::Types;
-use crate::listing::Place;
+use crate::listing::SourceLine;
 
 /// Places, by the path of the future's type that is spawned there.
-pub(crate) type Spawns = HashMap<String, Vec<Place>>;
+pub(crate) type Spawns = HashMap<String, Vec<SourceLine>>;
 
 /// The functions that spawn, and their type parameters.
 struct Spawners {
@@ -31,7 +31,7 @@ impl Types<'_> {
     /// each call, and of the function.
     pub(crate) fn spawns(&self, calls: impl FnOnce(&HashSet<u64>) -> Vec<(u64, u64)>) -> Spawns {
         let mut spawners = self.spawners();
-        let mut found: Vec<(usize, Place)> = Vec::new();
+        let mut found: Vec<(usize, SourceLine)> = Vec::new();
         let units: HashSet<usize> =
             spawners.parameters.keys().filter_map(|offset| self.units.number_of(*offset)).collect();
         for at in units.into_iter().filter_map(|number| self.units.get(number)) {
@@ -53,7 +53,7 @@ impl Types<'_> {
     }
 
     /// Returns the places that may have spawned a task of the type `future`.
-    pub(crate) fn spawned(&self, spawns: &Spawns, future: TypeId) -> Vec<Place> {
+    pub(crate) fn spawned(&self, spawns: &Spawns, future: TypeId) -> Vec<SourceLine> {
         let mut places = Vec::new();
         let mut next = Some(self.get(future));
         // tokio boxes large futures, and wraps the functions of blocking jobs; dyntrace wraps the futures that it spawns
@@ -105,7 +105,7 @@ impl Types<'_> {
     }
 
     /// Adds the inlined calls of spawners in a unit, unless one of their crates calls.
-    fn inlined(&self, at: At<'_, '_>, spawners: &mut Spawners, found: &mut Vec<(usize, Place)>) {
+    fn inlined(&self, at: At<'_, '_>, spawners: &mut Spawners, found: &mut Vec<(usize, SourceLine)>) {
         let wanted = |tag, _| tag == constants::DW_TAG_subprogram || tag == constants::DW_TAG_inlined_subroutine;
         at.walk(wanted, |entry, offset, caller: Option<&mut usize>| {
             let origin = at.reference(entry.attr_value(constants::DW_AT_abstract_origin));
@@ -123,14 +123,14 @@ impl Types<'_> {
     }
 
     /// Returns the line of an inlined call.
-    fn call_of<'a>(&self, at: At<'_, 'a>, entry: &Entry<'a>) -> Option<Place> {
+    fn call_of<'a>(&self, at: At<'_, 'a>, entry: &Entry<'a>) -> Option<SourceLine> {
         let line = u32::try_from(unsigned(entry.attr_value(constants::DW_AT_call_line))?).ok()?;
         let number = unsigned(entry.attr_value(constants::DW_AT_call_file))?;
         self.place(at, number, line)
     }
 
     /// Adds the direct calls of spawners, unless one of their crates calls.
-    fn called(&self, sites: Vec<(u64, u64)>, spawners: &mut Spawners, found: &mut Vec<(usize, Place)>) {
+    fn called(&self, sites: Vec<(u64, u64)>, spawners: &mut Spawners, found: &mut Vec<(usize, SourceLine)>) {
         // by unit, so that each line table is read once
         let mut units: BTreeMap<usize, Vec<(u64, u64)>> = BTreeMap::new();
         for (site, target) in sites.into_iter().take(limits::SPAWNS) {
@@ -183,7 +183,7 @@ impl Types<'_> {
     }
 
     /// Returns the lines of calls, which are in order, each with the function that it calls.
-    fn lines(&self, at: At<'_, '_>, sites: &[(u64, u64)]) -> Vec<(u64, Place)> {
+    fn lines(&self, at: At<'_, '_>, sites: &[(u64, u64)]) -> Vec<(u64, SourceLine)> {
         let mut lines = Vec::new();
         let Some(program) = at.lines.cloned() else { return lines };
         let mut rows = program.rows();

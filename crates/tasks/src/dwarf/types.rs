@@ -8,7 +8,7 @@ use super::index::Index;
 use super::paths::PathId;
 use super::units::Units;
 use super::{Error, Sections, limits};
-use crate::listing::Place;
+use crate::listing::SourceLine;
 
 /// The types and functions of one ELF file.
 pub struct Types<'a> {
@@ -21,7 +21,7 @@ pub struct Types<'a> {
     pub(crate) may_register: Answers<bool>,
     /// The names of futures for people.
     pub(crate) names: Answers<Arc<str>>,
-    pub(super) places: Answers<Option<Place>>,
+    pub(super) places: Answers<Option<SourceLine>>,
     pub(super) symbols: Answers<Option<Arc<str>>>,
     pub(super) awaitees: Answers<Arc<[Awaitee]>>,
 }

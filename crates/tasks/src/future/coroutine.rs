@@ -6,7 +6,7 @@ use super::names;
 use super::value::Value;
 use super::walk::{Frame, Walk};
 use crate::dwarf::Member;
-use crate::listing::{Await, Place, Progress, WaitsFor};
+use crate::listing::{Await, Progress, SourceLine, WaitsFor};
 
 impl Walk<'_, '_> {
     pub(super) fn coroutine(&self, value: &Value, frame: Option<&Frame<'_>>, depth: u32) -> Await {
@@ -42,7 +42,7 @@ impl Walk<'_, '_> {
     }
 
     /// Returns the line of the await. In a macro it is the line that uses the macro, if that is certain.
-    pub(super) fn place(&self, value: &Value, member: &Member, variables: &Value) -> Option<Place> {
+    pub(super) fn place(&self, value: &Value, member: &Member, variables: &Value) -> Option<SourceLine> {
         let types = self.reader.types;
         let place = types.line_of(value.kind.id, member);
         let own = value.kind.variants.as_ref().and_then(|variants| variants.list.first()).map(|(_, first)| first.file);
@@ -53,7 +53,7 @@ impl Walk<'_, '_> {
         let awaited = types.get(variables.kind.member("__awaitee")?.kind);
         let same = |kind| types.get(kind).path == awaited.path;
         let awaitees = types.awaitees(value.kind.id);
-        let places: BTreeSet<&Place> = awaitees.iter().filter(|it| same(it.kind)).map(|it| &it.place).collect();
+        let places: BTreeSet<&SourceLine> = awaitees.iter().filter(|it| same(it.kind)).map(|it| &it.place).collect();
         let mut places = places.into_iter();
         match (places.next(), places.next()) {
             (Some(only), None) => Some(only.clone()),

@@ -137,7 +137,7 @@ const WRAPPERS: &[(&str, &[&str])] = &[
     ("dyntrace_processes::scope::Scoped", &["future", "?"]),
     ("dyntrace_processes::tag::wrapped::WithTag", &["tagged"]),
     ("dyntrace_processes::task::join_handle::JoinHandle", &["waiting"]),
-    ("dyntrace_processes::waiting::told::Waiting", &["future"]),
+    ("dyntrace_processes::waiting::future::Waiting", &["future"]),
 ];
 
 fn wrapper(kind: &Type) -> Option<&'static [&'static str]> {

@@ -4,7 +4,7 @@ use super::own::Lock;
 use super::value::Value;
 use super::walk::Walk;
 use crate::dwarf::Type;
-use crate::listing::Place;
+use crate::listing::SourceLine;
 
 /// Guards by path without parameters; the steps to the semaphore; the field that counts permits, if the guard may have none.
 #[rustfmt::skip]
@@ -53,7 +53,7 @@ pub(super) struct Held {
     /// Whether a future has them, and has not been polled since.
     pub granted: bool,
     /// The line that took them, of locks that keep it.
-    pub taken: Option<Place>,
+    pub taken: Option<SourceLine>,
 }
 
 impl Walk<'_, '_> {
@@ -75,7 +75,7 @@ impl Walk<'_, '_> {
     }
 
     /// Returns the line that took a lock of dyntrace for exclusive access, which it keeps beside its semaphore.
-    fn taken(&self, guard: &Value, steps: &[&str]) -> Option<Place> {
+    fn taken(&self, guard: &Value, steps: &[&str]) -> Option<SourceLine> {
         // other tasks read and write it, but for the place while the lock is held
         Lock::of_guard(&self.live, guard, steps)?.holder(&self.live)?.place
     }

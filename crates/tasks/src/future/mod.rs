@@ -2,6 +2,7 @@
 
 mod bytes;
 mod collect;
+mod copied_memory;
 mod coroutine;
 mod descent;
 #[cfg(test)]
@@ -11,7 +12,6 @@ mod kinds;
 pub(crate) mod limits;
 pub(crate) mod names;
 pub(crate) mod own;
-mod steady;
 mod tags;
 mod texts;
 mod unpolled;
@@ -31,7 +31,7 @@ use crate::cell::HeaderLayout;
 use crate::dwarf::{PolledTask, TypeId, Types};
 use crate::listing::{Chain, State};
 use crate::memory::{Memory, Piece, Unreadable};
-use steady::Steady;
+use copied_memory::CopiedMemory;
 
 /// Reads await chains of one program. Cheap to make: one for each look at the program.
 pub struct Reader<'a, 't> {
@@ -110,9 +110,10 @@ impl Reader<'_, '_> {
     pub fn chain(&self, cell: u64, layout: &Layout, copies: Option<[&[u8]; 2]>) -> Chain {
         let piece = layout.piece(cell);
         let Some(core) = layout.core(cell) else { return Chain::NoTypes };
-        let given =
-            copies.and_then(|[copy, again]| Steady::of(self.memory, piece, layout.state, Cow::Borrowed(copy), again));
-        let read = (0..limits::TRIES).filter_map(|_| Steady::read(self.memory, piece, layout.state).ok().flatten());
+        let given = copies
+            .and_then(|[copy, again]| CopiedMemory::of(self.memory, piece, layout.state, Cow::Borrowed(copy), again));
+        let read =
+            (0..limits::TRIES).filter_map(|_| CopiedMemory::read(self.memory, piece, layout.state).ok().flatten());
         for (number, steady) in (0..).zip(given.into_iter().chain(read)) {
             // most tasks are idle again at once
             if steady.ran() && number < limits::TRIES / 2 {

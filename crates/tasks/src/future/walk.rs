@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::steady::Steady;
+use super::copied_memory::CopiedMemory;
 use super::value::{Value, Values};
 use super::{Reader, limits, names, own};
 use crate::dwarf::TypeId;
@@ -14,7 +14,7 @@ pub(crate) struct Walk<'a, 't> {
     pub reader: &'a Reader<'a, 't>,
     /// The cell's copy, and memory that must not change during the descent.
     pub steady: Values<'a, 't>,
-    pub(super) copies: &'a Steady<'a>,
+    pub(super) copies: &'a CopiedMemory<'a>,
     /// Memory as it is now.
     pub live: Values<'a, 't>,
     values_left: Cell<u32>,
@@ -45,7 +45,7 @@ pub(crate) struct Frame<'f> {
 }
 
 impl<'a, 't> Walk<'a, 't> {
-    pub(super) fn new(reader: &'a Reader<'a, 't>, steady: &'a Steady<'a>) -> Walk<'a, 't> {
+    pub(super) fn new(reader: &'a Reader<'a, 't>, steady: &'a CopiedMemory<'a>) -> Walk<'a, 't> {
         Walk {
             reader,
             steady: Values { types: reader.types, memory: steady },

@@ -8,7 +8,7 @@ use crate::memory::live::Process;
 
 /// The kernel's answer about a thread.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct KernelAnswer {
     pub name: String,
     pub state: char,
     pub cpu_time: Option<u64>,
@@ -35,11 +35,11 @@ pub(crate) fn threads(process: &Process) -> Vec<u32> {
 }
 
 /// Asks for a thread. `None` if it has ended.
-pub(crate) fn ask(process: &Process, tid: u32) -> Option<Told> {
+pub(crate) fn ask(process: &Process, tid: u32) -> Option<KernelAnswer> {
     let file = |name: &str| fs::read(process.proc(&format!("task/{tid}/{name}"))).ok();
     let text = |name: &str| file(name).map(|bytes| String::from_utf8_lossy(&bytes).trim_end_matches('\n').to_owned());
     let state = state(&file("stat")?)?;
-    Some(Told {
+    Some(KernelAnswer {
         name: text("comm")?,
         state,
         cpu_time: text("schedstat").as_deref().and_then(first_number),

@@ -45,12 +45,12 @@ struct Search<'w, 'a, 't> {
     left: u32,
     /// The one readiness for which what lies around the value waits, if it is one.
     half: Option<Ready>,
-    found: Vec<Found>,
+    found: Vec<WokenBy>,
     /// Shared values that wake the task when they are woken.
     forwarders: Vec<u64>,
 }
 
-enum Found {
+enum WokenBy {
     /// A value that has a descriptor and its registration, and the one readiness for which the future waits.
     Source(Value, Option<Ready>),
     /// The receiver of a channel.
@@ -81,7 +81,7 @@ impl Search<'_, '_, '_> {
         let inner = match step(kind) {
             Step::Stop => return,
             Step::Source => return self.found_source(value),
-            Step::Channel => return self.found.push(Found::Channel(value.clone())),
+            Step::Channel => return self.found.push(WokenBy::Channel(value.clone())),
             Step::Stream => {
                 let event = h2::read(self.walk, value).filter(|(waker, _)| self.followed.insert((*waker, None)));
                 let found = event.map(|(_, waits_for)| Await {
@@ -89,7 +89,7 @@ impl Search<'_, '_, '_> {
                     waits_for: Some(waits_for),
                     ..Await::default()
                 });
-                return self.found.extend(found.map(Found::Stream));
+                return self.found.extend(found.map(WokenBy::Stream));
             }
             Step::Members => {
                 let around = self.half;
@@ -120,21 +120,21 @@ impl Search<'_, '_, '_> {
 
     fn found_source(&mut self, source: &Value) {
         let same = self.found.iter_mut().find_map(|found| match found {
-            Found::Source(other, half) if other.address == source.address => Some(half),
+            WokenBy::Source(other, half) if other.address == source.address => Some(half),
             _ => None,
         });
         match same {
             Some(half) if *half == self.half => {}
             Some(half) => *half = None,
-            None => self.found.push(Found::Source(source.clone(), self.half)),
+            None => self.found.push(WokenBy::Source(source.clone(), self.half)),
         }
     }
 
-    fn shown(&self, found: Found) -> Option<Await> {
+    fn shown(&self, found: WokenBy) -> Option<Await> {
         match found {
-            Found::Source(source, half) => self.source(&source, half),
-            Found::Channel(receiver) => self.channel(&receiver),
-            Found::Stream(stream) => Some(stream),
+            WokenBy::Source(source, half) => self.source(&source, half),
+            WokenBy::Channel(receiver) => self.channel(&receiver),
+            WokenBy::Stream(stream) => Some(stream),
         }
     }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::cycles::cycles;
 use crate::listing::{
-    Await, Chain, Guard, Holder as Noted, Listing, Name, Place, Progress, SemaphoreOf, Task, WaitsFor,
+    Await, Chain, Guard, Holder as Noted, Listing, Name, Progress, SemaphoreOf, SourceLine, Task, WaitsFor,
 };
 
 /// A task that may have to act before another task goes on.
@@ -46,7 +46,7 @@ pub enum Through {
         /// The future that holds it.
         future: Arc<str>,
         /// The line at which that future waits.
-        place: Option<Place>,
+        place: Option<SourceLine>,
     },
     /// The end of the blocking task.
     Join,

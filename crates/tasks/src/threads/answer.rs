@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
-use crate::listing::Place;
+use crate::listing::SourceLine;
 
 /// The threads of a program. Each was read at its own time.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -101,7 +101,7 @@ pub struct Frame {
     /// `None` if neither debug information nor symbols name it.
     pub function: Option<String>,
     /// The line in it, if debug information tells.
-    pub place: Option<Place>,
+    pub place: Option<SourceLine>,
     /// Whether the compiler made it a part of the next frame's function.
     pub inlined: bool,
 }

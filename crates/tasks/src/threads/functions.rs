@@ -16,7 +16,7 @@ use super::unwind::Call;
 use crate::dwarf::Sections;
 use crate::elf::Elf;
 use crate::image::Image;
-use crate::listing::Place;
+use crate::listing::SourceLine;
 
 /// Inlined functions of one call, at most.
 const INLINED: usize = 256;
@@ -92,7 +92,7 @@ impl<'a> Functions<'a> {
         frames
     }
 
-    fn described(&self, address: u64) -> Vec<(Option<String>, Option<Place>)> {
+    fn described(&self, address: u64) -> Vec<(Option<String>, Option<SourceLine>)> {
         let mut all = Vec::new();
         let Some(lines) = &self.lines else { return all };
         // The folder of the compiler, which places of tasks do not have either.
@@ -110,7 +110,7 @@ impl<'a> Functions<'a> {
             let place = frame.location.and_then(|location| {
                 let file = location.file?;
                 let file = file.strip_prefix(&*folder).unwrap_or(file);
-                Some(Place::new(file, location.line.filter(|line| *line > 0)?))
+                Some(SourceLine::new(file, location.line.filter(|line| *line > 0)?))
             });
             all.push((name, place));
         }

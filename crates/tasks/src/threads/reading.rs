@@ -13,7 +13,7 @@ use super::roles;
 use super::stack::Copy;
 use super::unwind::{Call, Unwinder};
 use crate::error::Error;
-use crate::kernel::{self, Told, numbers};
+use crate::kernel::{self, KernelAnswer, numbers};
 use crate::memory::live::Process;
 use crate::program::Program;
 use crate::reading::DebugInformation;
@@ -84,7 +84,7 @@ impl Program {
         &self,
         information: &DebugInformation<'_>,
         only: Option<u32>,
-        mut take: impl FnMut(&mut Stacks<'_, '_>, u32, Told, Copied),
+        mut take: impl FnMut(&mut Stacks<'_, '_>, u32, KernelAnswer, Copied),
     ) -> Result<&Process, Error> {
         // The stack of an only thread is wanted as it is now: modules are read afterwards.
         let first = |process: &Process, heaps: &Heaps<'_>| only.map(|tid| copied(process, tid, heaps));
@@ -134,13 +134,13 @@ impl Program {
 pub(super) type Copied = Result<Copy, (Ending, Option<io::Error>)>;
 
 /// Copies a thread's stack. `None` if the thread has ended.
-pub(super) fn copied(process: &Process, tid: u32, heaps: &Heaps<'_>) -> Option<(Told, Copied)> {
+pub(super) fn copied(process: &Process, tid: u32, heaps: &Heaps<'_>) -> Option<(KernelAnswer, Copied)> {
     let told = kernel::ask(process, tid)?;
     let copy = match told {
-        Told { state: 'Z' | 'X', .. } => Err((Ending::Ended, None)),
-        Told { tracer: 1.., .. } => Err((Ending::Traced, None)),
+        KernelAnswer { state: 'Z' | 'X', .. } => Err((Ending::Ended, None)),
+        KernelAnswer { tracer: 1.., .. } => Err((Ending::Traced, None)),
         // It would not stop, and be held as soon as its system call ends.
-        Told { state: 'D', .. } => Err((Ending::NotStopped, None)),
+        KernelAnswer { state: 'D', .. } => Err((Ending::NotStopped, None)),
         _ => match Copy::of(process, tid, heaps) {
             Ok(copy) => copy.ok_or((Ending::Cut, None)),
             Err(NotHeld::Ended) => return None,
@@ -164,7 +164,7 @@ pub(super) struct Stacks<'m, 'a> {
 }
 
 impl Stacks<'_, '_> {
-    pub(super) fn thread(&mut self, tid: u32, told: Told, copy: &Copy) -> Thread {
+    pub(super) fn thread(&mut self, tid: u32, told: KernelAnswer, copy: &Copy) -> Thread {
         let (calls, ending) = self.unwinder.unwind(copy);
         let frames: Vec<Frame> = calls.iter().flat_map(|call| self.frames(call)).collect();
         let role = roles::role(&told.name, &frames);
@@ -208,7 +208,7 @@ impl Stacks<'_, '_> {
     }
 }
 
-pub(super) fn without_stack(tid: u32, told: Told, ending: Ending) -> Thread {
+pub(super) fn without_stack(tid: u32, told: KernelAnswer, ending: Ending) -> Thread {
     Thread {
         tid,
         role: roles::role(&told.name, &[]),

@@ -8,7 +8,7 @@ use proptest::sample::select;
 use super::*;
 use crate::breakpoint::pattern::literal::Constant;
 use crate::breakpoint::pattern::syntax::{
-    Argument, Arithmetic, Arity, Comparison, Expression, Leaf, Place, Position, TextTest, Wanted,
+    Argument, ArgumentPlace, Arithmetic, Arity, Comparison, Expression, Leaf, Position, TextTest, Wanted,
 };
 use crate::breakpoint::value::{Plain, Shell, Variant};
 
@@ -95,15 +95,15 @@ fn argument() -> impl Strategy<Value = Written1> {
     (prop::collection::vec(variant(), 0..3), prop_oneof![3 => Just(None), 1 => constant().prop_map(Some)])
 }
 
-fn leaf(places: Vec<Place>) -> BoxedStrategy<Expression> {
+fn leaf(places: Vec<ArgumentPlace>) -> BoxedStrategy<Expression> {
     let others = select(vec![Leaf::Pid, Leaf::Thread]);
     if places.is_empty() {
         return others.prop_map(Expression::Leaf).boxed();
     }
-    prop_oneof![1 => others, 4 => select(places).prop_map(Leaf::Place)].prop_map(Expression::Leaf).boxed()
+    prop_oneof![1 => others, 4 => select(places).prop_map(Leaf::ArgumentPlace)].prop_map(Expression::Leaf).boxed()
 }
 
-fn integer(places: Vec<Place>, depth: u32) -> BoxedStrategy<Expression> {
+fn integer(places: Vec<ArgumentPlace>, depth: u32) -> BoxedStrategy<Expression> {
     let leaf = prop_oneof![
         leaf(places.clone()),
         integer_constant().prop_map(|constant| Expression::Leaf(Leaf::Constant(constant)))
@@ -125,7 +125,7 @@ fn integer(places: Vec<Place>, depth: u32) -> BoxedStrategy<Expression> {
     .boxed()
 }
 
-fn some_text(places: Vec<Place>) -> BoxedStrategy<Expression> {
+fn some_text(places: Vec<ArgumentPlace>) -> BoxedStrategy<Expression> {
     prop_oneof![
         leaf_text(places),
         Just(Expression::Leaf(Leaf::Tag)),
@@ -134,14 +134,14 @@ fn some_text(places: Vec<Place>) -> BoxedStrategy<Expression> {
     .boxed()
 }
 
-fn leaf_text(places: Vec<Place>) -> BoxedStrategy<Expression> {
+fn leaf_text(places: Vec<ArgumentPlace>) -> BoxedStrategy<Expression> {
     if places.is_empty() {
         return Just(Expression::Leaf(Leaf::Tag)).boxed();
     }
-    select(places).prop_map(|place| Expression::Leaf(Leaf::Place(place))).boxed()
+    select(places).prop_map(|place| Expression::Leaf(Leaf::ArgumentPlace(place))).boxed()
 }
 
-fn condition(places: Vec<Place>, depth: u32) -> BoxedStrategy<Expression> {
+fn condition(places: Vec<ArgumentPlace>, depth: u32) -> BoxedStrategy<Expression> {
     use Comparison::*;
     let comparison = select(vec![Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual]);
     let pair = |(comparison, a, b)| Expression::Compare(comparison, Box::new([a, b]));
@@ -201,7 +201,7 @@ fn made() -> impl Strategy<Value = Made> {
                 _ => Position::FromStart(number as u16),
             };
             let shell = variants.iter().rev().fold(Shell::EMPTY, |shell, variant| shell.within(*variant).unwrap());
-            let place = Place { position, shell, part: None };
+            let place = ArgumentPlace { position, shell, part: None };
             let inside = constant.as_ref().map_or_else(|| format!("a{}", places.len()), shown);
             let opened: String = variants.iter().map(|variant| format!("{variant}(")).collect();
             write!(text, "{opened}{inside}{}, ", ")".repeat(variants.len())).unwrap();
@@ -228,7 +228,7 @@ fn shown(constant: &Constant) -> String {
     Value::of(constant.plain()).to_string()
 }
 
-fn printed(expression: &Expression, places: &[Place]) -> String {
+fn printed(expression: &Expression, places: &[ArgumentPlace]) -> String {
     let part = |expression: &Expression| match expression {
         Expression::Leaf(_) => printed(expression, places),
         other => format!("({})", printed(other, places)),
@@ -236,7 +236,7 @@ fn printed(expression: &Expression, places: &[Place]) -> String {
     let row = |parts: &[Expression], operator: &str| parts.iter().map(part).collect::<Vec<_>>().join(operator);
     match expression {
         Expression::Leaf(Leaf::Constant(constant)) => shown(constant),
-        Expression::Leaf(Leaf::Place(place)) => format!("a{}", places.iter().position(|p| p == place).unwrap()),
+        Expression::Leaf(Leaf::ArgumentPlace(place)) => format!("a{}", places.iter().position(|p| p == place).unwrap()),
         Expression::Leaf(Leaf::Pid) => "pid".into(),
         Expression::Leaf(Leaf::Tag) => "tag".into(),
         Expression::Leaf(Leaf::Thread) => "thread".into(),
@@ -293,7 +293,7 @@ fn meaning(expression: &Expression, call: &Call1) -> Option<Nested> {
     };
     Some(match expression {
         Expression::Leaf(Leaf::Constant(constant)) => Nested::of(constant),
-        Expression::Leaf(Leaf::Place(place)) => call.at(*place)?,
+        Expression::Leaf(Leaf::ArgumentPlace(place)) => call.at(*place)?,
         Expression::Leaf(Leaf::Pid) => Nested::Integer(call.pid.into()),
         Expression::Leaf(Leaf::Tag) => call.tag.clone().map_or(Nested::None, Nested::Text),
         Expression::Leaf(Leaf::Thread) => Nested::Integer(1),
@@ -373,7 +373,7 @@ struct Call1 {
 }
 
 impl Call1 {
-    fn at(&self, place: Place) -> Option<Nested> {
+    fn at(&self, place: ArgumentPlace) -> Option<Nested> {
         let mut value = self.arguments.get(place.position.of(self.arguments.len())?)?;
         for wanted in place.shell.variants() {
             match value {

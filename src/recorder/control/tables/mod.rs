@@ -5,11 +5,11 @@
 //! `PID-TIME.tasks`.
 
 #[cfg(recorded)]
-mod kept;
+mod table_file;
 
 use dyntrace_probes::host;
 #[cfg(recorded)]
-use kept::keep;
+use table_file::keep;
 
 use super::error::ControlError;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dyntrace_programs::elf::{Note, Object, Place, Segment};
+use dyntrace_programs::elf::{Note, Object, OperandPlace, Segment};
 use dyntrace_programs::provider::{self, Providers};
 use object::elf;
 
@@ -60,7 +60,7 @@ fn operands(object: &Object) -> Finding {
         for operand in &note.operands {
             let trouble = if operand.is_float {
                 "bpftrace and DTrace cannot attach to a floating-point argument"
-            } else if !matches!(operand.place, Place::Register | Place::Offset) {
+            } else if !matches!(operand.place, OperandPlace::Register | OperandPlace::Offset) {
                 "perf drops arguments that are neither in a register nor at an offset from one"
             } else if !matches!(operand.size, Some(4 | 8)) {
                 "perf and SystemTap misread the sign of arguments that are not of 4 or 8 bytes"

@@ -75,9 +75,9 @@ fn arguments_that_differ_from_the_definition() {
 fn arguments_that_some_tracers_cannot_read() {
     let mut object = sound();
     object.notes[0].provider = "other".to_owned();
-    object.notes[0].operands[1].place = Place::Memory;
+    object.notes[0].operands[1].place = OperandPlace::Memory;
     assert_eq!(topics(&object, Status::Warn), ["arguments"]);
-    object.notes[0].operands[1].place = Place::Register;
+    object.notes[0].operands[1].place = OperandPlace::Register;
     object.notes[0].operands[1].size = Some(2);
     assert_eq!(topics(&object, Status::Warn), ["arguments"]);
     object.notes[0].operands[1].is_float = true;

@@ -11,21 +11,21 @@ use std::ffi::OsStr;
 
 use dyntrace_programs::elf::Object;
 use dyntrace_runs::system;
-use dyntrace_runs::tracer::{self, Kind, Search};
+use dyntrace_runs::tracer::{self, Search, TracerKind};
 
 use super::finding::Finding;
 use form::{Form, Processor};
 pub use running::replaces;
 pub use way::Replaces;
-use way::{Kernel, Place, Way, at_hit, places};
+use way::{Kernel, SiteNop, Way, at_hit, places};
 
 const TOPIC: &str = "hits";
 
 /// A tracer's name and version, and where it may attach.
-type Attached = (String, &'static [Place]);
+type Attached = (String, &'static [SiteNop]);
 
 /// Returns the finding about a program with probes.
-pub fn check(object: &Object, found: &[(Kind, Search)]) -> Option<Finding> {
+pub fn check(object: &Object, found: &[(TracerKind, Search)]) -> Option<Finding> {
     let processor = Processor::of(object.machine).filter(|processor| processor.runs_here())?;
     let kernel = running::kernel()?;
     let mut tracers: Vec<Attached> = found
@@ -37,7 +37,7 @@ pub fn check(object: &Object, found: &[(Kind, Search)]) -> Option<Finding> {
         .map(|tracer| (format!("{} {}", tracer.kind, tracer.version), places(tracer.kind, tracer.version)))
         .collect();
     if tracer::in_path(OsStr::new("perf")).next().is_some() {
-        tracers.push(("perf".to_owned(), &[Place::First]));
+        tracers.push(("perf".to_owned(), &[SiteNop::First]));
     }
     finding(processor, &object.code, kernel, &system::kernel_release(), &tracers)
 }
@@ -60,7 +60,7 @@ fn finding(
     let (mut is_stepped, mut has_calls) = (false, false);
     for (&form, &sites) in &forms {
         let mut by_answer: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        let anyone: &[Attached] = &[("any tracer".to_owned(), &[Place::First])];
+        let anyone: &[Attached] = &[("any tracer".to_owned(), &[SiteNop::First])];
         for (name, places) in if tracers.is_empty() { anyone } else { tracers } {
             let ways: Vec<_> = places.iter().map(|&place| at_hit(processor, form, place, kernel)).collect();
             is_stepped |= form == Form::Nop5 && ways.contains(&Some(Way::Stepped));

@@ -1,11 +1,11 @@
 //! The classification, by kernel, processor and form; and the text of the finding.
 
-use dyntrace_runs::tracer::{Kind, Version};
+use dyntrace_runs::tracer::{TracerKind, Version};
 use nix::libc;
 
 use super::super::finding::Status;
 use super::form::{Form, Processor};
-use super::way::{Kernel, Place, Replaces, Way, at_hit, places};
+use super::way::{Kernel, Replaces, SiteNop, Way, at_hit, places};
 use super::{Attached, finding};
 
 const NOP: &[u8] = &[0x90, 0xc3];
@@ -61,45 +61,45 @@ fn what_each_kernel_does_at_each_site() {
     use Way::{Emulated, Stepped, SystemCall};
     let kernels = [(6, 1), (6, 15), (6, 16), (6, 18), (7, 2), (7, 3)];
     for (processor, form, place, ways) in [
-        (Processor::X86_64, Form::Nop, Place::First, [Emulated; 6]),
-        (Processor::X86_64, Form::NopAndNop10, Place::First, [Emulated; 6]),
+        (Processor::X86_64, Form::Nop, SiteNop::First, [Emulated; 6]),
+        (Processor::X86_64, Form::NopAndNop10, SiteNop::First, [Emulated; 6]),
         (
             Processor::X86_64,
             Form::NopAndNop10,
-            Place::Second,
+            SiteNop::Second,
             [Emulated, Emulated, Emulated, Emulated, Emulated, SystemCall],
         ),
         (
             Processor::X86_64,
             Form::NopAndNop5,
-            Place::Second,
+            SiteNop::Second,
             [Emulated, Emulated, Emulated, SystemCall, SystemCall, Emulated],
         ),
-        (Processor::X86_64, Form::NopAndNop5, Place::First, [Emulated; 6]),
-        (Processor::X86_64, Form::Nop5, Place::First, [Stepped, Stepped, Emulated, SystemCall, SystemCall, Emulated]),
-        (Processor::X86, Form::Nop, Place::First, [Emulated; 6]),
-        (Processor::X86, Form::Nop5, Place::First, [Stepped, Stepped, Emulated, Emulated, Emulated, Emulated]),
-        (Processor::Aarch64, Form::Nop, Place::First, [Stepped, Emulated, Emulated, Emulated, Emulated, Emulated]),
+        (Processor::X86_64, Form::NopAndNop5, SiteNop::First, [Emulated; 6]),
+        (Processor::X86_64, Form::Nop5, SiteNop::First, [Stepped, Stepped, Emulated, SystemCall, SystemCall, Emulated]),
+        (Processor::X86, Form::Nop, SiteNop::First, [Emulated; 6]),
+        (Processor::X86, Form::Nop5, SiteNop::First, [Stepped, Stepped, Emulated, Emulated, Emulated, Emulated]),
+        (Processor::Aarch64, Form::Nop, SiteNop::First, [Stepped, Emulated, Emulated, Emulated, Emulated, Emulated]),
     ] {
         for ((major, minor), way) in kernels.into_iter().zip(ways) {
             let found = at_hit(processor, form, place, kernel(major, minor));
             assert_eq!(found, Some(way), "{processor:?}, {form:?}, {place:?}, kernel {major}.{minor}");
         }
     }
-    assert_eq!(at_hit(Processor::X86_64, Form::Other, Place::First, kernel(6, 18)), None);
+    assert_eq!(at_hit(Processor::X86_64, Form::Other, SiteNop::First, kernel(6, 18)), None);
 }
 
 #[test]
 fn where_tracers_attach() {
-    assert_eq!(places(Kind::Bpftrace, Version(0, 17, 0)), [Place::First]);
-    assert_eq!(places(Kind::Bpftrace, Version(0, 24, 0)), [Place::First, Place::Second]);
-    assert_eq!(places(Kind::Dtrace, Version(2, 0, 7)), [Place::First]);
-    assert_eq!(places(Kind::Stap, Version(5, 5, 0)), [Place::First]);
+    assert_eq!(places(TracerKind::Bpftrace, Version(0, 17, 0)), [SiteNop::First]);
+    assert_eq!(places(TracerKind::Bpftrace, Version(0, 24, 0)), [SiteNop::First, SiteNop::Second]);
+    assert_eq!(places(TracerKind::Dtrace, Version(2, 0, 7)), [SiteNop::First]);
+    assert_eq!(places(TracerKind::Stap, Version(5, 5, 0)), [SiteNop::First]);
 }
 
 fn attached() -> [Attached; 2] {
-    let by_libbpf = places(Kind::Bpftrace, Version(0, 27, 1));
-    [("bpftrace 0.27.1".to_owned(), by_libbpf), ("perf".to_owned(), &[Place::First])]
+    let by_libbpf = places(TracerKind::Bpftrace, Version(0, 27, 1));
+    [("bpftrace 0.27.1".to_owned(), by_libbpf), ("perf".to_owned(), &[SiteNop::First])]
 }
 
 /// The finding's status and text about two sites of this code.

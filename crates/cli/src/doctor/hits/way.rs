@@ -1,6 +1,6 @@
 //! The ways in which a kernel handles a hit of a traced site. `docs/sites.md` names the sources of these facts.
 
-use dyntrace_runs::tracer::{Kind, Version};
+use dyntrace_runs::tracer::{TracerKind, Version};
 
 use super::form::{Form, Processor};
 
@@ -74,7 +74,7 @@ impl Way {
 
 /// The nop of a site that a tracer attaches to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum SiteNop {
     /// That of the note.
     First,
     /// The one after it, where the kernel replaces that one.
@@ -82,12 +82,16 @@ pub enum Place {
 }
 
 /// The places where this version of a tracer may attach. bpftrace is built with many versions of libbpf, and does not tell which.
-pub fn places(kind: Kind, version: Version) -> &'static [Place] {
-    if kind == Kind::Bpftrace && version >= BPFTRACE_LIBBPF { &[Place::First, Place::Second] } else { &[Place::First] }
+pub fn places(kind: TracerKind, version: Version) -> &'static [SiteNop] {
+    if kind == TracerKind::Bpftrace && version >= BPFTRACE_LIBBPF {
+        &[SiteNop::First, SiteNop::Second]
+    } else {
+        &[SiteNop::First]
+    }
 }
 
 /// The way in which `kernel` handles a hit of a site of this form. `None` where it depends on the instruction there.
-pub fn at_hit(processor: Processor, form: Form, place: Place, kernel: Kernel) -> Option<Way> {
+pub fn at_hit(processor: Processor, form: Form, place: SiteNop, kernel: Kernel) -> Option<Way> {
     let emulated_since = |version| if kernel.version >= version { Way::Emulated } else { Way::Stepped };
     let replaces = match processor {
         Processor::X86_64 => kernel.replaces,
@@ -97,8 +101,8 @@ pub fn at_hit(processor: Processor, form: Form, place: Place, kernel: Kernel) ->
     Some(match (form, place, replaces) {
         (Form::Other, ..) => return None,
         (Form::Nop5, _, Replaces::Nop5)
-        | (Form::NopAndNop5, Place::Second, Replaces::Nop5)
-        | (Form::NopAndNop10, Place::Second, Replaces::Nop10) => Way::SystemCall,
+        | (Form::NopAndNop5, SiteNop::Second, Replaces::Nop5)
+        | (Form::NopAndNop10, SiteNop::Second, Replaces::Nop10) => Way::SystemCall,
         (Form::Nop5, ..) => emulated_since(EMULATES_LONG_NOPS),
         (Form::Nop, ..) if processor == Processor::Aarch64 => emulated_since(EMULATES_AARCH64),
         (Form::Nop | Form::NopAndNop5 | Form::NopAndNop10, ..) => Way::Emulated,

@@ -1,6 +1,6 @@
 //! The model on events made by hand.
 
-use dyntrace_build::model::Kind;
+use dyntrace_build::model::ArgumentKind;
 use dyntrace_metadata as metadata;
 use dyntrace_reader::{FileOperations, Source};
 
@@ -34,11 +34,11 @@ impl Program {
         let providers = dyntrace_programs::provider::Providers::with(&[]).unwrap();
         let probes = &providers.get("dyntrace").unwrap().probes;
         let kind = |kind| match kind {
-            Kind::I32 => metadata::FieldKind::Signed { bits: 32 },
-            Kind::U32 => metadata::FieldKind::Unsigned { bits: 32 },
-            Kind::I64 => metadata::FieldKind::Signed { bits: 64 },
-            Kind::U64 => metadata::FieldKind::Unsigned { bits: 64 },
-            Kind::Text => metadata::FieldKind::Text,
+            ArgumentKind::I32 => metadata::FieldKind::Signed { bits: 32 },
+            ArgumentKind::U32 => metadata::FieldKind::Unsigned { bits: 32 },
+            ArgumentKind::I64 => metadata::FieldKind::Signed { bits: 64 },
+            ArgumentKind::U64 => metadata::FieldKind::Unsigned { bits: 64 },
+            ArgumentKind::Text => metadata::FieldKind::Text,
         };
         let events = (0..).zip(probes).map(|(id, probe)| {
             let fields =

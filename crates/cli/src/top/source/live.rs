@@ -8,7 +8,7 @@ use dyntrace_reader::{Error, Followed, Follower, OperationFollower};
 use dyntrace_terminal::exit::Failure;
 
 use super::{Source, State};
-use crate::export::{self, Place, Session};
+use crate::export::{self, Session, StreamFolder};
 use crate::top::model::{Counted, Model};
 
 /// The probes beside those of operations.
@@ -29,13 +29,13 @@ pub struct Live {
     /// Nothing comes any more.
     is_over: bool,
     /// Dropped last, when nothing reads its files.
-    _place: Place,
+    _place: StreamFolder,
 }
 
 impl Live {
     /// Starts a recording of the process, into circular files of `size` bytes for each thread.
     pub fn start(pid: u32, folder: Option<&Path>, size: u64) -> Result<Live, Failure> {
-        let place = Place::choose(pid, folder)?;
+        let place = StreamFolder::choose(pid, folder)?;
         let probes = [&export::PROBES[..], &PROBES, &[BLOCKING]].concat();
         let model = Model::starting(now());
         let session = Session::start(pid, place.directory(), size, &probes)?;

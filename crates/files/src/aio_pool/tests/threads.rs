@@ -43,8 +43,8 @@ fn a_thread_that_blocks_holds_up_no_other() {
 /// The task that waits for the first job of a batch is woken although the second job blocks the thread.
 #[test]
 fn a_completion_does_not_wait_for_a_job_that_blocks() {
-    struct Told(mpsc::Sender<()>);
-    impl Wake for Told {
+    struct SendsOnWake(mpsc::Sender<()>);
+    impl Wake for SendsOnWake {
         fn wake(self: Arc<Self>) {
             self.0.send(()).unwrap();
         }
@@ -60,7 +60,7 @@ fn a_completion_does_not_wait_for_a_job_that_blocks() {
     let (release, released) = mpsc::channel();
     let mut first = pool.submit(Port::new(), log.job(|| 7));
     let second = pool.submit(Port::new(), log.job(move || released.recv().unwrap()));
-    let waker = Arc::new(Told(tells)).into();
+    let waker = Arc::new(SendsOnWake(tells)).into();
     assert!(Pin::new(&mut first).poll(&mut Context::from_waker(&waker)).is_pending());
     release_held.send(6).unwrap();
     told.recv().unwrap();

@@ -39,12 +39,12 @@ pub(super) const IS_SUPPORTED: bool = true;
 
 /// The file system of an open regular file; `None` if the table has no room for it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place(Option<&'static FileSystem>);
+pub(crate) struct FileSystemPlace(Option<&'static FileSystem>);
 
-impl Place {
+impl FileSystemPlace {
     /// Does not ask a file server.
-    pub(super) fn of(file: &File) -> Place {
-        Place(known(file).ok().filter(is_regular).map_or(Some(&OF_OTHERS), |stat| FileSystem::of(&stat)))
+    pub(super) fn of(file: &File) -> FileSystemPlace {
+        FileSystemPlace(known(file).ok().filter(is_regular).map_or(Some(&OF_OTHERS), |stat| FileSystem::of(&stat)))
     }
 
     /// Returns whether no read is attempted.
@@ -162,10 +162,10 @@ pub(crate) fn can_open(flags: OFlags) -> bool {
     (OFlags::CLOEXEC | OFlags::NOFOLLOW).contains(flags)
 }
 
-pub(crate) fn open(path: &Path, flags: OFlags, trial: &mut Trial) -> Attempt<(File, Place)> {
+pub(crate) fn open(path: &Path, flags: OFlags, trial: &mut Trial) -> Attempt<(File, FileSystemPlace)> {
     debug_assert!(can_open(flags));
     let (.., system) = look_up(path, flags & OFlags::NOFOLLOW, Attempted::Open, trial)?;
-    Ok((open_regular(path, flags)?, Place(Some(system))))
+    Ok((open_regular(path, flags)?, FileSystemPlace(Some(system))))
 }
 
 pub(crate) fn read_file(path: &Path, trial: &mut Trial) -> Attempt<Vec<u8>> {

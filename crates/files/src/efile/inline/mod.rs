@@ -44,7 +44,7 @@ pub(super) use attempt::{Attempt, Miss};
 pub(super) use back_off::BackOff;
 pub use mode::Inline;
 pub(super) use of_file::Attempts;
-pub(super) use system::Place;
+pub(super) use system::FileSystemPlace;
 #[cfg(test)]
 pub(super) use system::detect;
 pub(super) use system::{cached_inode, inode_of};

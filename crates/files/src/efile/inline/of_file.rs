@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::attempt::{Attempt, MAX_SIZE, Miss};
 use super::back_off::microseconds;
 use super::mode::{Inline, SharedMode};
-use super::system::{self, IS_SUPPORTED, Place};
+use super::system::{self, FileSystemPlace, IS_SUPPORTED};
 use super::trial::{Permit, Trial};
 
 /// How long a look at a file's times holds. A read that follows a change within this time has the system write the time of its access, which
@@ -22,7 +22,7 @@ pub(in crate::efile) struct Attempts {
     /// The flags that the file was opened with.
     flags: i32,
     /// Found when the mode is first switched on. Files of a driver that is not inline pay nothing for it.
-    place: OnceLock<Place>,
+    place: OnceLock<FileSystemPlace>,
     // Relaxed, all: one attempt more or less is harmless.
     /// Until when no read writes the time of the last access, in microseconds of the monotonic clock: as a look at the file's times found.
     keeps_atime_until: AtomicU64,
@@ -34,7 +34,7 @@ pub(in crate::efile) struct Attempts {
 
 impl Attempts {
     /// `place` is that of the file, if it is known.
-    pub(in crate::efile) fn new(file: &File, flags: i32, mode: Inline, place: Option<Place>) -> Attempts {
+    pub(in crate::efile) fn new(file: &File, flags: i32, mode: Inline, place: Option<FileSystemPlace>) -> Attempts {
         let attempts = Attempts {
             mode: SharedMode::new(Inline::Off),
             flags,
@@ -53,7 +53,7 @@ impl Attempts {
 
     pub(in crate::efile) fn switch(&self, file: &File, mode: Inline) {
         if mode.is_on() && IS_SUPPORTED {
-            self.place.get_or_init(|| Place::of(file));
+            self.place.get_or_init(|| FileSystemPlace::of(file));
             self.mode.set(mode);
         } else {
             self.mode.set(Inline::Off);

@@ -13,11 +13,11 @@ use crate::efile::inode::Inode;
 pub(super) const IS_SUPPORTED: bool = false;
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place;
+pub(crate) struct FileSystemPlace;
 
-impl Place {
-    pub(super) fn of(_: &File) -> Place {
-        Place
+impl FileSystemPlace {
+    pub(super) fn of(_: &File) -> FileSystemPlace {
+        FileSystemPlace
     }
 
     pub(super) fn refuses_reads(self) -> bool {
@@ -69,7 +69,7 @@ pub(crate) fn can_open(_: OFlags) -> bool {
     false
 }
 
-pub(crate) fn open(_: &Path, _: OFlags, _: &mut Trial) -> Attempt<(File, Place)> {
+pub(crate) fn open(_: &Path, _: OFlags, _: &mut Trial) -> Attempt<(File, FileSystemPlace)> {
     Err(Miss::Refused)
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ptr;
 
 use dyntrace_analysis::view::{Code, process_name};
-use dyntrace_fleet::{Cell, Kind, Table};
+use dyntrace_fleet::{Cell, ColumnKind, Table};
 use dyntrace_reader::{Event, EventClass, FieldKind, Trace, Value};
 use dyntrace_terminal::private::NewFile;
 use parquet::errors::Result;
@@ -13,14 +13,14 @@ use smallvec::SmallVec;
 use super::file::create;
 
 /// The columns of every event.
-const FIXED: [(&str, Kind); 7] = [
-    ("time_ns", Kind::Signed),
-    ("hostname", Kind::Text),
-    ("process", Kind::Text),
-    ("program", Kind::Text),
-    ("pid", Kind::Unsigned),
-    ("tid", Kind::Unsigned),
-    ("probe", Kind::Text),
+const FIXED: [(&str, ColumnKind); 7] = [
+    ("time_ns", ColumnKind::Signed),
+    ("hostname", ColumnKind::Text),
+    ("process", ColumnKind::Text),
+    ("program", ColumnKind::Text),
+    ("pid", ColumnKind::Unsigned),
+    ("tid", ColumnKind::Unsigned),
+    ("probe", ColumnKind::Text),
 ];
 
 pub struct Events {
@@ -53,7 +53,7 @@ impl Events {
                     column
                 };
                 let column = place(&field.name, kind(field.kind));
-                let name = Code::of(class, &field.name).map(|code| (code, place(code.title(), Kind::Text)));
+                let name = Code::of(class, &field.name).map(|code| (code, place(code.title(), ColumnKind::Text)));
                 places.push(Place { column, name });
             }
             (key(class), places)
@@ -94,12 +94,12 @@ impl Events {
 /// The columns, as they are found in the classes.
 #[derive(Default)]
 struct Columns {
-    list: Vec<(String, Kind)>,
+    list: Vec<(String, ColumnKind)>,
     places: HashMap<String, usize>,
 }
 
 impl Columns {
-    fn place(&mut self, name: &str, kind: Kind) -> usize {
+    fn place(&mut self, name: &str, kind: ColumnKind) -> usize {
         *self.places.entry(name.to_owned()).or_insert_with(|| {
             self.list.push((name.to_owned(), kind));
             self.list.len() - 1
@@ -108,7 +108,7 @@ impl Columns {
 
     /// The column for a field. Its name gets a `_` before it if every event has a column of that name, and the kind behind it if the
     /// column has another kind or already holds a field of the same event.
-    fn place_of_field(&mut self, name: &str, kind: Kind, taken: &[usize]) -> usize {
+    fn place_of_field(&mut self, name: &str, kind: ColumnKind, taken: &[usize]) -> usize {
         let place = self.place(name, kind);
         if place < FIXED.len() {
             return self.place_of_field(&format!("_{name}"), kind, taken);
@@ -120,11 +120,11 @@ impl Columns {
     }
 }
 
-fn kind(kind: FieldKind) -> Kind {
+fn kind(kind: FieldKind) -> ColumnKind {
     match kind {
-        FieldKind::Signed { .. } => Kind::Signed,
-        FieldKind::Unsigned { .. } => Kind::Unsigned,
-        FieldKind::Text | FieldKind::Name(_) => Kind::Text,
+        FieldKind::Signed { .. } => ColumnKind::Signed,
+        FieldKind::Unsigned { .. } => ColumnKind::Unsigned,
+        FieldKind::Text | FieldKind::Name(_) => ColumnKind::Text,
     }
 }
 

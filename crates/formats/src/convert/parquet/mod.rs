@@ -7,7 +7,7 @@ pub mod tasks;
 
 use std::path::Path;
 
-use dyntrace_analysis::recorded_tasks::{self, Told};
+use dyntrace_analysis::recorded_tasks::{self, TaskStep};
 use dyntrace_analysis::recording;
 use dyntrace_reader::Trace;
 use dyntrace_terminal::{private, say};
@@ -27,7 +27,7 @@ pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {
         if let Some(operation) = joined.push(&event) {
             operations.add(&operation)?;
         }
-        if let Some(Told::Ended(task)) = lives.push(&event) {
+        if let Some(TaskStep::Ended(task)) = lives.push(&event) {
             tasks.add(&task)?;
         }
     }

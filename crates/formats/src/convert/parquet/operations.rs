@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use dyntrace_analysis::operation::{bytes, errno_name, name_of};
 use dyntrace_analysis::view::process_name;
-use dyntrace_fleet::{Cell, Kind, Table};
+use dyntrace_fleet::{Cell, ColumnKind, Table};
 use dyntrace_reader::{FileOperation, Text};
 use dyntrace_terminal::private::NewFile;
 use parquet::errors::Result;
@@ -14,45 +14,45 @@ use super::file::create;
 pub struct Operations(pub Table<NewFile>);
 
 /// The columns in their order, with their values.
-const COLUMNS: [(&str, Kind, Get); 38] = [
-    ("hostname", Kind::Text, |row| text(row.operation.process.hostname.as_bytes())),
-    ("process", Kind::Text, |row| text(process_name(row.operation.process))),
-    ("program", Kind::Text, |row| text(row.operation.process.name.as_bytes())),
-    ("pid", Kind::Unsigned, |row| Some(Cell::Unsigned(row.operation.process.pid))),
-    ("driver", Kind::Text, |row| text(row.operation.driver.as_bytes())),
-    ("thread_id", Kind::Signed, |row| signed(row.operation.id.thread)),
-    ("tag", Kind::Signed, |row| signed(row.operation.id.tag)),
-    ("user_tag", Kind::Text, |row| text(row.operation.request.user_tag)),
-    ("command", Kind::Signed, |row| signed(row.operation.request.command)),
-    ("command_name", Kind::Text, |row| text(row.command.as_bytes())),
-    ("path", Kind::Text, |row| text(row.operation.path).filter(|_| !row.operation.path.is_empty())),
-    ("s1", Kind::Text, |row| text(row.operation.request.strings[0])),
-    ("s2", Kind::Text, |row| text(row.operation.request.strings[1])),
-    ("i1", Kind::Signed, |row| signed(row.operation.request.integers[0])),
-    ("i2", Kind::Signed, |row| signed(row.operation.request.integers[1])),
-    ("i3", Kind::Signed, |row| signed(row.operation.request.integers[2])),
-    ("i4", Kind::Signed, |row| signed(row.operation.request.integers[3])),
-    ("bytes", Kind::Unsigned, |row| bytes(row.operation).map(Cell::Unsigned)),
-    ("port", Kind::Text, |row| text(row.operation.request.port)),
-    ("entry_tid", Kind::Unsigned, |row| Some(Cell::Unsigned(row.operation.submitter))),
-    ("worker_tid", Kind::Unsigned, |row| row.operation.worker.map(Cell::Unsigned)),
-    ("return_tid", Kind::Unsigned, |row| Some(Cell::Unsigned(row.operation.completion?.tid))),
-    ("entry_ns", Kind::Signed, |row| signed(row.operation.entered)),
-    ("add_ns", Kind::Signed, |row| signed(row.operation.added?.time)),
-    ("add_queue_length", Kind::Signed, |row| signed(row.operation.added?.length)),
-    ("get_ns", Kind::Signed, |row| signed(row.operation.taken?.time)),
-    ("get_queue_length", Kind::Signed, |row| signed(row.operation.taken?.length)),
-    ("int_entry_ns", Kind::Signed, |row| signed(row.operation.int_entry?)),
-    ("int_return_ns", Kind::Signed, |row| signed(row.operation.int_return?)),
-    ("return_ns", Kind::Signed, |row| signed(row.operation.completion?.time)),
-    ("queue_wait_ns", Kind::Signed, |row| signed(row.operation.queue_wait()?)),
-    ("service_ns", Kind::Signed, |row| signed(row.operation.service()?)),
-    ("delivery_ns", Kind::Signed, |row| signed(row.operation.delivery()?)),
-    ("duration_ns", Kind::Signed, |row| signed(row.operation.duration()?)),
-    ("success", Kind::Bool, |row| Some(Cell::Bool(row.operation.completion?.success))),
-    ("errno", Kind::Signed, |row| signed(row.operation.completion?.errno)),
-    ("errno_name", Kind::Text, |row| text(row.error.as_bytes()).filter(|_| !row.error.is_empty())),
-    ("error", Kind::Text, |row| text(row.operation.error).filter(|_| !row.operation.error.is_empty())),
+const COLUMNS: [(&str, ColumnKind, Get); 38] = [
+    ("hostname", ColumnKind::Text, |row| text(row.operation.process.hostname.as_bytes())),
+    ("process", ColumnKind::Text, |row| text(process_name(row.operation.process))),
+    ("program", ColumnKind::Text, |row| text(row.operation.process.name.as_bytes())),
+    ("pid", ColumnKind::Unsigned, |row| Some(Cell::Unsigned(row.operation.process.pid))),
+    ("driver", ColumnKind::Text, |row| text(row.operation.driver.as_bytes())),
+    ("thread_id", ColumnKind::Signed, |row| signed(row.operation.id.thread)),
+    ("tag", ColumnKind::Signed, |row| signed(row.operation.id.tag)),
+    ("user_tag", ColumnKind::Text, |row| text(row.operation.request.user_tag)),
+    ("command", ColumnKind::Signed, |row| signed(row.operation.request.command)),
+    ("command_name", ColumnKind::Text, |row| text(row.command.as_bytes())),
+    ("path", ColumnKind::Text, |row| text(row.operation.path).filter(|_| !row.operation.path.is_empty())),
+    ("s1", ColumnKind::Text, |row| text(row.operation.request.strings[0])),
+    ("s2", ColumnKind::Text, |row| text(row.operation.request.strings[1])),
+    ("i1", ColumnKind::Signed, |row| signed(row.operation.request.integers[0])),
+    ("i2", ColumnKind::Signed, |row| signed(row.operation.request.integers[1])),
+    ("i3", ColumnKind::Signed, |row| signed(row.operation.request.integers[2])),
+    ("i4", ColumnKind::Signed, |row| signed(row.operation.request.integers[3])),
+    ("bytes", ColumnKind::Unsigned, |row| bytes(row.operation).map(Cell::Unsigned)),
+    ("port", ColumnKind::Text, |row| text(row.operation.request.port)),
+    ("entry_tid", ColumnKind::Unsigned, |row| Some(Cell::Unsigned(row.operation.submitter))),
+    ("worker_tid", ColumnKind::Unsigned, |row| row.operation.worker.map(Cell::Unsigned)),
+    ("return_tid", ColumnKind::Unsigned, |row| Some(Cell::Unsigned(row.operation.completion?.tid))),
+    ("entry_ns", ColumnKind::Signed, |row| signed(row.operation.entered)),
+    ("add_ns", ColumnKind::Signed, |row| signed(row.operation.added?.time)),
+    ("add_queue_length", ColumnKind::Signed, |row| signed(row.operation.added?.length)),
+    ("get_ns", ColumnKind::Signed, |row| signed(row.operation.taken?.time)),
+    ("get_queue_length", ColumnKind::Signed, |row| signed(row.operation.taken?.length)),
+    ("int_entry_ns", ColumnKind::Signed, |row| signed(row.operation.int_entry?)),
+    ("int_return_ns", ColumnKind::Signed, |row| signed(row.operation.int_return?)),
+    ("return_ns", ColumnKind::Signed, |row| signed(row.operation.completion?.time)),
+    ("queue_wait_ns", ColumnKind::Signed, |row| signed(row.operation.queue_wait()?)),
+    ("service_ns", ColumnKind::Signed, |row| signed(row.operation.service()?)),
+    ("delivery_ns", ColumnKind::Signed, |row| signed(row.operation.delivery()?)),
+    ("duration_ns", ColumnKind::Signed, |row| signed(row.operation.duration()?)),
+    ("success", ColumnKind::Bool, |row| Some(Cell::Bool(row.operation.completion?.success))),
+    ("errno", ColumnKind::Signed, |row| signed(row.operation.completion?.errno)),
+    ("errno_name", ColumnKind::Text, |row| text(row.error.as_bytes()).filter(|_| !row.error.is_empty())),
+    ("error", ColumnKind::Text, |row| text(row.operation.error).filter(|_| !row.operation.error.is_empty())),
 ];
 
 type Get = for<'r> fn(&'r Row<'_>) -> Option<Cell<'r>>;
@@ -76,7 +76,7 @@ impl<'r> Row<'r> {
     }
 }
 
-pub fn columns() -> impl Iterator<Item = (String, Kind)> {
+pub fn columns() -> impl Iterator<Item = (String, ColumnKind)> {
     COLUMNS.iter().map(|(name, kind, _)| ((*name).to_owned(), *kind))
 }
 

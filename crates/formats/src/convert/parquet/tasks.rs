@@ -2,7 +2,7 @@
 
 use dyntrace_analysis::recorded_tasks::Task;
 use dyntrace_analysis::view::process_name;
-use dyntrace_fleet::{Cell, Kind, Table};
+use dyntrace_fleet::{Cell, ColumnKind, Table};
 use dyntrace_terminal::private::NewFile;
 use parquet::errors::Result;
 
@@ -11,24 +11,24 @@ use super::file::create;
 pub struct Tasks(pub Table<NewFile>);
 
 /// The columns in their order, with their values.
-const COLUMNS: [(&str, Kind, Get); 17] = [
-    ("hostname", Kind::Text, |task| Some(Cell::Text(task.process.hostname.as_str().into()))),
-    ("process", Kind::Text, |task| Some(Cell::Text(process_name(task.process).into()))),
-    ("program", Kind::Text, |task| Some(Cell::Text(task.process.name.as_str().into()))),
-    ("pid", Kind::Unsigned, |task| Some(Cell::Unsigned(task.process.pid))),
-    ("proc", Kind::Text, |task| text(&task.proc)),
-    ("fun", Kind::Text, |task| text(task.function)),
-    ("parent", Kind::Text, |task| text(&task.parent)),
-    ("place", Kind::Text, |task| text(task.place)),
-    ("user_tag", Kind::Text, |task| text(task.tag)),
-    ("spawn_ns", Kind::Signed, |task| task.spawned.map(Cell::Signed)),
-    ("first_poll_ns", Kind::Signed, |task| task.first_polled.map(Cell::Signed)),
-    ("exit_ns", Kind::Signed, |task| task.exit.map(|(time, _)| Cell::Signed(time))),
-    ("reason", Kind::Text, |task| task.exit.map(|(_, reason)| Cell::Text(reason.into()))),
-    ("polls", Kind::Unsigned, |task| Some(Cell::Unsigned(task.polls))),
-    ("busy_ns", Kind::Unsigned, |task| Some(Cell::Unsigned(task.busy))),
-    ("longest_poll_ns", Kind::Signed, |task| task.longest.map(|(polled, _)| Cell::Signed(polled))),
-    ("longest_poll_at_ns", Kind::Signed, |task| task.longest.map(|(_, begun)| Cell::Signed(begun))),
+const COLUMNS: [(&str, ColumnKind, Get); 17] = [
+    ("hostname", ColumnKind::Text, |task| Some(Cell::Text(task.process.hostname.as_str().into()))),
+    ("process", ColumnKind::Text, |task| Some(Cell::Text(process_name(task.process).into()))),
+    ("program", ColumnKind::Text, |task| Some(Cell::Text(task.process.name.as_str().into()))),
+    ("pid", ColumnKind::Unsigned, |task| Some(Cell::Unsigned(task.process.pid))),
+    ("proc", ColumnKind::Text, |task| text(&task.proc)),
+    ("fun", ColumnKind::Text, |task| text(task.function)),
+    ("parent", ColumnKind::Text, |task| text(&task.parent)),
+    ("place", ColumnKind::Text, |task| text(task.place)),
+    ("user_tag", ColumnKind::Text, |task| text(task.tag)),
+    ("spawn_ns", ColumnKind::Signed, |task| task.spawned.map(Cell::Signed)),
+    ("first_poll_ns", ColumnKind::Signed, |task| task.first_polled.map(Cell::Signed)),
+    ("exit_ns", ColumnKind::Signed, |task| task.exit.map(|(time, _)| Cell::Signed(time))),
+    ("reason", ColumnKind::Text, |task| task.exit.map(|(_, reason)| Cell::Text(reason.into()))),
+    ("polls", ColumnKind::Unsigned, |task| Some(Cell::Unsigned(task.polls))),
+    ("busy_ns", ColumnKind::Unsigned, |task| Some(Cell::Unsigned(task.busy))),
+    ("longest_poll_ns", ColumnKind::Signed, |task| task.longest.map(|(polled, _)| Cell::Signed(polled))),
+    ("longest_poll_at_ns", ColumnKind::Signed, |task| task.longest.map(|(_, begun)| Cell::Signed(begun))),
 ];
 
 type Get = for<'r> fn(&'r Task<'_>) -> Option<Cell<'r>>;
@@ -45,7 +45,7 @@ impl Tasks {
     }
 }
 
-pub fn columns() -> impl Iterator<Item = (String, Kind)> {
+pub fn columns() -> impl Iterator<Item = (String, ColumnKind)> {
     COLUMNS.iter().map(|(name, kind, _)| ((*name).to_owned(), *kind))
 }
 

@@ -1,7 +1,7 @@
 //! The numbers of the tables of a data set, and the columns that several of them have.
 
 use dyntrace_analysis::view::process_name;
-use dyntrace_fleet::{Cell, Kind};
+use dyntrace_fleet::{Cell, ColumnKind};
 use dyntrace_reader::Process;
 
 /// The tables by their numbers.
@@ -13,20 +13,23 @@ pub const MESSAGES: usize = 4;
 pub const LOSSES: usize = 5;
 
 /// A column with a name that is known when this is compiled.
-pub type Column = (&'static str, Kind);
+pub type Column = (&'static str, ColumnKind);
 
 /// The columns of every table, before its own.
 pub(super) const FIXED: [Column; 5] = [
-    ("time_ns", Kind::Signed),
-    ("hostname", Kind::Text),
-    ("process", Kind::Text),
-    ("program", Kind::Text),
-    ("pid", Kind::Unsigned),
+    ("time_ns", ColumnKind::Signed),
+    ("hostname", ColumnKind::Text),
+    ("process", ColumnKind::Text),
+    ("program", ColumnKind::Text),
+    ("pid", ColumnKind::Unsigned),
 ];
 
 /// The columns of a sequential trace token.
-pub const TOKEN: [Column; 3] =
-    [("token_label", Kind::Signed), ("token_previous", Kind::Signed), ("token_current", Kind::Signed)];
+pub const TOKEN: [Column; 3] = [
+    ("token_label", ColumnKind::Signed),
+    ("token_previous", ColumnKind::Signed),
+    ("token_current", ColumnKind::Signed),
+];
 
 /// The cells of a row: those of every table, and then its own, which may be null.
 pub fn row<'c>(

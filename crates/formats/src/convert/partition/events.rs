@@ -5,19 +5,19 @@ use std::io::Write as _;
 use std::ptr;
 
 use dyntrace_analysis::view::Code;
-use dyntrace_fleet::{Cell, Entries, Error, Kind, Tables};
+use dyntrace_fleet::{Cell, ColumnKind, Entries, Error, Tables};
 use dyntrace_reader::{Event, EventClass, FieldKind, Value};
 
 use super::columns::{self, Column, EVENTS, TOKEN};
 
 pub const COLUMNS: [Column; 7] = [
-    ("tid", Kind::Unsigned),
-    ("probe", Kind::Text),
-    ("user_tag", Kind::Text),
+    ("tid", ColumnKind::Unsigned),
+    ("probe", ColumnKind::Text),
+    ("user_tag", ColumnKind::Text),
     TOKEN[0],
     TOKEN[1],
     TOKEN[2],
-    ("fields", Kind::Map),
+    ("fields", ColumnKind::Map),
 ];
 
 /// Writes the rows.

@@ -1,18 +1,18 @@
 //! One row for each loss, so that no query counts what is missing as nothing.
 
-use dyntrace_fleet::{Cell, Error, Kind, Loss, Tables};
+use dyntrace_fleet::{Cell, ColumnKind, Error, Loss, Tables};
 use dyntrace_reader::{Process, Trace};
 use dyntrace_terminal::escape;
 
 use super::columns::{self, Column, LOSSES};
 
 pub const COLUMNS: [Column; 6] = [
-    ("kind", Kind::Text),
-    ("file", Kind::Text),
-    ("reason", Kind::Text),
-    ("offset", Kind::Unsigned),
-    ("bytes", Kind::Unsigned),
-    ("count", Kind::Unsigned),
+    ("kind", ColumnKind::Text),
+    ("file", ColumnKind::Text),
+    ("reason", ColumnKind::Text),
+    ("offset", ColumnKind::Unsigned),
+    ("bytes", ColumnKind::Unsigned),
+    ("count", ColumnKind::Unsigned),
 ];
 
 /// The kind of damaged places.

@@ -2,19 +2,19 @@
 
 use dyntrace_analysis::render::operation::text;
 use dyntrace_analysis::token::Token;
-use dyntrace_fleet::{Cell, Error, Kind, Tables};
+use dyntrace_fleet::{Cell, ColumnKind, Error, Tables};
 use dyntrace_reader::{Event, Value};
 
 use super::columns::{self, Column, MESSAGES, TOKEN};
 
 pub const COLUMNS: [Column; 10] = [
-    ("tid", Kind::Unsigned),
-    ("step", Kind::Text),
-    ("sender", Kind::Text),
-    ("node_name", Kind::Text),
-    ("receiver", Kind::Text),
-    ("size", Kind::Unsigned),
-    ("queue_len", Kind::Unsigned),
+    ("tid", ColumnKind::Unsigned),
+    ("step", ColumnKind::Text),
+    ("sender", ColumnKind::Text),
+    ("node_name", ColumnKind::Text),
+    ("receiver", ColumnKind::Text),
+    ("size", ColumnKind::Unsigned),
+    ("queue_len", ColumnKind::Unsigned),
     TOKEN[0],
     TOKEN[1],
     TOKEN[2],

@@ -25,7 +25,7 @@ use dyntrace_terminal::signals::Interrupts;
 use dyntrace_terminal::{escape, private, say};
 
 use crate::clocks::table as clocks;
-use source::{Converted, Known, Look};
+use source::{Converted, Look, SourceState};
 use tables::Schemas;
 
 /// The pause between two rounds without another one.
@@ -61,7 +61,7 @@ pub fn convert(traces: &[PathBuf], output: &Path, arguments: &Partition) -> Outc
     let interrupts = arguments.follow.then(|| Interrupts::receive(2)).transpose()?;
     let (mut is_first, mut is_interrupted, mut written) = (true, false, 0);
     loop {
-        let mut round = Round { is_final: arguments.is_final, output, schemas: &schemas, seen: Seen::default() };
+        let mut round = Round { is_final: arguments.is_final, output, schemas: &schemas, seen: RoundCounts::default() };
         for trace in traces {
             round.add(trace)?;
         }
@@ -81,11 +81,11 @@ struct Round<'r> {
     is_final: bool,
     output: &'r Path,
     schemas: &'r Schemas,
-    seen: Seen,
+    seen: RoundCounts,
 }
 
 /// The counts and the problems of a round.
-struct Seen {
+struct RoundCounts {
     /// Traces that could be opened.
     opened: usize,
     /// The error of the first one that could not.
@@ -100,10 +100,10 @@ struct Seen {
     lines: Vec<String>,
 }
 
-impl Default for Seen {
+impl Default for RoundCounts {
     fn default() -> Self {
         let (failed, lines) = (None, Vec::new());
-        Seen {
+        RoundCounts {
             opened: 0,
             failed,
             are_all_last: true,
@@ -175,14 +175,14 @@ impl Round<'_> {
 
     /// Opens the trace after reading the plans of its sources and looking at their events, so that it has all that the plans name. Returns
     /// what is known of each source, by its uuid.
-    fn open(&self, path: &Path) -> anyhow::Result<(HashMap<[u8; 16], Known>, Trace)> {
+    fn open(&self, path: &Path) -> anyhow::Result<(HashMap<[u8; 16], SourceState>, Trace)> {
         let mut known = HashMap::new();
         let trace = Trace::open(path)?;
         for process in trace.processes() {
             let ranges = Ledger::of(self.output, process.uuid(), 0).ranges()?;
             let follows = !ranges.last().is_some_and(|last| last.plan.is_last);
             let look = follows.then(|| Look::at(&trace, process));
-            known.insert(process.uuid(), Known { ranges, look });
+            known.insert(process.uuid(), SourceState { ranges, look });
         }
         Ok((known, Trace::open(path)?))
     }
@@ -192,7 +192,7 @@ impl Round<'_> {
     }
 }
 
-impl Seen {
+impl RoundCounts {
     fn fail(&mut self, error: anyhow::Error) {
         self.lines.push(format!("skipped: {}", escape::name(format!("{error:#}"))));
         self.failed.get_or_insert(error);
@@ -228,7 +228,7 @@ impl Seen {
     }
 
     /// Counts the ranges that earlier rounds of this run have written as new. They were done before the last round only.
-    fn with_earlier(mut self, written: usize) -> Seen {
+    fn with_earlier(mut self, written: usize) -> RoundCounts {
         self.new += written;
         self.done = self.done.saturating_sub(written);
         self

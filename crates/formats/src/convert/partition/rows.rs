@@ -1,6 +1,6 @@
 //! The rows of a source, from its events in the order of time.
 
-use dyntrace_analysis::recorded_tasks::{self, Told};
+use dyntrace_analysis::recorded_tasks::{self, TaskStep};
 use dyntrace_analysis::render::operation::text;
 use dyntrace_fleet::{Cell, Error, Loss, Plan, Tables};
 use dyntrace_reader::{Event, FileOperation, FileOperations, Process};
@@ -43,7 +43,7 @@ impl<'t> Rows<'t> {
             let time = operation.completion.map_or(event.time, |answer| answer.time);
             add_operation(&operation, time, to)?;
         }
-        if let Some(Told::Ended(task)) = self.tasks.push(event)
+        if let Some(TaskStep::Ended(task)) = self.tasks.push(event)
             && let Some(to) = to.as_deref_mut()
         {
             add_task(&task, event.time, to)?;

@@ -25,7 +25,7 @@ pub struct Converted {
 
 /// The state of a source before its trace is opened to be converted.
 #[derive(Default)]
-pub struct Known {
+pub struct SourceState {
     /// The ranges that are planned or written.
     pub ranges: Vec<Range>,
     /// An earlier look at its events, unless nothing follows its ranges.
@@ -63,11 +63,11 @@ pub fn convert(
     trace: &mut Trace,
     index: usize,
     ledger: &Ledger,
-    known: Known,
+    known: SourceState,
     schemas: &Schemas,
     is_final: bool,
 ) -> Result<Option<Converted>, Error> {
-    let Known { mut ranges, look } = known;
+    let SourceState { mut ranges, look } = known;
     if let Some(look) = look {
         // `look.until` is a time of this clock.
         trace.set_clock(index, look.clock.clone());

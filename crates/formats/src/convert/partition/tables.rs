@@ -1,6 +1,6 @@
 //! The tables of a data set.
 
-use dyntrace_fleet::{Kind, Schema};
+use dyntrace_fleet::{ColumnKind, Schema};
 
 use super::columns::{Column, FIXED, TOKEN};
 use super::{events, losses, messages, waits};
@@ -13,9 +13,9 @@ pub type Schemas = [(&'static str, Schema); 6];
 
 /// The names and the columns of all tables, each at the place of its number.
 pub fn schemas() -> Schemas {
-    let time = || [("time_ns".to_owned(), Kind::Signed)].into_iter();
+    let time = || [("time_ns".to_owned(), ColumnKind::Signed)].into_iter();
     let operations =
-        time().chain(operations::columns()).chain(owned(&[("requester", Kind::Text)])).chain(owned(&TOKEN));
+        time().chain(operations::columns()).chain(owned(&[("requester", ColumnKind::Text)])).chain(owned(&TOKEN));
     [
         ("events", schema("events", fixed(&events::COLUMNS), &["user_tag", "token_label"])),
         ("operations", schema("operations", operations.collect(), &["user_tag", "token_label", "path"])),
@@ -26,16 +26,16 @@ pub fn schemas() -> Schemas {
     ]
 }
 
-fn schema(name: &str, columns: Vec<(String, Kind)>, looked_up: &'static [&'static str]) -> Schema {
+fn schema(name: &str, columns: Vec<(String, ColumnKind)>, looked_up: &'static [&'static str]) -> Schema {
     let metadata = vec![("dyntrace.schema", VERSION.to_owned()), ("dyntrace.table", name.to_owned())];
     Schema { columns, looked_up, metadata }
 }
 
-fn fixed(columns: &[Column]) -> Vec<(String, Kind)> {
+fn fixed(columns: &[Column]) -> Vec<(String, ColumnKind)> {
     owned(&FIXED).chain(owned(columns)).collect()
 }
 
-fn owned(columns: &[Column]) -> impl Iterator<Item = (String, Kind)> {
+fn owned(columns: &[Column]) -> impl Iterator<Item = (String, ColumnKind)> {
     columns.iter().map(|(name, kind)| ((*name).to_owned(), *kind))
 }
 

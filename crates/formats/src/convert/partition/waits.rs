@@ -3,21 +3,21 @@
 use std::collections::{BTreeMap, HashMap};
 
 use dyntrace_analysis::render::operation::{number, plain_text, text};
-use dyntrace_fleet::{Cell, Error, Kind, Tables};
+use dyntrace_fleet::{Cell, ColumnKind, Error, Tables};
 use dyntrace_reader::{Event, Process, Text};
 
 use super::columns::{self, Column, WAITS};
 
 pub const COLUMNS: [Column; 9] = [
-    ("proc", Kind::Text),
-    ("user_tag", Kind::Text),
-    ("kind", Kind::Text),
-    ("resource", Kind::Text),
-    ("place", Kind::Text),
-    ("wait_ns", Kind::Signed),
-    ("resume_ns", Kind::Signed),
-    ("waited_ns", Kind::Signed),
-    ("outcome", Kind::Text),
+    ("proc", ColumnKind::Text),
+    ("user_tag", ColumnKind::Text),
+    ("kind", ColumnKind::Text),
+    ("resource", ColumnKind::Text),
+    ("place", ColumnKind::Text),
+    ("wait_ns", ColumnKind::Signed),
+    ("resume_ns", ColumnKind::Signed),
+    ("waited_ns", ColumnKind::Signed),
+    ("outcome", ColumnKind::Text),
 ];
 
 /// The most waits that are followed at once. A wait beyond has a row only if it ends.

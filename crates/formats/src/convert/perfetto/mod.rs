@@ -13,7 +13,7 @@ mod wakes;
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-use dyntrace_analysis::recorded_tasks::{Tasks, Told};
+use dyntrace_analysis::recorded_tasks::{TaskStep, Tasks};
 use dyntrace_analysis::recording;
 use dyntrace_analysis::token::Token;
 use dyntrace_reader::{Event, FileOperation, FileOperations, Trace, Value};
@@ -38,7 +38,7 @@ pub fn convert(trace: &Trace, output: &Path) -> io::Result<()> {
             packets.begin(event.time);
         }
         let arrow = wakes.push(&event);
-        if let Some(Told::Polled(poll)) = tasks.push(&event) {
+        if let Some(TaskStep::Polled(poll)) = tasks.push(&event) {
             let flow = wakes.end(&poll);
             slices::poll(&poll, tracks.thread(poll.process, poll.tid), flow, &mut packets.strings, &mut events);
         }

@@ -11,7 +11,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dyntrace_probes::clock::{self, Calibration};
 use dyntrace_task_table::layout::{
-    self, Kind, LAST_PID, MAGIC, PAGE, SLOT, Slot, State, TEXTS, Task, Text, VERSION, clock as of_clock, header, slot,
+    self, LAST_PID, MAGIC, PAGE, SLOT, Slot, State, TEXTS, Task, TaskKind, Text, VERSION, clock as of_clock, header,
+    slot,
 };
 
 use super::Spawned;
@@ -115,7 +116,7 @@ impl Table {
         let slot = self.slot(number, 0)?;
         let site = self.site(spawned.function, spawned.place);
         let tag = spawned.tag.map_or(0, |tag| self.tag(tag));
-        let kind = if spawned.is_blocking { Kind::Blocking } else { Kind::Future };
+        let kind = if spawned.is_blocking { TaskKind::Blocking } else { TaskKind::Future };
         slot.change(|words| {
             words.set_beside(spawned.task.map_or(0, low_bits));
             let generation = words.get(slot::PARENT).wrapping_add(1) & 0xffff;

@@ -7,10 +7,10 @@ use std::task::{Context, Poll};
 
 use tokio::net::ToSocketAddrs;
 
-use super::super::same::{same, socket};
+use super::super::by_tokio::{same, socket};
 use super::super::socket::{Endpoint, Socket};
 use super::stream::TcpStream;
-use dyntrace_processes::waiting::{Kind, Resolver, Waiting};
+use dyntrace_processes::waiting::{Resolver, ResourceKind, Waiting};
 
 /// A [`tokio::net::TcpListener`] that shows the tasks that wait for its connections.
 ///
@@ -29,7 +29,7 @@ use dyntrace_processes::waiting::{Kind, Resolver, Waiting};
 pub struct TcpListener(Socket<tokio::net::TcpListener>);
 
 impl Endpoint for tokio::net::TcpListener {
-    const KIND: Kind = Kind::TcpListener;
+    const KIND: ResourceKind = ResourceKind::TcpListener;
     const READS: &'static str = "TcpListener::accept";
     const WRITES: &'static str = "TcpListener::accept";
 

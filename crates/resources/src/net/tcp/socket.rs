@@ -7,11 +7,11 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, RawFd};
 use std::panic::Location;
 use std::time::Duration;
 
+use super::super::by_tokio::{options_of_ip, same};
 use super::super::connecting::Connecting;
-use super::super::same::{options_of_ip, same};
 use super::listener::TcpListener;
 use super::stream::TcpStream;
-use dyntrace_processes::waiting::Kind;
+use dyntrace_processes::waiting::ResourceKind;
 
 /// A [`tokio::net::TcpSocket`], from which listeners and streams are made that show waits.
 ///
@@ -70,7 +70,7 @@ impl TcpSocket {
     pub fn connect(self, addr: SocketAddr) -> impl Future<Output = io::Result<TcpStream>> {
         let place = Location::caller();
         async move {
-            let connecting = Connecting::new(Kind::TcpSocket, place, || Some(addr.to_string()));
+            let connecting = Connecting::new(ResourceKind::TcpSocket, place, || Some(addr.to_string()));
             let io = connecting.connect("TcpSocket::connect", self.0.io.connect(addr)).await?;
             drop(connecting);
             Ok(TcpStream::made(io, place))

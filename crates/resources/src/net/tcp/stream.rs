@@ -11,13 +11,13 @@ use bytes::BufMut;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf, Ready};
 use tokio::net::ToSocketAddrs;
 
+use super::super::by_tokio::{polls, same, socket, waits};
 use super::super::connecting::Connecting;
 use super::super::lookup::resolve;
-use super::super::same::{polls, same, socket, waits};
 use super::super::socket::{Endpoint, Socket};
 use super::super::stream::stream;
 use super::split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf, into_split, split};
-use dyntrace_processes::waiting::Kind;
+use dyntrace_processes::waiting::ResourceKind;
 
 /// A [`tokio::net::TcpStream`] that shows the tasks that wait for it.
 ///
@@ -40,7 +40,7 @@ use dyntrace_processes::waiting::Kind;
 pub struct TcpStream(pub(super) Socket<tokio::net::TcpStream>);
 
 impl Endpoint for tokio::net::TcpStream {
-    const KIND: Kind = Kind::TcpStream;
+    const KIND: ResourceKind = ResourceKind::TcpStream;
     const READS: &'static str = "TcpStream::read";
     const WRITES: &'static str = "TcpStream::write";
 
@@ -68,7 +68,7 @@ impl TcpStream {
         async move {
             let mut last = None;
             for address in resolve("TcpStream::connect", place, addr).await? {
-                let connecting = Connecting::new(Kind::TcpSocket, place, || Some(address.to_string()));
+                let connecting = Connecting::new(ResourceKind::TcpSocket, place, || Some(address.to_string()));
                 match connecting.connect("TcpStream::connect", tokio::net::TcpStream::connect(address)).await {
                     Ok(io) => {
                         drop(connecting);

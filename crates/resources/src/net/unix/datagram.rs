@@ -10,17 +10,17 @@ use bytes::BufMut;
 use tokio::io::{Interest, ReadBuf, Ready};
 use tokio::net::unix::SocketAddr;
 
+use super::super::by_tokio::{same, socket, waits};
 use super::super::datagram::datagrams;
-use super::super::same::{same, socket, waits};
 use super::super::socket::{Endpoint, Socket};
 use super::address::texts;
-use dyntrace_processes::waiting::Kind;
+use dyntrace_processes::waiting::ResourceKind;
 
 /// A [`tokio::net::UnixDatagram`] that shows the tasks that wait for it.
 pub struct UnixDatagram(Socket<tokio::net::UnixDatagram>);
 
 impl Endpoint for tokio::net::UnixDatagram {
-    const KIND: Kind = Kind::UnixDatagram;
+    const KIND: ResourceKind = ResourceKind::UnixDatagram;
     const READS: &'static str = "UnixDatagram::recv";
     const WRITES: &'static str = "UnixDatagram::send";
 

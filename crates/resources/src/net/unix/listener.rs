@@ -7,17 +7,17 @@ use std::task::{Context, Poll};
 
 use tokio::net::unix::SocketAddr;
 
-use super::super::same::{same, socket};
+use super::super::by_tokio::{same, socket};
 use super::super::socket::{Endpoint, Socket};
 use super::address::{as_path, text};
 use super::stream::UnixStream;
-use dyntrace_processes::waiting::Kind;
+use dyntrace_processes::waiting::ResourceKind;
 
 /// A [`tokio::net::UnixListener`] that shows the tasks that wait for its connections.
 pub struct UnixListener(Socket<tokio::net::UnixListener>);
 
 impl Endpoint for tokio::net::UnixListener {
-    const KIND: Kind = Kind::UnixListener;
+    const KIND: ResourceKind = ResourceKind::UnixListener;
     const READS: &'static str = "UnixListener::accept";
     const WRITES: &'static str = "UnixListener::accept";
 

@@ -10,7 +10,7 @@ use super::address::of_path;
 use super::datagram::UnixDatagram;
 use super::listener::UnixListener;
 use super::stream::UnixStream;
-use dyntrace_processes::waiting::Kind;
+use dyntrace_processes::waiting::ResourceKind;
 
 /// A [`tokio::net::UnixSocket`], from which sockets are made that show waits.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl UnixSocket {
         let place = Location::caller();
         async move {
             let path = path.as_ref();
-            let connecting = Connecting::new(Kind::UnixSocket, place, || Some(of_path(path)));
+            let connecting = Connecting::new(ResourceKind::UnixSocket, place, || Some(of_path(path)));
             let io = connecting.connect("UnixSocket::connect", self.inner.connect(path)).await?;
             drop(connecting);
             Ok(UnixStream::made(io, place))

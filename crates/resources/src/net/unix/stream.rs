@@ -10,13 +10,13 @@ use bytes::BufMut;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf, Ready};
 use tokio::net::unix::{SocketAddr, UCred};
 
+use super::super::by_tokio::{same, socket};
 use super::super::connecting::Connecting;
-use super::super::same::{same, socket};
 use super::super::socket::{Endpoint, Socket};
 use super::super::stream::stream;
 use super::address::{as_path, of_path, texts};
 use super::split::{OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf, into_split, split};
-use dyntrace_processes::waiting::Kind;
+use dyntrace_processes::waiting::ResourceKind;
 
 /// A [`tokio::net::UnixStream`] that shows the tasks that wait for it.
 ///
@@ -37,7 +37,7 @@ use dyntrace_processes::waiting::Kind;
 pub struct UnixStream(pub(super) Socket<tokio::net::UnixStream>);
 
 impl Endpoint for tokio::net::UnixStream {
-    const KIND: Kind = Kind::UnixStream;
+    const KIND: ResourceKind = ResourceKind::UnixStream;
     const READS: &'static str = "UnixStream::read";
     const WRITES: &'static str = "UnixStream::write";
 
@@ -81,7 +81,7 @@ impl UnixStream {
 }
 
 async fn connect(operation: &'static str, place: &'static Location<'static>, path: &Path) -> io::Result<UnixStream> {
-    let connecting = Connecting::new(Kind::UnixSocket, place, || Some(of_path(path)));
+    let connecting = Connecting::new(ResourceKind::UnixSocket, place, || Some(of_path(path)));
     let io = connecting.connect(operation, tokio::net::UnixStream::connect(path)).await?;
     drop(connecting);
     Ok(UnixStream::made(io, place))

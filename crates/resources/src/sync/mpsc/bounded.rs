@@ -12,7 +12,7 @@ use super::super::half::clone;
 use super::{receiver, sender};
 use crate::inner::{debug, forward};
 use dyntrace_processes::unpark::block_outside_tasks;
-use dyntrace_processes::waiting::{Half, Kind, On, Operation, Waiting};
+use dyntrace_processes::waiting::{Half, On, Operation, ResourceKind, Waiting};
 
 /// Sends messages to a [`Receiver`].
 pub struct Sender<T> {
@@ -55,7 +55,7 @@ pub fn named_channel<T>(name: &'static str, buffer: usize) -> (Sender<T>, Receiv
 #[track_caller]
 fn halves<T>(name: Option<&'static str>, buffer: usize) -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = mpsc::channel(buffer);
-    let half = Half::new(Kind::Mpsc, name);
+    let half = Half::new(ResourceKind::Mpsc, name);
     (Sender { half: half.clone(), inner: sender }, Receiver { half, inner: receiver })
 }
 

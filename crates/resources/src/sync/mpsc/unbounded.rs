@@ -10,7 +10,7 @@ use super::super::half::clone;
 use super::{receiver, sender};
 use crate::inner::{debug, forward};
 use dyntrace_processes::unpark::block_outside_tasks;
-use dyntrace_processes::waiting::{Half, Kind, On, Operation, Waiting};
+use dyntrace_processes::waiting::{Half, On, Operation, ResourceKind, Waiting};
 
 /// Sends messages to an [`UnboundedReceiver`].
 pub struct UnboundedSender<T> {
@@ -45,7 +45,7 @@ pub fn named_unbounded_channel<T>(name: &'static str) -> (UnboundedSender<T>, Un
 #[track_caller]
 fn halves<T>(name: Option<&'static str>) -> (UnboundedSender<T>, UnboundedReceiver<T>) {
     let (sender, receiver) = mpsc::unbounded_channel();
-    let half = Half::new(Kind::Mpsc, name);
+    let half = Half::new(ResourceKind::Mpsc, name);
     (UnboundedSender { half: half.clone(), inner: sender }, UnboundedReceiver { half, inner: receiver })
 }
 

@@ -16,14 +16,14 @@ mod leaf;
 pub use leaf::{BY_NUMBER, end_with_this_thread, when_ended};
 
 use crate::script::{Part, parts};
-use crate::tracer::Kind;
+use crate::tracer::TracerKind;
 
 use super::marks::Mark;
 
 /// Returns `script` for process `pid`, which prints `mark` when it begins. (Steps 1 and 2.)
 pub fn script_for(script: &str, pid: u32, mark: &Mark) -> String {
     let pid = pid.to_string();
-    let numbered = parts(script, Kind::Dtrace).map(|part| match part {
+    let numbered = parts(script, TracerKind::Dtrace).map(|part| match part {
         Part::Code(code) => code.replace("$target", &pid),
         Part::Text(other) | Part::Comment(other) => other.to_owned(),
     });

@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 
 use crate::script::{Part, parts};
 use crate::system;
-use crate::tracer::{Kind, NAMES_OUTSIDE};
+use crate::tracer::{NAMES_OUTSIDE, TracerKind};
 
 /// How attach points of uprobes begin.
 const UPROBES: [&str; 4] = ["uprobe:", "u:", "uretprobe:", "ur:"];
@@ -16,9 +16,10 @@ const SYSTEMTAP: &str = include_str!("limit.stp");
 
 /// Returns `script` for a tracer of this `kind`, so that its probes of programs do nothing in other processes than `pid`. Fails where
 /// the tracer has another number for the process.
-pub fn limited(script: &str, kind: Kind, pid: u32) -> Result<String> {
-    let limit = if kind == Kind::Stap { SYSTEMTAP.trim_end() } else { &format!("if (pid != {pid}) {{ return; }}") };
-    let is_limited = if kind == Kind::Stap { is_probe } else { is_uprobe };
+pub fn limited(script: &str, kind: TracerKind, pid: u32) -> Result<String> {
+    let limit =
+        if kind == TracerKind::Stap { SYSTEMTAP.trim_end() } else { &format!("if (pid != {pid}) {{ return; }}") };
+    let is_limited = if kind == TracerKind::Stap { is_probe } else { is_uprobe };
     let mut limited = String::new();
     let (mut header, mut depth, mut has_limit) = (String::new(), 0_u32, false);
     for part in parts(script, kind) {
@@ -49,7 +50,7 @@ pub fn limited(script: &str, kind: Kind, pid: u32) -> Result<String> {
         }
     }
     ensure!(
-        !has_limit || kind == Kind::Stap || system::is_in_first_pid_namespace(),
+        !has_limit || kind == TracerKind::Stap || system::is_in_first_pid_namespace(),
         "bpftrace before 0.20 {NAMES_OUTSIDE}: run dyntrace there, or use a newer bpftrace"
     );
     Ok(limited)
@@ -86,7 +87,7 @@ mod tests {
             let script = format!("config = {{ a = 1 }}\n{clause} if (1) {{ printf(\"usdt:{{\"); }} }}\nEND {{ }}\n");
             let expected =
                 if is_limited { script.replacen(clause, &format!("{clause}{limit}"), 1) } else { script.clone() };
-            assert_eq!(limited(&script, Kind::Bpftrace, 47).unwrap(), expected);
+            assert_eq!(limited(&script, TracerKind::Bpftrace, 47).unwrap(), expected);
         }
     }
     #[test]
@@ -101,7 +102,7 @@ mod tests {
         ] {
             let script = format!("{functions}{code}{clause} if (1) {{ println(\"}}\") }} }}\n{functions}");
             let expected = script.replacen(clause, &format!("{clause} {}", SYSTEMTAP.trim_end()), 1);
-            assert_eq!(limited(&script, Kind::Stap, 47).unwrap(), expected);
+            assert_eq!(limited(&script, TracerKind::Stap, 47).unwrap(), expected);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The events that the script prints, described as those of a recording.
 
-use dyntrace_build::model::{Argument, Kind, Probe};
+use dyntrace_build::model::{Argument, ArgumentKind, Probe};
 use dyntrace_metadata as metadata;
 
 /// Bytes of a string that bpftrace keeps, with its NUL: the most that it allows.
@@ -11,17 +11,17 @@ pub const THREAD: u16 = 0;
 
 /// Whether the argument is a string.
 pub fn is_text(argument: &Argument) -> bool {
-    argument.ty.kind == Kind::Text
+    argument.ty.kind == ArgumentKind::Text
 }
 
 /// The classes of the events, as the metadata of a recording has them.
 pub fn description(probes: &[Probe], pid: u32) -> String {
     let field = |argument: &Argument| match argument.ty.kind {
-        Kind::I32 => metadata::FieldKind::Signed { bits: 32 },
-        Kind::U32 => metadata::FieldKind::Unsigned { bits: 32 },
-        Kind::I64 => metadata::FieldKind::Signed { bits: 64 },
-        Kind::U64 => metadata::FieldKind::Unsigned { bits: 64 },
-        Kind::Text => metadata::FieldKind::Text,
+        ArgumentKind::I32 => metadata::FieldKind::Signed { bits: 32 },
+        ArgumentKind::U32 => metadata::FieldKind::Unsigned { bits: 32 },
+        ArgumentKind::I64 => metadata::FieldKind::Signed { bits: 64 },
+        ArgumentKind::U64 => metadata::FieldKind::Unsigned { bits: 64 },
+        ArgumentKind::Text => metadata::FieldKind::Text,
     };
     let thread = metadata::Event {
         id: THREAD,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use dyntrace_analysis::render::{Rendering, Way};
 use dyntrace_analysis::view::{Format, OfTag};
-use dyntrace_build::model::{Kind, Probe};
+use dyntrace_build::model::{ArgumentKind, Probe};
 use dyntrace_reader::Source;
 use memchr::memmem;
 
@@ -196,13 +196,15 @@ fn data(probe: &Probe, whole: &Begun) -> Vec<u8> {
     let mut data = Vec::new();
     for argument in &probe.arguments {
         match argument.ty.kind {
-            Kind::Text => {
+            ArgumentKind::Text => {
                 data.extend(texts.next().into_iter().flatten());
                 data.push(0);
             }
             // The site names the lower half of a register.
-            Kind::I32 | Kind::U32 => data.extend(numbers.next().map_or(0, |&number| number as u32).to_ne_bytes()),
-            Kind::I64 | Kind::U64 => data.extend(numbers.next().copied().unwrap_or(0).to_ne_bytes()),
+            ArgumentKind::I32 | ArgumentKind::U32 => {
+                data.extend(numbers.next().map_or(0, |&number| number as u32).to_ne_bytes())
+            }
+            ArgumentKind::I64 | ArgumentKind::U64 => data.extend(numbers.next().copied().unwrap_or(0).to_ne_bytes()),
         }
     }
     data

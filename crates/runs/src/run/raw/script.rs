@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, anyhow, ensure};
 use dyntrace_build::model::Probe;
-use dyntrace_programs::elf::{Note, Operand, Place};
+use dyntrace_programs::elf::{Note, Operand, OperandPlace};
 
 use crate::run::marks::Mark;
 
@@ -63,7 +63,7 @@ fn value(site: &Note, at: usize) -> anyhow::Result<String> {
 
 /// bpftrace's name of the register that holds the operand.
 fn register(operand: &Operand) -> Option<String> {
-    if operand.place != Place::Register {
+    if operand.place != OperandPlace::Register {
         return None;
     }
     let (_, name) = operand.text.split_once('@')?;

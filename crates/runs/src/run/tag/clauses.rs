@@ -1,6 +1,6 @@
 //! Puts the condition on user tags into the clauses of a shipped script.
 
-use crate::tracer::Kind;
+use crate::tracer::TracerKind;
 
 use super::condition::Condition;
 use super::process;
@@ -91,7 +91,7 @@ fn changes(between: Between) -> Vec<Change> {
 }
 
 /// The script `text` in the language of `kind`, with the condition.
-pub fn put_into(text: &str, kind: Kind, between: Between, condition: &Condition<'_>) -> String {
+pub fn put_into(text: &str, kind: TracerKind, between: Between, condition: &Condition<'_>) -> String {
     let mut text = text.to_owned();
     for Change { probe, does } in changes(between) {
         let Some((begin, mut end)) = clause(&text, kind, probe) else { continue };
@@ -109,11 +109,11 @@ pub fn put_into(text: &str, kind: Kind, between: Between, condition: &Condition<
         text.replace_range(begin..end, &clause);
     }
     match (kind, between) {
-        (Kind::Bpftrace, Between::Remembered | Between::Process) if !text.contains(KEYS) => {
+        (TracerKind::Bpftrace, Between::Remembered | Between::Process) if !text.contains(KEYS) => {
             text = text.replacen("config = {\n", &format!("config = {{\n{KEYS}"), 1);
         }
-        (Kind::Bpftrace | Kind::Dtrace, _) => {}
-        (Kind::Stap, _) => {
+        (TracerKind::Bpftrace | TracerKind::Dtrace, _) => {}
+        (TracerKind::Stap, _) => {
             text += &condition.for_stap();
             if between != Between::ByEntry {
                 text += "\nglobal dyntrace_tagged[16384]\n";
@@ -124,20 +124,20 @@ pub fn put_into(text: &str, kind: Kind, between: Between, condition: &Condition<
 }
 
 /// Where the clause of the probe is in the script, from its name to behind its body.
-pub fn clause(text: &str, kind: Kind, probe: &str) -> Option<(usize, usize)> {
+pub fn clause(text: &str, kind: TracerKind, probe: &str) -> Option<(usize, usize)> {
     let name = match kind {
-        Kind::Bpftrace => format!("\nusdt:$1:dyntrace:{probe}\n"),
-        Kind::Dtrace => format!("\ndyntrace$target:::{}\n", probe.replace("__", "-")),
-        Kind::Stap => format!("\nprobe process(@1).mark(\"{probe}\")\n"),
+        TracerKind::Bpftrace => format!("\nusdt:$1:dyntrace:{probe}\n"),
+        TracerKind::Dtrace => format!("\ndyntrace$target:::{}\n", probe.replace("__", "-")),
+        TracerKind::Stap => format!("\nprobe process(@1).mark(\"{probe}\")\n"),
     };
     let begin = text.find(&name)? + 1;
     let end = begin + text[begin..].find("\n}\n")? + "\n}\n".len();
     Some((begin, end))
 }
 
-fn if_tag(clause: &str, kind: Kind, argument: usize, operation: Operation, condition: &Condition<'_>) -> String {
+fn if_tag(clause: &str, kind: TracerKind, argument: usize, operation: Operation, condition: &Condition<'_>) -> String {
     match kind {
-        Kind::Bpftrace => {
+        TracerKind::Bpftrace => {
             let decides = condition.for_bpftrace(&format!("arg{argument}"));
             let first = match operation {
                 Operation::Untouched => decides,
@@ -146,7 +146,7 @@ fn if_tag(clause: &str, kind: Kind, argument: usize, operation: Operation, condi
             };
             clause.replacen("\n{\n", &format!("\n{{\n{first}"), 1)
         }
-        Kind::Dtrace => {
+        TracerKind::Dtrace => {
             let decides = condition.for_dtrace(&format!("arg{argument}"));
             let remembers = match operation {
                 Operation::Untouched => "",
@@ -157,7 +157,7 @@ fn if_tag(clause: &str, kind: Kind, argument: usize, operation: Operation, condi
             let predicate = clause.replacen("\n{\n", "\n/this->dyntrace_is/\n{\n", 1);
             format!("{name}\n{{\n{decides}{remembers}}}\n\n{predicate}")
         }
-        Kind::Stap => {
+        TracerKind::Stap => {
             let decides = format!("\tif (!dyntrace_is(user_string2($arg{}, \"\"))) next\n", argument + 1);
             let first = match operation {
                 Operation::Untouched => decides,
@@ -169,11 +169,11 @@ fn if_tag(clause: &str, kind: Kind, argument: usize, operation: Operation, condi
     }
 }
 
-fn if_remembered(clause: &str, kind: Kind) -> String {
+fn if_remembered(clause: &str, kind: TracerKind) -> String {
     match kind {
-        Kind::Bpftrace => clause.replacen("\n{\n", "\n/has_key(@dyntrace_tagged, (pid, arg0, arg1))/\n{\n", 1),
-        Kind::Dtrace => clause.replacen("\n{\n", "\n/dyntrace_tagged[pid, arg0, arg1]/\n{\n", 1),
-        Kind::Stap => behind_other_process(clause, "\tif (!([pid(), $arg1, $arg2] in dyntrace_tagged)) next\n"),
+        TracerKind::Bpftrace => clause.replacen("\n{\n", "\n/has_key(@dyntrace_tagged, (pid, arg0, arg1))/\n{\n", 1),
+        TracerKind::Dtrace => clause.replacen("\n{\n", "\n/dyntrace_tagged[pid, arg0, arg1]/\n{\n", 1),
+        TracerKind::Stap => behind_other_process(clause, "\tif (!([pid(), $arg1, $arg2] in dyntrace_tagged)) next\n"),
     }
 }
 
@@ -199,7 +199,7 @@ mod tests {
 
     /// The probes of the script with a user tag, and its position.
     fn tags(provider: &Provider, script: &scripts::Script) -> Vec<(String, usize)> {
-        let has_clause = |name: &str| clause(script.bt, Kind::Bpftrace, name).is_some();
+        let has_clause = |name: &str| clause(script.bt, TracerKind::Bpftrace, name).is_some();
         let position = |probe: &dyntrace_build::model::Probe| {
             let at = probe.arguments.iter().position(|argument| argument.name == "user_tag")?;
             Some((probe.name.clone(), at))
@@ -220,15 +220,15 @@ mod tests {
     fn every_clause_has_its_condition_in_every_language() {
         let provider = provider();
         let glob = Glob::from("a\"*b*c");
-        let condition = Condition::new(&glob, Kind::Dtrace).unwrap();
+        let condition = Condition::new(&glob, TracerKind::Dtrace).unwrap();
         for tagged in &TAGGED {
             let script = scripts::find(tagged.script).unwrap();
             let tags = tags(&provider, script);
-            for kind in [Kind::Bpftrace, Kind::Dtrace, Kind::Stap] {
+            for kind in [TracerKind::Bpftrace, TracerKind::Dtrace, TracerKind::Stap] {
                 let text = put_into(shipped_text(script, kind), kind, tagged.between, &condition);
                 let told = |probe: &str| {
                     let (begin, end) = clause(&text, kind, probe)?;
-                    Some(text[begin..end].contains(if kind == Kind::Stap { "dyntrace_is" } else { "a\\\"" }))
+                    Some(text[begin..end].contains(if kind == TracerKind::Stap { "dyntrace_is" } else { "a\\\"" }))
                 };
                 assert_eq!(told(WITHOUT), None, "{} for {kind}", script.name);
                 for Change { probe, does } in changes(tagged.between) {
@@ -242,7 +242,7 @@ mod tests {
                 if tagged.between == Between::Remembered {
                     assert_eq!(
                         text.matches("dyntrace_tagged").count(),
-                        if kind == Kind::Stap { 5 } else { 4 },
+                        if kind == TracerKind::Stap { 5 } else { 4 },
                         "{text}"
                     );
                 }
@@ -254,9 +254,9 @@ mod tests {
     #[test]
     fn what_systemtap_gets() {
         let glob = Glob::from("req-*");
-        let condition = Condition::new(&glob, Kind::Stap).unwrap();
+        let condition = Condition::new(&glob, TracerKind::Stap).unwrap();
         let script = scripts::find("efile_drv").unwrap().stap;
-        let text = put_into(script, Kind::Stap, Between::Remembered, &condition);
+        let text = put_into(script, TracerKind::Stap, Between::Remembered, &condition);
         let lines: Vec<&str> = script.lines().collect();
         let added: Vec<&str> = text.lines().filter(|line| !lines.contains(line)).collect();
         let expected = "\tif (!dyntrace_is(user_string2($arg3, \"\"))) next

@@ -3,7 +3,7 @@
 
 use dyntrace::recorder::Glob;
 
-use crate::tracer::Kind;
+use crate::tracer::TracerKind;
 
 /// A glob without `?`, by the texts between its stars.
 #[derive(Debug, PartialEq, Eq)]
@@ -21,16 +21,16 @@ struct Rest<'g> {
 }
 
 /// The most texts between stars. Each is a search, and the kernel's verifier accepts no more: two are too many for DTrace 2.0.7.
-fn most(kind: Kind) -> usize {
+fn most(kind: TracerKind) -> usize {
     match kind {
-        Kind::Dtrace => 1,
-        Kind::Bpftrace | Kind::Stap => 4,
+        TracerKind::Dtrace => 1,
+        TracerKind::Bpftrace | TracerKind::Stap => 4,
     }
 }
 
 impl<'g> Condition<'g> {
     /// The condition of `glob` for a tracer of this kind, or why that cannot have it.
-    pub fn new(glob: &'g Glob, kind: Kind) -> Result<Condition<'g>, &'static str> {
+    pub fn new(glob: &'g Glob, kind: TracerKind) -> Result<Condition<'g>, &'static str> {
         let text = glob.as_str();
         if text.contains('?') {
             return Err("it has a ?, which stands for one character");
@@ -157,13 +157,13 @@ mod tests {
 
     #[test]
     fn globs_that_no_tracer_says() {
-        let why = |glob: &str| Condition::new(&Glob::from(glob), Kind::Bpftrace).unwrap_err();
+        let why = |glob: &str| Condition::new(&Glob::from(glob), TracerKind::Bpftrace).unwrap_err();
         assert!(why("req-?").contains('?'));
         assert!(why("a\nb").contains("control character"));
         assert!(why("*a*b*c*d*e*").contains("too many texts"));
-        assert!(Condition::new(&Glob::from("a*b*c**d*e*f"), Kind::Bpftrace).is_ok());
-        assert!(Condition::new(&Glob::from("a*b*c"), Kind::Dtrace).is_ok());
-        assert!(Condition::new(&Glob::from("a*b*c*d"), Kind::Dtrace).is_err());
+        assert!(Condition::new(&Glob::from("a*b*c**d*e*f"), TracerKind::Bpftrace).is_ok());
+        assert!(Condition::new(&Glob::from("a*b*c"), TracerKind::Dtrace).is_ok());
+        assert!(Condition::new(&Glob::from("a*b*c*d"), TracerKind::Dtrace).is_err());
     }
 
     #[test]
@@ -174,14 +174,14 @@ mod tests {
     #[test]
     fn any_tag_needs_no_condition() {
         let glob = Glob::from("*");
-        assert_eq!(Condition::new(&glob, Kind::Bpftrace).unwrap().for_bpftrace("arg2"), "");
+        assert_eq!(Condition::new(&glob, TracerKind::Bpftrace).unwrap().for_bpftrace("arg2"), "");
     }
 
     proptest! {
         #[test]
         fn the_texts_between_stars_decide(glob in "[ab*]{0,6}", tag in "[ab]{0,8}") {
             let glob = Glob::from(glob);
-            if let Ok(condition) = Condition::new(&glob, Kind::Bpftrace) {
+            if let Ok(condition) = Condition::new(&glob, TracerKind::Bpftrace) {
                 prop_assert_eq!(matches(&condition, &tag), glob.matches(tag.as_bytes()));
             }
         }

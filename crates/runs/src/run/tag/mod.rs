@@ -14,7 +14,7 @@ use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{self, Failure};
 
 use crate::script::Script;
-use crate::tracer::Kind;
+use crate::tracer::TracerKind;
 
 use clauses::Between;
 use condition::Condition;
@@ -73,7 +73,7 @@ impl Tag {
     }
 
     /// The shipped script `text` with the condition in it, or why the tracer's language cannot say it.
-    pub fn put_into(&self, text: &str, kind: Kind) -> Result<String, String> {
+    pub fn put_into(&self, text: &str, kind: TracerKind) -> Result<String, String> {
         let condition = Condition::new(&self.glob, kind).map_err(|why| {
             let glob = escape::name(self.glob.as_str());
             format!("cannot select by the user tag '{glob}': {why}; give a simpler one, such as 'req-*', or --tracer recorder")

@@ -3,13 +3,13 @@
 
 use std::ops::Range;
 
-use crate::tracer::Kind;
+use crate::tracer::TracerKind;
 
 use super::clauses::{behind_other_process, clause};
 use super::condition::Condition;
 
 /// The clauses of the probe, of which the first is at `(begin, end)`, as far as they follow each other.
-pub fn clauses(text: &str, kind: Kind, probe: &str, (begin, mut end): (usize, usize)) -> Range<usize> {
+pub fn clauses(text: &str, kind: TracerKind, probe: &str, (begin, mut end): (usize, usize)) -> Range<usize> {
     // The search begins before a newline.
     while let Some((next, after)) = clause(&text[end..], kind, probe)
         && next == 1
@@ -20,20 +20,20 @@ pub fn clauses(text: &str, kind: Kind, probe: &str, (begin, mut end): (usize, us
 }
 
 /// The clause of the spawn: it runs if the user tag in `argument` matches, and remembers the process.
-pub fn if_tag(clause: &str, kind: Kind, argument: usize, condition: &Condition<'_>) -> String {
+pub fn if_tag(clause: &str, kind: TracerKind, argument: usize, condition: &Condition<'_>) -> String {
     match kind {
-        Kind::Bpftrace => {
+        TracerKind::Bpftrace => {
             let decides = condition.for_bpftrace(&format!("arg{argument}"));
             clause.replacen("\n{\n", &format!("\n{{\n{decides}\t@dyntrace_tagged[pid, str(arg0)] = 1;\n"), 1)
         }
-        Kind::Dtrace => {
+        TracerKind::Dtrace => {
             let decides = condition.for_dtrace(&format!("arg{argument}"));
             let name = clause.lines().next().unwrap_or_default();
             let remembers = "\tdyntrace_tagged[pid, copyinstr(arg0)] = this->dyntrace_is;\n";
             let predicate = clause.replacen("\n{\n", "\n/this->dyntrace_is/\n{\n", 1);
             format!("{name}\n{{\n{decides}{remembers}}}\n\n{predicate}")
         }
-        Kind::Stap => {
+        TracerKind::Stap => {
             let decides = format!("\tif (!dyntrace_is(user_string2($arg{}, \"\"))) next\n", argument + 1);
             behind_other_process(clause, &(decides + "\tdyntrace_tagged[pid(), user_string2($arg1, \"\")] = 1\n"))
         }
@@ -41,15 +41,15 @@ pub fn if_tag(clause: &str, kind: Kind, argument: usize, condition: &Condition<'
 }
 
 /// All clauses of another probe of processes: they run if the process in `argument` is remembered.
-pub fn if_remembered(clauses: &str, kind: Kind, argument: usize, forgets: bool) -> String {
+pub fn if_remembered(clauses: &str, kind: TracerKind, argument: usize, forgets: bool) -> String {
     match kind {
-        Kind::Bpftrace => {
+        TracerKind::Bpftrace => {
             let key = format!("(pid, str(arg{argument}))");
             let forgets = if forgets { format!("\t_ = delete(@dyntrace_tagged, {key});\n") } else { String::new() };
             let first = format!("\n{{\n\tif (!has_key(@dyntrace_tagged, {key})) {{ return; }}\n{forgets}");
             clauses.replacen("\n{\n", &first, 1)
         }
-        Kind::Dtrace => {
+        TracerKind::Dtrace => {
             let name = clauses.lines().next().unwrap_or_default();
             let tagged = format!("dyntrace_tagged[pid, copyinstr(arg{argument})]");
             let forgets = if forgets { format!("\t{tagged} = 0;\n") } else { String::new() };
@@ -59,7 +59,7 @@ pub fn if_remembered(clauses: &str, kind: Kind, argument: usize, forgets: bool) 
                 .replace("/\n/this->dyntrace_is/\n", " && this->dyntrace_is/\n");
             format!("{name}\n{{\n\tthis->dyntrace_is = {tagged};\n{forgets}}}\n\n{conditional}")
         }
-        Kind::Stap => {
+        TracerKind::Stap => {
             let process = format!("[pid(), user_string2($arg{}, \"\")]", argument + 1);
             let forgets = if forgets { format!("\tdelete dyntrace_tagged{process}\n") } else { String::new() };
             behind_other_process(clauses, &format!("\tif (!({process} in dyntrace_tagged)) next\n{forgets}"))
@@ -77,7 +77,7 @@ mod tests {
     use crate::script::shipped_text;
 
     /// The lines of the script with the condition that it lacks without.
-    fn added(script: &str, kind: Kind) -> String {
+    fn added(script: &str, kind: TracerKind) -> String {
         let glob = Glob::from("req-1");
         let condition = Condition::new(&glob, kind).unwrap();
         let script = shipped_text(scripts::find(script).unwrap(), kind);
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn processes_are_remembered_until_they_exit() {
         assert_eq!(
-            added("spawn-exit", Kind::Stap),
+            added("spawn-exit", TracerKind::Stap),
             "\tif (!dyntrace_is(user_string2($arg5, \"\"))) next
 \tdyntrace_tagged[pid(), user_string2($arg1, \"\")] = 1
 \tif (!([pid(), user_string2($arg1, \"\")] in dyntrace_tagged)) next
@@ -100,7 +100,7 @@ function dyntrace_is:long(tag:string)
 global dyntrace_tagged[16384]"
         );
         assert_eq!(
-            added("spawn-exit", Kind::Bpftrace),
+            added("spawn-exit", TracerKind::Bpftrace),
             "\tmax_map_keys = 16384;
 \tif (str(arg4) != \"req-1\") { return; }
 \t@dyntrace_tagged[pid, str(arg0)] = 1;
@@ -111,7 +111,7 @@ global dyntrace_tagged[16384]"
 
     #[test]
     fn every_clause_of_a_probe_has_the_condition() {
-        let text = added("task_latency", Kind::Dtrace);
+        let text = added("task_latency", TracerKind::Dtrace);
         assert_eq!(text.matches("this->dyntrace_is = dyntrace_tagged[pid, copyinstr(arg0)];").count(), 3, "{text}");
         // The process that is woken is the second argument.
         assert_eq!(text.matches("this->dyntrace_is = dyntrace_tagged[pid, copyinstr(arg1)];").count(), 1, "{text}");

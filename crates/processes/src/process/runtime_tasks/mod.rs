@@ -1,6 +1,6 @@
 //! Tasks that this crate did not spawn, of a runtime that tells of each task: their pids, their slots, and the probes of their lives.
 //!
-//! The runtime calls the functions of [`Others`] around each spawn, poll and end. A task that [`spawn`](super::spawn) starts tells its
+//! The runtime calls the functions of [`RuntimeTasks`] around each spawn, poll and end. A task that [`spawn`](super::spawn) starts tells its
 //! life itself, so it has no entry here.
 //!
 //! The runtime calls after a poll when the task is already free for the next one. So another thread may call for that poll, or for the
@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dyntrace_probes::clock;
 use dyntrace_probes::sdt::is_only_kept;
-use dyntrace_probes::text::Place;
+use dyntrace_probes::text::SourcePlace;
 use tokio::task::Id;
 
 use super::life::is_watched;
-use super::pid_filter::has_others;
+use super::pid_filter::has_runtime_tasks;
 use super::scheduling::{fire_scheduled, fire_unscheduled};
 use super::{Pid, current};
 use crate::probes::process as probes;
@@ -33,7 +33,7 @@ const FUNCTION: &str = "?";
 const ENDED: &str = "ended";
 
 /// The tasks of one runtime.
-pub struct Others {
+pub struct RuntimeTasks {
     runtime: u64,
 }
 
@@ -57,13 +57,13 @@ thread_local! {
     static ENDED_FIRST: Cell<Option<Id>> = const { Cell::new(None) };
 }
 
-impl Others {
+impl RuntimeTasks {
     /// Numbers a runtime.
-    pub fn new() -> Others {
+    pub fn new() -> RuntimeTasks {
         static LAST: AtomicU64 = AtomicU64::new(0);
         hold_across_forks();
         // Relaxed: the numbers need only differ.
-        Others { runtime: LAST.fetch_add(1, Ordering::Relaxed) }
+        RuntimeTasks { runtime: LAST.fetch_add(1, Ordering::Relaxed) }
     }
 
     /// A task was spawned by the current thread.
@@ -87,7 +87,7 @@ impl Others {
     /// The current thread begins to poll a task.
     #[inline]
     pub fn scheduled(&self, task: Id) {
-        has_others();
+        has_runtime_tasks();
         if is_watched() {
             tell_scheduled(task);
         }
@@ -118,7 +118,7 @@ impl Others {
 }
 
 /// A task that another thread ended before its spawn was told has an entry until the end of the runtime.
-impl Drop for Others {
+impl Drop for RuntimeTasks {
     fn drop(&mut self) {
         take_all(self.runtime).iter().for_each(end);
     }
@@ -143,7 +143,7 @@ impl Drop for SpawnsOwn {
 fn tell_spawn(task: Id, pid: Pid, at: &'static Location<'static>) -> TaskSlot {
     let parent = current();
     if !is_only_kept!(probes::spawn) {
-        let place = Place::new(at);
+        let place = SourcePlace::new(at);
         probes::spawn(|| (pid, FUNCTION, parent, place.text(), None::<&str>));
     }
     TaskSlot::take(&Spawned {

@@ -9,7 +9,7 @@ use dyntrace_probes::forks;
 use tokio::task::{Id, try_id};
 
 use crate::process::Pid;
-use crate::process::pid_filter::has_polled_others;
+use crate::process::pid_filter::has_polled_runtime_tasks;
 use crate::reentry::unless_inside;
 use crate::task_table::TaskSlot;
 
@@ -23,14 +23,14 @@ pub(super) struct Entry {
 
 /// The part of an entry that a thread remembers. A task keeps it until its end, and no other task has its id.
 #[derive(Clone, Copy)]
-struct Known {
+struct PolledTask {
     task: Option<Id>,
     /// `None` for a task that tells its life itself. An entry is there before the first poll.
     entry: Option<(Pid, TaskSlot)>,
 }
 
 /// A power of two.
-const KNOWN: usize = 64;
+const POLLED_TASKS: usize = 64;
 
 type Entries = HashMap<Id, Entry, BuildHasherDefault<Spread>>;
 
@@ -42,7 +42,7 @@ static TASKS: [Mutex<Entries>; SHARDS] =
 
 thread_local! {
     /// The tasks that this thread has polled, by some bits of their ids: a newer one takes the place of an older one.
-    static POLLED: [Cell<Known>; KNOWN] = const { [const { Cell::new(Known::NONE) }; KNOWN] };
+    static POLLED: [Cell<PolledTask>; POLLED_TASKS] = const { [const { Cell::new(PolledTask::NONE) }; POLLED_TASKS] };
     /// Whether this thread has, or waits for, the lock of a shard.
     static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
 }
@@ -50,24 +50,24 @@ thread_local! {
 /// The pid of the running task, if it has an entry. A thread that has polled no such task does not ask tokio, whose value of the thread
 /// registers a destructor at first.
 pub(in crate::process) fn pid_of_running() -> Option<Pid> {
-    let task = has_polled_others().then(try_id)??;
+    let task = has_polled_runtime_tasks().then(try_id)??;
     with(task, |tasks| tasks.get(&task).map(|entry| entry.pid)).flatten()
 }
 
-impl Known {
-    const NONE: Known = Known { task: None, entry: None };
+impl PolledTask {
+    const NONE: PolledTask = PolledTask { task: None, entry: None };
 }
 
 /// The pid and the slot of a task that this thread polls, if it has an entry. Not for signal handlers.
 pub(super) fn of_polled(task: Id) -> Option<(Pid, TaskSlot)> {
     POLLED.with(|polled| {
-        let polled = &polled[(spread(task) >> (u64::BITS - KNOWN.ilog2())) as usize];
+        let polled = &polled[(spread(task) >> (u64::BITS - POLLED_TASKS.ilog2())) as usize];
         let last = polled.get();
         if last.task == Some(task) {
             return last.entry;
         }
         let entry = with(task, |tasks| tasks.get(&task).map(|entry| (entry.pid, entry.slot)))?;
-        polled.set(Known { task: Some(task), entry });
+        polled.set(PolledTask { task: Some(task), entry });
         entry
     })
 }

@@ -11,15 +11,15 @@ use super::{FileOperation, FileOperations, Last, ProcessKey, QueueStep};
 
 /// The state, with copies of all texts.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct Suspended {
     texts: Texts,
     /// The folders of the processes.
     processes: Vec<PathBuf>,
     drivers: Vec<String>,
     /// In the order of their entries.
-    operations: Vec<KeptOperation>,
-    last: Vec<(usize, u64, KeptLast)>,
-    requesters: Vec<(usize, OperationId, KeptRequester)>,
+    operations: Vec<SuspendedOperation>,
+    last: Vec<(usize, u64, SuspendedLast)>,
+    requesters: Vec<(usize, OperationId, SuspendedRequester)>,
     /// Processes, ports and paths.
     paths: Vec<(usize, TextAt, TextAt)>,
     given_up: u64,
@@ -51,7 +51,7 @@ impl Texts {
 
 /// An operation in flight, which has neither a completion nor an error.
 #[derive(Debug)]
-struct KeptOperation {
+struct SuspendedOperation {
     process: usize,
     driver: Driver,
     id: OperationId,
@@ -60,7 +60,7 @@ struct KeptOperation {
     strings: [TextAt; 2],
     integers: [i64; 4],
     port: TextAt,
-    requester: Option<KeptRequester>,
+    requester: Option<SuspendedRequester>,
     path: TextAt,
     submitter: u64,
     worker: Option<u64>,
@@ -72,7 +72,7 @@ struct KeptOperation {
 }
 
 #[derive(Debug)]
-struct KeptRequester {
+struct SuspendedRequester {
     process: TextAt,
     label: i32,
     previous: i32,
@@ -80,26 +80,26 @@ struct KeptRequester {
 }
 
 #[derive(Debug)]
-enum KeptLast {
+enum SuspendedLast {
     Entry { driver: Driver, id: OperationId, port: TextAt },
     Get(QueueStep),
 }
 
-impl KeptRequester {
-    fn of(requester: &Requester<'_>, texts: &mut Texts) -> KeptRequester {
+impl SuspendedRequester {
+    fn of(requester: &Requester<'_>, texts: &mut Texts) -> SuspendedRequester {
         let Requester { process, label, previous, current } = *requester;
-        KeptRequester { process: texts.put(&process), label, previous, current }
+        SuspendedRequester { process: texts.put(&process), label, previous, current }
     }
 
     fn resume<'t>(&self, texts: &'t Texts) -> Requester<'t> {
-        let KeptRequester { process, label, previous, current } = *self;
+        let SuspendedRequester { process, label, previous, current } = *self;
         Requester { process: texts.get(process).into(), label, previous, current }
     }
 }
 
-impl KeptOperation {
-    fn of(operation: &FileOperation<'_>, process: usize, driver: Driver, texts: &mut Texts) -> KeptOperation {
-        KeptOperation {
+impl SuspendedOperation {
+    fn of(operation: &FileOperation<'_>, process: usize, driver: Driver, texts: &mut Texts) -> SuspendedOperation {
+        SuspendedOperation {
             process,
             driver,
             id: operation.id,
@@ -108,7 +108,7 @@ impl KeptOperation {
             strings: operation.request.strings.map(|text| texts.put(&text)),
             integers: operation.request.integers,
             port: texts.put(&operation.request.port),
-            requester: operation.requester.as_ref().map(|requester| KeptRequester::of(requester, texts)),
+            requester: operation.requester.as_ref().map(|requester| SuspendedRequester::of(requester, texts)),
             path: texts.put(&operation.path),
             submitter: operation.submitter,
             worker: operation.worker,
@@ -147,7 +147,7 @@ impl KeptOperation {
     }
 }
 
-impl Kept {
+impl Suspended {
     pub(crate) fn given_up(&self) -> u64 {
         self.given_up
     }
@@ -181,10 +181,10 @@ impl Kept {
         operations.last.extend(self.last.iter().filter_map(|(process, tid, last)| {
             let process = key_of(*process)?;
             let last = match *last {
-                KeptLast::Entry { driver, id, port } => {
+                SuspendedLast::Entry { driver, id, port } => {
                     Last::Entry { key: (process, driver, id), port: self.texts.get(port).into() }
                 }
-                KeptLast::Get(step) => Last::Get(step),
+                SuspendedLast::Get(step) => Last::Get(step),
             };
             Some(((process, *tid), last))
         }));
@@ -202,20 +202,20 @@ impl Kept {
 
 impl FileOperations<'_> {
     /// Returns the state without references to the trace, whose events these operations are from.
-    pub(crate) fn suspend(self, trace: &Trace) -> Kept {
+    pub(crate) fn suspend(self, trace: &Trace) -> Suspended {
         let numbers: HashMap<ProcessKey, usize> =
             trace.processes().iter().enumerate().map(|(number, process)| (key(process), number)).collect();
         // Every process is one of the trace.
         let number = |process: &ProcessKey| numbers.get(process).copied();
         let mut texts = Texts::default();
-        Kept {
+        Suspended {
             processes: trace.processes().iter().map(|process| process.path.clone()).collect(),
             drivers: self.stages.drivers().iter().map(|&driver| driver.to_owned()).collect(),
             operations: self
                 .in_flight
                 .values()
                 .filter_map(|((process, driver, _), operation)| {
-                    Some(KeptOperation::of(operation, number(process)?, *driver, &mut texts))
+                    Some(SuspendedOperation::of(operation, number(process)?, *driver, &mut texts))
                 })
                 .collect(),
             last: self
@@ -224,9 +224,9 @@ impl FileOperations<'_> {
                 .filter_map(|((process, tid), last)| {
                     let last = match last {
                         Last::Entry { key: (_, driver, id), port } => {
-                            KeptLast::Entry { driver: *driver, id: *id, port: texts.put(port) }
+                            SuspendedLast::Entry { driver: *driver, id: *id, port: texts.put(port) }
                         }
-                        Last::Get(step) => KeptLast::Get(*step),
+                        Last::Get(step) => SuspendedLast::Get(*step),
                     };
                     Some((number(process)?, *tid, last))
                 })
@@ -235,7 +235,7 @@ impl FileOperations<'_> {
                 .requesters
                 .iter()
                 .filter_map(|((process, id), requester)| {
-                    Some((number(process)?, *id, KeptRequester::of(requester, &mut texts)))
+                    Some((number(process)?, *id, SuspendedRequester::of(requester, &mut texts)))
                 })
                 .collect(),
             paths: self

@@ -1,16 +1,16 @@
 //! A table's facts about tasks that are alike, gathered one task after another.
 
-use dyntrace_task_table::Seen;
+use dyntrace_task_table::TaskEntry;
 
 use super::cells::between;
 use super::joined::Times;
 use super::row::{self, PIDS, missing, pid, texts, took};
-use crate::different::Others;
+use crate::different::DifferentItems;
 
 /// The tasks of a group, without the tasks themselves.
 #[derive(Debug)]
-pub struct Together {
-    pub first: Seen,
+pub struct TaskGroup {
+    pub first: TaskEntry,
     pub count: usize,
     /// The first ones.
     pids: Vec<u64>,
@@ -21,14 +21,14 @@ pub struct Together {
     pub polls: u64,
     busy: u64,
     longest: u64,
-    tags: Others,
-    wakers: Others,
-    resources: Others,
+    tags: DifferentItems,
+    wakers: DifferentItems,
+    resources: DifferentItems,
 }
 
-impl Together {
-    pub fn of(seen: &Seen, times: Times) -> Together {
-        let mut together = Together {
+impl TaskGroup {
+    pub fn of(seen: &TaskEntry, times: Times) -> TaskGroup {
+        let mut together = TaskGroup {
             first: seen.clone(),
             count: 0,
             pids: Vec::new(),
@@ -37,15 +37,15 @@ impl Together {
             polls: 0,
             busy: 0,
             longest: 0,
-            tags: Others::default(),
-            wakers: Others::default(),
-            resources: Others::default(),
+            tags: DifferentItems::default(),
+            wakers: DifferentItems::default(),
+            resources: DifferentItems::default(),
         };
         together.add(seen, times);
         together
     }
 
-    pub fn add(&mut self, seen: &Seen, times: Times) {
+    pub fn add(&mut self, seen: &TaskEntry, times: Times) {
         let (task, first) = (&seen.task, &self.first);
         if self.pids.len() < PIDS {
             self.pids.push(task.pid);
@@ -70,7 +70,7 @@ impl Together {
     }
 
     /// Adds tasks that come after these.
-    pub fn append(&mut self, others: Together) {
+    pub fn append(&mut self, others: TaskGroup) {
         self.pids.extend(others.pids);
         self.pids.truncate(PIDS);
         self.count += others.count;

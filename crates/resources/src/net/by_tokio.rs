@@ -15,7 +15,7 @@ macro_rules! same {
 /// Options of IP that sockets of TCP and UDP share.
 macro_rules! options_of_ip {
     ($tokio:literal) => {
-        $crate::net::same::same! { $tokio:
+        $crate::net::by_tokio::same! { $tokio:
             #[cfg(any(
                 target_os = "android", target_os = "dragonfly", target_os = "freebsd", target_os = "linux", target_os = "macos",
                 target_os = "netbsd", target_os = "openbsd"

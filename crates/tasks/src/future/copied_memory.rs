@@ -9,7 +9,7 @@ use crate::listing::State;
 use crate::memory::{Memory, Piece, Unreadable, word_at};
 
 /// Memory in which one range is a copy, and which copies whatever is read outside it.
-pub(super) struct Steady<'m> {
+pub(super) struct CopiedMemory<'m> {
     memory: &'m dyn Memory,
     address: u64,
     copy: Cow<'m, [u8]>,
@@ -21,14 +21,14 @@ pub(super) struct Steady<'m> {
     was_aside: Cell<bool>,
 }
 
-impl<'m> Steady<'m> {
+impl<'m> CopiedMemory<'m> {
     /// Copies a task's cell twice, from its header on. Returns `None` if the copies differ. `state` is from the header to its state.
-    pub fn read(memory: &'m dyn Memory, piece: Piece, state: u64) -> Result<Option<Steady<'m>>, Unreadable> {
+    pub fn read(memory: &'m dyn Memory, piece: Piece, state: u64) -> Result<Option<CopiedMemory<'m>>, Unreadable> {
         let mut copy = vec![0; piece.length];
         let mut again = vec![0; piece.length];
         memory.read(piece.address, &mut copy)?;
         memory.read(piece.address, &mut again)?;
-        Ok(Steady::of(memory, piece, state, Cow::Owned(copy), &again))
+        Ok(CopiedMemory::of(memory, piece, state, Cow::Owned(copy), &again))
     }
 
     /// Takes two copies. The task's state is at their beginning, so it was the same before the first and between them.
@@ -38,12 +38,12 @@ impl<'m> Steady<'m> {
         state: u64,
         copy: Cow<'m, [u8]>,
         again: &[u8],
-    ) -> Option<Steady<'m>> {
+    ) -> Option<CopiedMemory<'m>> {
         if *again != *copy || copy.len() != piece.length {
             return None;
         }
         let outside_too = !State::of(word_at(&copy, usize::try_from(state).ok()?)?).running;
-        Some(Steady {
+        Some(CopiedMemory {
             memory,
             address: piece.address,
             copy,
@@ -127,7 +127,7 @@ impl<'m> Steady<'m> {
     }
 }
 
-impl Memory for Steady<'_> {
+impl Memory for CopiedMemory<'_> {
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unreadable> {
         if let Some(copied) = self.copied(address, bytes.len()) {
             bytes.copy_from_slice(copied);
@@ -162,8 +162,8 @@ mod tests {
     #[test]
     fn a_changing_range_is_not_steady() {
         let memory = Counting(Cell::new(0));
-        assert!(Steady::read(&memory, Piece { address: 0, length: 16 }, 0).unwrap().is_none());
-        let steady = Steady::read(&memory, Piece { address: 64, length: 16 }, 0).unwrap().unwrap();
+        assert!(CopiedMemory::read(&memory, Piece { address: 0, length: 16 }, 0).unwrap().is_none());
+        let steady = CopiedMemory::read(&memory, Piece { address: 64, length: 16 }, 0).unwrap().unwrap();
         assert_eq!(steady.word(72), Ok(0x0606_0606_0606_0606));
         assert!(steady.unchanged());
     }
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn a_change_outside_is_noticed_and_reads_agree_until_then() {
         let memory = Counting(Cell::new(0));
-        let steady = Steady::read(&memory, Piece { address: 64, length: 16 }, 0).unwrap().unwrap();
+        let steady = CopiedMemory::read(&memory, Piece { address: 64, length: 16 }, 0).unwrap().unwrap();
         assert_eq!(steady.word(0), steady.word(0));
         assert!(steady.has_outside() && !steady.unchanged());
     }
@@ -179,11 +179,11 @@ mod tests {
     #[test]
     fn a_held_value_answers_reads_within_it() {
         let memory = Counting(Cell::new(0));
-        let steady = Steady::read(&memory, Piece { address: 64, length: 16 }, 0).unwrap().unwrap();
+        let steady = CopiedMemory::read(&memory, Piece { address: 64, length: 16 }, 0).unwrap().unwrap();
         steady.hold(0, 32).unwrap();
         assert_eq!(steady.word(0).unwrap() & 0xff, 1);
         assert_eq!(steady.word(24), Ok(0x0606_0606_0606_0606));
-        let inside = Steady::read(&memory, Piece { address: 128, length: 16 }, 0).unwrap().unwrap();
+        let inside = CopiedMemory::read(&memory, Piece { address: 128, length: 16 }, 0).unwrap().unwrap();
         assert!(inside.ran() && inside.word(136).is_ok() && inside.word(0).is_err());
     }
 }

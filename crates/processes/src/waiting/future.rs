@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 
 use dyntrace_probes::clock;
 use dyntrace_probes::sdt::{Text, is_only_kept};
-use dyntrace_probes::text::Place;
+use dyntrace_probes::text::SourcePlace;
 
 use crate::probes::process as probes;
 use crate::process::{self, Pid};
@@ -207,7 +207,7 @@ impl<R: Waited> Wait<R> {
             self.process = process::current();
             self.resource.begins(self.process);
             if !is_only_kept!(probes::wait) {
-                let place = Place::new(self.place);
+                let place = SourcePlace::new(self.place);
                 probes::wait(|| (self.process, self.resource.resource(), self.resource.kind(), place.text()));
             }
             self.began = clock::unique();
@@ -244,7 +244,7 @@ impl<R: Waited> Wait<R> {
         // The table alone does not need the rest.
         if probes::resume::is_enabled() {
             let waited = clock::took(clock::now().saturating_sub(began)).as_nanos();
-            let (place, waited) = (Place::new(self.place), u64::try_from(waited).unwrap_or(u64::MAX));
+            let (place, waited) = (SourcePlace::new(self.place), u64::try_from(waited).unwrap_or(u64::MAX));
             let resource = &self.resource;
             probes::resume(|| (self.process, resource.resource(), waited, outcome, resource.kind(), place.text()));
         }

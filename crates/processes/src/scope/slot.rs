@@ -15,10 +15,10 @@ use std::ptr;
 use dyntrace_probes::host::OfHost;
 use tokio::task;
 
-use super::{Own, Place, Scope};
+use super::{Own, PollPlace, Scope};
 
 /// The content of a thread's slot.
-pub struct Seat<T> {
+pub struct SlotContent<T> {
     own: Scope<T>,
     /// The scope that was entered last; null outside of all scopes.
     entered: *mut Scope<T>,
@@ -26,12 +26,15 @@ pub struct Seat<T> {
     polls: u64,
 }
 
-impl<T: Own> Seat<T> {
-    pub const NEW: Self =
-        Seat { own: Scope { place: Place::OF_THREAD, value: T::NOTHING }, entered: ptr::null_mut(), polls: 0 };
+impl<T: Own> SlotContent<T> {
+    pub const NEW: Self = SlotContent {
+        own: Scope { place: PollPlace::OF_THREAD, value: T::NOTHING },
+        entered: ptr::null_mut(),
+        polls: 0,
+    };
 }
 
-impl<T> Seat<T> {
+impl<T> SlotContent<T> {
     pub(super) fn scope(&self) -> &Scope<T> {
         // SAFETY: null, or the scope of an `Entered` that lives: it has exclusive use of the scope, and ends before the scope does. It
         // gives that to this slot, which nobody else has borrowed mutably.
@@ -49,7 +52,7 @@ pub struct Slot<T: 'static>(OfHost<ForGuests<T>>);
 
 /// The functions of the host's slot for guests.
 pub struct ForGuests<T: 'static> {
-    place: fn() -> *const RefCell<Seat<T>>,
+    place: fn() -> *const RefCell<SlotContent<T>>,
     drop_at_end: fn(),
     /// The running task of the program's tokio. A guest's own tokio runs none.
     task: fn() -> Option<task::Id>,
@@ -76,7 +79,7 @@ impl<T: Own> Slot<T> {
 
     /// The slot of the current thread.
     #[inline(always)]
-    fn place(&self) -> *const RefCell<Seat<T>> {
+    fn place(&self) -> *const RefCell<SlotContent<T>> {
         match self.0.get() {
             None => T::place(),
             Some(host) => (host.place)(),
@@ -84,15 +87,15 @@ impl<T: Own> Slot<T> {
     }
 
     #[inline(always)]
-    pub(super) fn with<R>(&self, look: impl FnOnce(&RefCell<Seat<T>>) -> R) -> R {
+    pub(super) fn with<R>(&self, look: impl FnOnce(&RefCell<SlotContent<T>>) -> R) -> R {
         // SAFETY: the current thread's slot, which has no destructor and lasts as long as the thread.
         look(unsafe { &*self.place() })
     }
 
     /// Called after each change of the slot's value.
     #[inline(always)]
-    pub(super) fn changed(&self, seat: &Seat<T>) {
-        if seat.entered.is_null() && !seat.own.value.is_nothing() {
+    pub(super) fn changed(&self, content: &SlotContent<T>) {
+        if content.entered.is_null() && !content.own.value.is_nothing() {
             match self.0.get() {
                 None => T::drop_at_end(),
                 Some(host) => (host.drop_at_end)(),
@@ -112,11 +115,11 @@ impl<T: Own> Slot<T> {
     pub(super) fn put<'a>(&self, scope: &'a mut Scope<T>, task: Option<task::Id>) -> Option<Entered<'a, T>> {
         let slot = self.place();
         // SAFETY: as in `with`.
-        let mut seat = unsafe { &*slot }.try_borrow_mut().ok()?;
-        seat.polls += 1;
-        scope.place = Place { task, poll: seat.polls };
-        let before = mem::replace(&mut seat.entered, scope);
-        seat.scope().value.in_force();
+        let mut content = unsafe { &*slot }.try_borrow_mut().ok()?;
+        content.polls += 1;
+        scope.place = PollPlace { task, poll: content.polls };
+        let before = mem::replace(&mut content.entered, scope);
+        content.scope().value.in_force();
         Some(Entered { slot, before, scope: PhantomData })
     }
 }
@@ -131,9 +134,9 @@ impl<T: Own> End<T> {
 impl<T: Own> Drop for End<T> {
     fn drop(&mut self) {
         // SAFETY: as in `Slot::with`.
-        let Ok(mut seat) = unsafe { &*T::place() }.try_borrow_mut() else { return };
-        let _value = mem::replace(&mut seat.own.value, T::NOTHING);
-        mem::forget(seat);
+        let Ok(mut content) = unsafe { &*T::place() }.try_borrow_mut() else { return };
+        let _value = mem::replace(&mut content.own.value, T::NOTHING);
+        mem::forget(content);
     }
 }
 
@@ -141,8 +144,8 @@ impl<T: Own> Drop for End<T> {
 macro_rules! own_slot {
     (impl Own for $type:ty, in $slot:ident { $($item:item)* }) => {
         ::std::thread_local! {
-            static OWN: ::std::mem::ManuallyDrop<::std::cell::RefCell<$crate::scope::Seat<$type>>> =
-                const { ::std::mem::ManuallyDrop::new(::std::cell::RefCell::new($crate::scope::Seat::NEW)) };
+            static OWN: ::std::mem::ManuallyDrop<::std::cell::RefCell<$crate::scope::SlotContent<$type>>> =
+                const { ::std::mem::ManuallyDrop::new(::std::cell::RefCell::new($crate::scope::SlotContent::NEW)) };
             static END: $crate::scope::End<$type> = const { $crate::scope::End::NEW };
         }
 
@@ -150,7 +153,7 @@ macro_rules! own_slot {
             const SLOT: &'static $crate::scope::Slot<Self> = &$slot;
 
             #[inline(always)]
-            fn place() -> *const ::std::cell::RefCell<$crate::scope::Seat<Self>> {
+            fn place() -> *const ::std::cell::RefCell<$crate::scope::SlotContent<Self>> {
                 OWN.with(|own| ::std::ptr::from_ref(&**own))
             }
 
@@ -167,7 +170,7 @@ pub(crate) use own_slot;
 
 /// A scope that is entered. It leaves the scope when it is dropped, on the same thread, and after those that were entered later.
 pub(super) struct Entered<'a, T: Own> {
-    slot: *const RefCell<Seat<T>>,
+    slot: *const RefCell<SlotContent<T>>,
     /// The scope around it; null if there is none.
     before: *mut Scope<T>,
     scope: PhantomData<&'a mut Scope<T>>,
@@ -179,8 +182,8 @@ impl<T: Own> Drop for Entered<'_, T> {
         // SAFETY: the slot of `put`, as in `with`: this is the same thread.
         let slot = unsafe { &*self.slot };
         // No borrow outlasts the call that it is for. But a pointer that stayed would soon point to nothing.
-        let Ok(mut seat) = slot.try_borrow_mut() else { process::abort() };
-        seat.entered = self.before;
-        seat.scope().value.in_force();
+        let Ok(mut content) = slot.try_borrow_mut() else { process::abort() };
+        content.entered = self.before;
+        content.scope().value.in_force();
     }
 }

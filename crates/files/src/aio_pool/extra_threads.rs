@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Relaxed, everywhere: the number stands for itself.
-pub(super) struct Extra {
+pub(super) struct ExtraThreads {
     limit: usize,
     threads: AtomicUsize,
 }
 
-impl Extra {
-    pub fn new(limit: usize) -> Extra {
-        Extra { limit, threads: AtomicUsize::new(0) }
+impl ExtraThreads {
+    pub fn new(limit: usize) -> ExtraThreads {
+        ExtraThreads { limit, threads: AtomicUsize::new(0) }
     }
 
     /// Counts one more thread. Returns `false` if there are as many as there may be.

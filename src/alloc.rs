@@ -144,7 +144,7 @@ mod tests {
     use crate::trace::{Error, Limits, Session};
 
     #[test]
-    fn what_is_asked_for_counts() {
+    fn requested_bytes_are_counted() {
         let (allocator, layout) = (Counting::new(Counting::system()), Layout::new::<[u64; 10]>());
         let before = allocated();
         // SAFETY: the sizes are not zero, and each block is used with its last layout.

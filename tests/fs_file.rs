@@ -140,7 +140,7 @@ fn read_full_std(file: &mut std::fs::File, into: &mut [u8]) -> usize {
 }
 
 #[tokio::test]
-async fn what_is_larger_than_the_buffer_goes_in_pieces() {
+async fn contents_larger_than_the_buffer_are_written_and_read() {
     let directory = tempfile::tempdir().unwrap();
     let contents: Vec<u8> = (0..5_000_000u32).map(|n| (n % 251) as u8).collect();
     let mut file = file(&directory, "").await;

@@ -104,7 +104,7 @@ async fn a_file_is_tokios_with_its_cursor_and_size() {
 
 /// Writes before and after each conversion, without a flush. On one thread, so that blocking it would block the write.
 #[tokio::test]
-async fn what_was_accepted_is_written_before_what_comes_after() {
+async fn accepted_bytes_are_written_before_later_ones() {
     let place = tempfile::tempdir().unwrap();
     let mut ours = file(&place, "").await;
     let mut expected = String::new();

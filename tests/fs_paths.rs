@@ -202,7 +202,7 @@ async fn a_directory_for_a_file_and_a_file_for_a_directory_fail_as_in_std() {
 }
 
 #[tokio::test]
-async fn what_is_asked_is_answered() {
+async fn queries_of_paths() {
     let place = Place::new();
     let (file, symlink) = (place.path("file"), place.path("symlink"));
     assert_eq!(fs::read(&file).await.unwrap(), b"contents");
@@ -230,7 +230,7 @@ async fn what_is_asked_is_answered() {
 }
 
 #[tokio::test]
-async fn what_is_told_is_done() {
+async fn changes_of_paths() {
     let place = Place::new();
     let [file, copy, link, symlink, renamed] =
         ["file", "copy", "link", "new symlink", "renamed"].map(|name| place.path(name));

@@ -105,7 +105,7 @@ fn a_connection_tells_its_life_and_its_waits() {
 }
 
 #[test]
-fn what_was_made_before_is_told_with_its_first_wait() {
+fn resources_from_before_the_tracer_are_named_at_their_first_wait() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let make = || runtime.block_on(async { (UdpSocket::bind(loopback()).await.unwrap(), UnixStream::pair().unwrap()) });
     let mut address = loopback();

@@ -106,7 +106,7 @@ fn errno_maps_are_those_of_the_system() {
 
 /// The names of the two errors of unsupported operations in `efile_errors.d`, with each system's numbers.
 #[test]
-fn what_is_not_supported_has_a_name_on_every_system() {
+fn unsupported_errors_have_a_name_on_every_system() {
     let text = script("efile_errors", LANGUAGES[0]);
     let assigned: Vec<&str> = text
         .lines()
@@ -198,7 +198,7 @@ fn the_embedded_scripts_are_all_of_them() {
 
 /// An array with `%` forgets its oldest key for a new one, in silence.
 #[test]
-fn what_arrays_of_systemtap_forget_is_counted() {
+fn entries_that_systemtap_drops_are_counted() {
     for name in NAMES {
         let text = script(name, LANGUAGES[1]);
         let wraps = text.contains("%[16384]");

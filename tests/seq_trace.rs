@@ -87,7 +87,7 @@ fn a_task_that_is_no_process_has_no_token() {
 }
 
 #[test]
-fn what_was_received_replaces_what_was_there() {
+fn a_received_token_replaces_the_current_one() {
     let _tokens_stay = no_reset();
     let received = |current| Token {
         label: Label::Term([100, 0, 1, b'a'].as_slice().into()),

@@ -82,7 +82,7 @@ fn a_mutex_tells_its_life_and_its_waits() {
 }
 
 #[test]
-fn what_was_made_before_is_told_with_its_first_wait() {
+fn resources_from_before_the_tracer_are_named_at_their_first_wait() {
     static STATIC: Mutex<u32> = Mutex::const_new(1);
     let make = || (Semaphore::new(0), oneshot::channel::<u32>());
     let lines =

@@ -60,7 +60,7 @@ fn events(directory: &Path, probe: &str) -> usize {
 }
 
 #[test]
-fn what_is_fired_is_recorded() {
+fn fired_probes_are_recorded() {
     let _alone = alone();
     let directory = tempfile::tempdir().unwrap();
     let session = Session::start(Options::new(directory.path())).unwrap();

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 #[test]
-fn what_it_shows_is_in_the_example() {
+fn the_chapter_shows_lines_of_the_example() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let chapter = fs::read_to_string(root.join("docs/writing-a-driver.md")).unwrap();
     let mut pieces = chapter.split("```");

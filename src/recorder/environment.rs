@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_it_asks_for() {
+    fn requests_of_the_variable() {
         let read = |value: &str| Setting::parse(OsStr::new(value));
         let control = || Some(Recorder::Control);
         let record = |directory| Some(Recorder::Record(Options::new(directory)));

@@ -27,7 +27,7 @@ fn place_of(bytes: &[u8], of: &[u8]) -> usize {
 }
 
 #[tokio::test]
-async fn what_is_no_module() {
+async fn files_that_are_no_modules_are_refused() {
     let turn = Turn::take().await;
     let text = turn.path("text.so");
     fs::write(&text, "no library").unwrap();
@@ -48,7 +48,7 @@ async fn what_is_no_module() {
 }
 
 #[tokio::test]
-async fn what_was_cut_off() {
+async fn truncated_modules_are_refused() {
     let turn = Turn::take().await;
     let length = fs::metadata(module("pricing_1")).unwrap().len() as usize;
     for left in [17, 63, 64, 1000, length / 2, length - 1] {
@@ -58,7 +58,7 @@ async fn what_was_cut_off() {
 }
 
 #[tokio::test]
-async fn what_is_for_another_machine() {
+async fn modules_for_another_machine_are_refused() {
     let turn = Turn::take().await;
     for place in [4, 5, 18] {
         let path = turn.changed("pricing_1", |bytes| bytes[place] ^= 3);
@@ -68,7 +68,7 @@ async fn what_is_for_another_machine() {
 }
 
 #[tokio::test]
-async fn what_another_compiler_made() {
+async fn modules_of_another_compiler_are_refused() {
     let turn = Turn::take().await;
     let path = turn.changed("pricing_1", |bytes| {
         let place = place_of(bytes, b"; rustc 1.") + b"; rustc ".len();
@@ -79,7 +79,7 @@ async fn what_another_compiler_made() {
 }
 
 #[tokio::test]
-async fn what_the_linker_refuses() {
+async fn modules_that_the_linker_refuses() {
     let turn = Turn::take().await;
     // A missing library.
     let path = turn.changed("pricing_1", |bytes| {
@@ -91,7 +91,7 @@ async fn what_the_linker_refuses() {
 }
 
 #[tokio::test]
-async fn what_is_elsewhere() {
+async fn modules_in_other_folders_are_refused() {
     let turn = Turn::take().await;
     let elsewhere = tempfile::tempdir().unwrap();
     let path = elsewhere.path().join("libpricing.so");
@@ -112,7 +112,7 @@ async fn what_is_elsewhere() {
 }
 
 #[tokio::test]
-async fn what_others_can_change() {
+async fn modules_that_other_users_can_change_are_refused() {
     let turn = Turn::take().await;
     let path = turn.changed("pricing_1", |_| {});
     fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).unwrap();
@@ -133,7 +133,7 @@ async fn what_others_can_change() {
 }
 
 #[tokio::test]
-async fn what_is_not_in_the_list() {
+async fn modules_without_their_sum_in_the_list_are_refused() {
     let turn = Turn::take().await;
     let zeros = "0".repeat(64);
     code::allow(turn.policy().sha256([&zeros])).unwrap();

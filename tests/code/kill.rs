@@ -26,7 +26,7 @@ fn folders(place: &std::path::Path) -> Vec<PathBuf> {
 }
 
 #[tokio::test]
-async fn what_a_killed_process_leaves_is_removed_by_the_next() {
+async fn the_next_process_removes_copies_of_a_killed_one() {
     if let Some(place) = env::var_os(PLACE) {
         let turn = Turn::take().await;
         code::allow(turn.policy().copies_in(place)).unwrap();
@@ -38,7 +38,7 @@ async fn what_a_killed_process_leaves_is_removed_by_the_next() {
     let place = tempfile::tempdir().unwrap();
     let mut last = None;
     for _ in 0..3 {
-        let mut child = again("kill::what_a_killed_process_leaves_is_removed_by_the_next", place.path())
+        let mut child = again("kill::the_next_process_removes_copies_of_a_killed_one", place.path())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

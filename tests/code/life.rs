@@ -144,7 +144,7 @@ async fn a_state_that_the_new_version_does_not_know() {
 }
 
 #[tokio::test]
-async fn what_leaves_threads_behind_stays_in_memory() {
+async fn a_module_with_running_threads_stays_mapped() {
     let _turn = Turn::take().await;
     load([&module("restless")]).await.unwrap();
     let tick = code::lookup::<fn() -> &'static AtomicU64>("restless", "tick").unwrap();

@@ -148,7 +148,7 @@ fn give_it_time() {
 }
 
 #[tokio::test]
-async fn what_a_constructor_has_started_keeps_its_code() {
+async fn a_thread_started_by_a_constructor_keeps_its_code() {
     let _turn = Turn::take().await;
     let kept = code::kept();
     drop(code::prepare(module("early")).await.unwrap());

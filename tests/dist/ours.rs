@@ -51,7 +51,7 @@ async fn both_may_dial_at_once() {
 }
 
 #[tokio::test]
-async fn what_exceeds_a_limit_is_refused_where_it_is_known_first() {
+async fn terms_beyond_a_limit_are_refused_at_the_first_check() {
     let world: World = world!();
     let small = Options { max_message: 4096, max_depth: 4, ..world.options() };
     let near = Node::start_with(NEAR, COOKIE, small).unwrap();
@@ -89,7 +89,7 @@ async fn silence_is_told_from_ticks() {
 }
 
 #[tokio::test]
-async fn what_was_flushed_arrives_though_the_node_ends() {
+async fn flushed_messages_arrive_although_the_node_ends() {
     let world: World = world!();
     let far = world.node(FAR);
     let mut inbox = far.register("there").unwrap();

@@ -40,7 +40,7 @@ async fn a_good_peer_comes_through_among_silent_ones() {
 }
 
 #[tokio::test]
-async fn who_connects_again_and_again_pushes_out_no_peer_of_another_address() {
+async fn repeated_connections_displace_no_peer_of_another_address() {
     let world: World = world!();
     let far = Node::start_with(FAR, COOKIE, Options { setup_time: SETUP, ..world.options() }).unwrap();
     let mut name = vec![0, 29, b'N'];

@@ -78,7 +78,7 @@ fn victim() {
 }
 
 #[test]
-fn what_was_recorded_before_a_kill_is_in_the_trace() {
+fn events_from_before_a_kill_are_in_the_trace() {
     let _alone = alone();
     let mut chance = Chance(Instant::now().elapsed().as_nanos() as u64 ^ u64::from(std::process::id()) << 20 | 1);
     for round in 0..times(8, 200) {

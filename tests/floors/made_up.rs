@@ -107,7 +107,7 @@ fn a_circle_of_three_files_is_found_and_one_of_two_is_none() {
 }
 
 #[test]
-fn what_a_parent_only_passes_on_is_not_its_own() {
+fn re_exports_are_no_items_of_the_parent() {
     // `a` and `b` import each other's items through the parent, which is not part of their circle.
     let passes = [("upper/a.rs", "use super::B; pub struct A;"), ("upper/b.rs", "use super::A; pub struct B;")];
     assert_eq!(found(&passes), [""; 0]);

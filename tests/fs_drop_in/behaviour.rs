@@ -56,7 +56,7 @@ pub async fn seeks_go_where_the_caller_is(place: &Path) {
     assert_eq!(file.read(&mut three).await.unwrap(), 0);
 }
 
-pub async fn what_was_written_is_read_without_a_flush(place: &Path) {
+pub async fn written_bytes_are_read_without_a_flush(place: &Path) {
     let mut file = file(place, "0123456789").await;
     file.write_all(b"abc").await.unwrap();
     let mut rest = String::new();
@@ -328,7 +328,7 @@ pub async fn directories_are_made_and_listed(place: &Path) {
     assert_eq!(names, expected);
 }
 
-pub async fn what_fails_fails_alike(place: &Path) {
+pub async fn errors_are_alike(place: &Path) {
     let missing = place.join("missing");
     let code = |error: io::Error| (error.kind(), error.raw_os_error());
     let not_found = (io::ErrorKind::NotFound, Some(libc::ENOENT));

@@ -60,7 +60,7 @@ macro_rules! alike {
 alike! {
     every_item_is_there
     seeks_go_where_the_caller_is
-    what_was_written_is_read_without_a_flush
+    written_bytes_are_read_without_a_flush
     a_dropped_file_has_its_write
     a_write_error_comes_with_the_next_flush
     a_read_only_file_tells_of_a_write
@@ -78,7 +78,7 @@ alike! {
     times_are_set
     options_of_std_open
     directories_are_made_and_listed
-    what_fails_fails_alike
+    errors_are_alike
     a_read_that_is_given_up_is_not_lost
     a_threads_destructors_use_files
 }

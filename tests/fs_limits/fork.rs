@@ -93,8 +93,8 @@ async fn works(path: &Path, file: &mut File) {
 }
 
 #[test]
-fn what_was_in_flight_is_the_parents() {
-    if !inside("fork::what_was_in_flight_is_the_parents", |program| Command::new(program)) {
+fn operations_in_flight_at_a_fork_are_the_parents() {
+    if !inside("fork::operations_in_flight_at_a_fork_are_the_parents", |program| Command::new(program)) {
         return;
     }
     let cancelled = Some(Errno::CANCELED.raw_os_error());

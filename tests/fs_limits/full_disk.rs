@@ -79,8 +79,8 @@ async fn accepted(disk: &Disk) -> File {
 }
 
 #[test]
-fn what_the_disk_did_not_take_is_written_once_there_is_room() {
-    let Some(disk) = Disk::of("full_disk::what_the_disk_did_not_take_is_written_once_there_is_room") else { return };
+fn unwritten_bytes_are_written_once_the_disk_has_room() {
+    let Some(disk) = Disk::of("full_disk::unwritten_bytes_are_written_once_the_disk_has_room") else { return };
     run(async {
         let mut file = accepted(&disk).await;
         for _ in 0..2 {
@@ -142,8 +142,8 @@ fn a_seek_begins_anew() {
 }
 
 #[test]
-fn what_is_written_at_once_tells_at_once() {
-    let Some(disk) = Disk::of("full_disk::what_is_written_at_once_tells_at_once") else { return };
+fn a_direct_write_fails_at_once() {
+    let Some(disk) = Disk::of("full_disk::a_direct_write_fails_at_once") else { return };
     run(async {
         let file = File::create(disk.path()).await.unwrap();
         let (count, buffer) = file.write_at(data(), 0).await;
@@ -159,8 +159,8 @@ fn what_is_written_at_once_tells_at_once() {
 }
 
 #[test]
-fn what_needs_room_for_a_name_tells_at_once() {
-    let Some(disk) = Disk::of("full_disk::what_needs_room_for_a_name_tells_at_once") else { return };
+fn a_new_name_on_a_full_disk_fails_at_once() {
+    let Some(disk) = Disk::of("full_disk::a_new_name_on_a_full_disk_fails_at_once") else { return };
     run(async {
         let numbered = |number: usize| disk.0.join(number.to_string());
         let mut names = 0;

@@ -53,7 +53,7 @@ async fn a_module_runs_as_the_process_that_calls_it() {
 }
 
 #[tokio::test]
-async fn what_a_module_cannot_have_it_is_told() {
+async fn refusals_of_a_module_are_reported_to_it() {
     let _turn = Turn::take().await;
     load("v1").await;
     for (name, instead) in [

@@ -169,7 +169,7 @@ async fn default_patterns_from_outside() {
 }
 
 #[tokio::test]
-async fn what_is_traced_in_a_version_is_traced_in_the_next() {
+async fn trace_settings_pass_to_the_next_version() {
     let _turn = Turn::take().await;
     load("v1").await;
     let watch = session();

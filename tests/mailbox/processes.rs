@@ -39,7 +39,7 @@ fn without_a_bound_there_is_always_a_place() {
 }
 
 #[test]
-fn what_is_passed_over_stays_in_order() {
+fn skipped_messages_stay_in_order() {
     runtime().block_on(async {
         let (sender, mut mailbox) = channel(8);
         for number in 1..=5 {

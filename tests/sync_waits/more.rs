@@ -207,7 +207,7 @@ fn a_channel_of_many_receivers_is_dropped_with_its_last_half() {
 }
 
 #[test]
-fn what_tokio_made_is_taken_over() {
+fn values_made_by_tokio_are_taken_over() {
     let body = async || {
         let barrier = tokio::sync::Barrier::new(2);
         assert!(!poll(pin!(barrier.wait())));

@@ -198,7 +198,7 @@ async fn polled(number: u32) -> u32 {
 }
 
 #[tokio::test]
-async fn whoever_polls_is_no_caller() {
+async fn a_poller_is_no_caller() {
     let watch = Watch::on("**::callers::polled(number) if number < 6 do caller, return_to").await;
     polled(1).await;
     assert_eq!(watch.lines().await, ["call   callers::polled(1)", "return_to callers::polled"]);
@@ -229,7 +229,7 @@ fn fails(number: u32) -> u32 {
 }
 
 #[tokio::test]
-async fn what_panics_returns_to_nobody() {
+async fn a_panic_has_no_return_to() {
     let watch = Watch::on("**::callers::fails do silent, return_to, exception").await;
     std::panic::catch_unwind(|| fails(3)).unwrap_err();
     assert_eq!(watch.lines().await, ["panic  callers::fails: 3"]);

@@ -132,7 +132,7 @@ fn takes_bomb(_bomb: &Bomb, number: u32) -> u32 {
 }
 
 #[tokio::test]
-async fn what_debug_does_is_contained() {
+async fn panics_in_debug_are_contained() {
     let inner = Watch::on("**::calls::printed").await;
     let watch = Watch::on("**::calls::takes_bomb do return").await;
     assert_eq!(takes_bomb(&Bomb, 3), 3);
@@ -481,7 +481,7 @@ async fn tracers_may_call_what_they_trace() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_pattern_is_said() {
+async fn errors_of_patterns_are_reported() {
     let session = Session::start(Limits::default(), |_| ()).unwrap();
     let error = session.set("**::price(").await.unwrap_err();
     assert!(error.to_string().starts_with("cannot parse the pattern: expected"), "{error}");

@@ -92,7 +92,7 @@ async fn a_pattern_is_removed_and_the_others_stay() {
 }
 
 #[tokio::test]
-async fn what_replaces_a_pattern_keeps_its_number_and_its_counts() {
+async fn a_replaced_pattern_has_its_number_and_its_counts() {
     let session = counting();
     let set = session.set("**::changed::????(grams) if grams > 100 do silent, count").await.unwrap();
     assert_eq!(set.functions, 3);

@@ -47,7 +47,7 @@ async fn process(what: impl Future<Output = ()> + Send + 'static) {
 }
 
 #[tokio::test]
-async fn what_a_process_does_from_one_call_to_another() {
+async fn flags_between_one_call_and_another() {
     let _alone = ALONE.lock().await;
     use from_login_to_logout::*;
     let other = watch(&["**::from_login_to_logout::buy"]).await;

@@ -99,7 +99,7 @@ fn price(order: &str, quantity: u32) -> Result<u32, String> {
 }
 
 #[tokio::test]
-async fn what_is_told_is_recorded_by_the_thread_that_ran_it() {
+async fn events_are_recorded_by_the_thread_that_ran_the_call() {
     const CALLS: u32 = 1000;
     let recording = Recording::start().await;
     let session = to_probes("**::probes::price(_, qty) if qty > 100 || qty == 13 do return, exception, error").await;
@@ -191,7 +191,7 @@ fn long(text: &str) -> usize {
 }
 
 #[tokio::test]
-async fn what_is_cut_says_so_and_callers_are_known() {
+async fn cut_arguments_are_marked_and_callers_are_known() {
     let recording = Recording::start().await;
     let session = to_probes("**::probes::long do caller").await;
     let line = line!() + 1;

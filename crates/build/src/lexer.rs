@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_ends() {
+    fn unterminated_texts() {
         assert_eq!(tokens("a /* b"), Err((2, Problem::UnterminatedComment)));
         assert_eq!(tokens("/*/"), Err((0, Problem::UnterminatedComment)));
         assert_eq!(tokens("a\n#include <b>"), Err((2, Problem::Preprocessor)));

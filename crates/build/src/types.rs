@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_probe_can_have() {
+    fn types_that_no_probe_can_have() {
         assert_eq!(of("float"), Err(Problem::FloatingPoint { found: "float".into(), instead: "uint32_t" }));
         assert_eq!(of("double"), Err(Problem::FloatingPoint { found: "double".into(), instead: "uint64_t" }));
         assert_eq!(of("void *"), Err(Problem::Pointer { found: "void *".into() }));

@@ -175,7 +175,7 @@ fn a_monitor_ends_after_its_time() {
 
 /// The process keeps its table from the monitor on: its two tasks are older.
 #[test]
-fn what_began_before_the_monitor_is_told() {
+fn waits_from_before_the_monitor_are_reported() {
     let program = Program::start();
     for limit in [["--too-many-tasks", "1"], ["--long-wait", "1h"]] {
         let mut arguments = limit.to_vec();

@@ -135,7 +135,7 @@ fn a_command_that_records_itself_is_shown_live_and_gets_signals() {
 }
 
 #[test]
-fn what_the_recorder_cannot_do() {
+fn limits_of_the_recorder() {
     let machine = Machine::new();
     let run = |arguments: &[&str]| {
         let mut command = machine.dyntrace("exit 0", &["run", "--tracer", "recorder"]);
@@ -203,7 +203,7 @@ fn no_privileges() {
 }
 
 #[test]
-fn what_is_wrong_is_said_before_anything_starts() {
+fn wrong_use_is_reported_before_anything_starts() {
     let machine = Machine::new().with("bpftrace", BPFTRACE, "refuse");
     let run = |arguments: &[&str]| Ran::of(machine.dyntrace("exit 0", arguments).output().unwrap());
     run(&["run", "user-prob", "--", "/bin/true"]).fails_with(2, "did you mean user-probe?");

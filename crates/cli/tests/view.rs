@@ -166,7 +166,7 @@ fn a_file_for_each_probe() {
 }
 
 #[test]
-fn what_is_missing_is_said_and_shows_in_the_exit_status() {
+fn losses_are_reported_and_show_in_the_exit_status() {
     let trace = trace();
     let folder = trace.path().join("shop-12");
     let writer = Writer::new(&folder);
@@ -186,7 +186,7 @@ fn what_is_missing_is_said_and_shows_in_the_exit_status() {
 }
 
 #[test]
-fn what_a_script_says_of_it() {
+fn lines_of_the_scripts() {
     let error = "efile_drv error tag={1,1} user tag req-1 | RENAME (12) | ENOENT (2) | args: /a  , 1 2\n";
     assert_eq!(shown(&["--script", "efile_errors"]), error);
     assert_eq!(shown(&["--script", "efile_errors", "--command", "READ"]), "");
@@ -195,7 +195,7 @@ fn what_a_script_says_of_it() {
 
 /// Two lanes, a thread without a known name, operations that share a system call, and a second without events.
 #[test]
-fn who_works_in_the_pool() {
+fn workers_of_the_pool() {
     const SECOND: u64 = 1_000_000_000;
     let port = || Arg::from("#Port<0.1>");
     let add = |at, length: i64| fired("aio_pool-add", at, [port(), length.into()]);

@@ -294,7 +294,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_sent_passes_and_comes_back(term in terms()) {
+        fn sent_terms_pass_the_limits_and_come_back(term in terms()) {
             let mut bytes = Vec::new();
             let mut sent = term.clone();
             crate::term::mend(&mut sent);
@@ -309,7 +309,7 @@ mod tests {
         }
 
         #[test]
-        fn what_passes_is_decoded_without_a_panic(
+        fn bytes_within_the_limits_are_decoded_without_a_panic(
             tags in prop::collection::vec((prop::sample::select(TAGS), prop::collection::vec(0u8..4, 0..12)), 1..20),
         ) {
             let mut bytes = vec![131];

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused() {
+    fn malformed_names_are_refused() {
         for name in ["", "@", "a@", "@b", "a b@c", "a@b/c", "a@b@c", &"x".repeat(300)] {
             assert!(own(name).is_err(), "{name:?}");
         }

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_encoder_would_change_is_mended() {
+    fn terms_that_the_encoder_would_change_are_mended() {
         assert_eq!(sent(term!([1, -1, 255])).to_string(), "[1,-1,255]");
         assert_eq!(sent(term!({ [-3] })).to_string(), "{[-3]}");
         let long = "x".repeat(70_000);

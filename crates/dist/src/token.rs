@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_token_is_none() {
+    fn a_malformed_token_is_none() {
         for term in
             [term!([]), term!({1, 2, 3}), term!({1, 2, 3, 4, no}), term!({256, 2, 3, 4, 5}), term!({1, 2, -3, 4, 5})]
         {

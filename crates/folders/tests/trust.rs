@@ -129,7 +129,7 @@ fn only_regular_files_are_read() {
 }
 
 #[test]
-fn what_a_killed_process_left_goes_with_the_next_and_a_held_folder_stays() {
+fn the_next_process_removes_folders_of_killed_ones_but_no_held_one() {
     let place = tempfile::tempdir().unwrap();
     let first = Scratch::make(place.path(), "scratch").unwrap();
     let left = first.path().with_file_name("7-0");

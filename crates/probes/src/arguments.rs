@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_given_is_zero_or_null() {
+    fn missing_arguments_are_zero_or_null() {
         assert_eq!(shown(Arguments::none()), ([0; 4], "[NULL, NULL, NULL, NULL]".to_owned()));
         assert_eq!(shown(Arguments::none().and(7).and("a")), ([7, 0, 0, 0], "[\"a\", NULL, NULL, NULL]".to_owned()));
     }

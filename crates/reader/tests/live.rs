@@ -41,7 +41,7 @@ fn a_program_that_ends_cuts_nothing_that_is_read() {
 }
 
 #[test]
-fn what_comes_while_it_is_read_is_no_damage() {
+fn events_written_during_the_reading_are_no_damage() {
     let folder = tempfile::tempdir().expect("a folder");
     let writer = Writer::new(folder.path());
     writer.write("ring-1", &entered(&writer, &[1, 2]));

@@ -133,7 +133,7 @@ fn the_pools_events_belong_to_neighbours_only() {
 }
 
 #[test]
-fn what_was_opened_gives_its_path_to_operations_on_its_port() {
+fn operations_on_a_port_have_the_path_that_was_opened() {
     let folder = tempfile::tempdir().expect("a folder");
     let one = |tag, command, path, port| {
         let cycles = tag as u64 * 10;
@@ -175,7 +175,7 @@ fn processes_have_operations_of_their_own() {
 }
 
 #[test]
-fn what_has_no_end_is_told() {
+fn operations_without_a_return_are_in_flight() {
     let folder = tempfile::tempdir().expect("a folder");
     write(
         folder.path(),

@@ -42,7 +42,7 @@ fn events_of_two_rings_and_the_process_come_in_time_order() {
 }
 
 #[test]
-fn what_was_lost_is_told() {
+fn losses_are_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let writer = Writer::new(folder.path());
     let first = writer.packet(0, 7, 1, 0, SUB_BUFFER, &writer.event(&returned(1, 1, 1, "", 1, 0)));

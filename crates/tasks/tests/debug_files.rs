@@ -37,7 +37,7 @@ fn compressed_sections_say_the_same() {
 }
 
 #[test]
-fn what_dwz_has_moved_is_found() {
+fn types_that_dwz_has_moved_are_found() {
     let folder = tempfile::tempdir().unwrap();
     let names = ["chains_truth", "deadlock"];
     let plain = names.map(|name| preview(&program::example(name)));

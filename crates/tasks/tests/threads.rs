@@ -59,7 +59,7 @@ fn whole(program: &Program) -> Threads {
 }
 
 #[test]
-fn what_is_named_is_true() {
+fn named_functions_are_those_of_the_threads() {
     let program = Program::run("threads_truth");
     // The job is in its system call soon after it has printed.
     std::thread::sleep(Duration::from_millis(100));

@@ -76,7 +76,7 @@ fn a_report_and_an_index_in_json() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_and_the_rest_is_done() {
+fn unreadable_files_are_named_and_the_others_indexed() {
     let logs = logs();
     let output = log_indexer(logs.path(), &["a", "no-such-directory"]);
     assert_eq!(output.status.code(), Some(1));

@@ -179,7 +179,7 @@ mod tests {
     const FRAMES: [(usize, usize); 5] = [(1, 100), (2, 200), (3, 300), (4, 400), (5, 500)];
 
     #[test]
-    fn whoever_has_the_next_frame_is_returned_to() {
+    fn the_function_of_the_next_frame_is_the_one_returned_to() {
         for stack in [300, 399] {
             for (inside, shown) in [(7, 7), (0, 3)] {
                 assert_eq!(walk(Mark { stack, inside }, 1, &FRAMES), (vec![shown, 4], 3), "{stack}");

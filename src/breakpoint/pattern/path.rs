@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_begin_with() {
+    fn the_literal_prefix_of_a_path() {
         for (pattern, prefix) in [
             ("shop::cart::price", "shop::cart::price"),
             ("shop::**::price", "shop"),

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_order() {
+    fn malformed_orders_are_refused() {
         for (text, why) in [
             ("do=add", "add: of which pattern?"),
             ("do=update\tid=7", "update: of which pattern?"),

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_wish() {
+    fn malformed_requests_are_refused() {
         for (text, why) in [
             ("limit=x", "limit is \"x\", which is no number"),
             ("process=57", "\"57\" is no process"),

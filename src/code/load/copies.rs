@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_dead_process_has_left_is_removed() {
+    fn copies_of_a_dead_process_are_removed() {
         let place = tempfile::tempdir().unwrap();
         let users = users(place.path());
         drop(dyntrace_folders::Folder::make_private(&users).unwrap());

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_library_is_refused() {
+    fn files_that_are_no_libraries_are_refused() {
         assert!(refusal(b"").contains("no ELF"));
         assert!(refusal(b"#!/bin/sh\n").contains("no ELF"));
         assert!(refusal(b"\x7fELF\x02").contains("first header"));

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sum() {
+    fn malformed_sums_are_refused() {
         for text in ["", "12", &"g".repeat(64), &"a".repeat(65), &"é".repeat(32)] {
             assert!(text.parse::<Sha256>().is_err(), "{text}");
         }

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_order() {
+    fn malformed_orders_are_refused() {
         for (text, why) in [
             ("do=load", "load: of which file?"),
             ("do=purge", "purge: of which module?"),

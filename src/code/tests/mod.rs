@@ -94,7 +94,7 @@ async fn calls_follow_upgrades() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_named() {
+async fn errors_name_the_missing_module() {
     let tables = new_tables();
     let error = |answer: Result<Handle<Price, 1>, Error>| answer.unwrap_err().to_string();
     assert_eq!(

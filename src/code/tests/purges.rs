@@ -116,7 +116,7 @@ async fn a_future_may_be_dropped_anywhere_and_panic_there() {
 }
 
 #[tokio::test]
-async fn what_may_not_be_unloaded_is_kept() {
+async fn a_module_without_the_promise_stays_mapped() {
     let tables = new_tables();
     let module =
         fake!("pricing" "1" unloadable false; price: Price as fn(u32) -> u64 = |quantity| Ok(quantity.into()););

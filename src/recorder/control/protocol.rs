@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request() {
+    fn malformed_requests_are_refused() {
         for text in [
             "",
             "begin",
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message() {
+    fn malformed_messages_are_refused() {
         assert_eq!(take(&mut vec![1, 0, 1, 0]), Err(ProtocolError::TooLong(65537)));
         assert_eq!(take(&mut vec![1, 0, 0, 0, 0xff]), Err(ProtocolError::NotUtf8));
         assert_eq!(frame(&"x".repeat(LONGEST + 1)), Err(ProtocolError::TooLong(LONGEST + 1)));

@@ -105,7 +105,7 @@ fn babeltrace2_joins_rings_the_low_rate_channel_and_other_processes() {
 }
 
 #[test]
-fn what_is_written_takes_the_place_of_the_old_text() {
+fn new_metadata_replaces_the_old_text() {
     let dir = tempfile::tempdir().unwrap();
     describe(dir.path(), "first");
     describe(dir.path(), "second");

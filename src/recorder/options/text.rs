@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_and_what_is_allowed() {
+    fn wrong_options_and_allowed_ones() {
         for (text, what) in [
             ("", "does not begin with record:DIRECTORY"),
             ("record:", "does not begin with record:DIRECTORY"),
@@ -448,7 +448,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_back(options in any_options()) {
+        fn written_options_read_back(options in any_options()) {
             prop_assert_eq!(options.to_string().parse::<Options>(), Ok(options.clone()));
             let change = Change { probes: &options.probes, filter: &options.filter }.to_string();
             prop_assert_eq!(parse_change(&change), Ok((options.probes, options.filter)));

@@ -77,7 +77,7 @@ fn fails(number: u32) {
 }
 
 #[tokio::test]
-async fn what_runs_while_a_panic_unwinds() {
+async fn calls_while_a_panic_unwinds() {
     let [watch, panics] = [
         Watch::on("**::ends::cleared_up do return").await,
         Watch::on("**::ends::fails do silent, return, exception").await,

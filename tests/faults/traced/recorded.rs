@@ -53,7 +53,7 @@ fn call(thread: u64) -> u64 {
 }
 
 #[test]
-fn what_is_recorded_is_whole_and_in_order() {
+fn recorded_calls_are_whole_and_in_order() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let mut options = recorder::Options::new(folder.path());

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_drives_a_terminal_is_escaped_in_json() {
+    fn terminal_sequences_are_escaped_in_json() {
         assert_eq!(
             made(|out| json_string(out, b"\x1b\x7f\xc2\x9b\\\xff\"")),
             "\"\\u001b\\u007f\\u009b\\\\\u{fffd}\\\"\""

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_users_write() {
+    fn times_as_users_write_them() {
         assert_eq!(instant("2026-11-21T10:00:00.5Z"), Ok(Instant::At(1_795_255_200_500_000_000)));
         assert_eq!(instant("2026-11-21 12:00+02"), Ok(Instant::At(1_795_255_200_000_000_000)));
         assert_eq!(instant("1.5s").map(|at| at.at(100)), Ok(1_500_000_100));

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_is_a_line() {
+    fn each_change_is_a_line() {
         let module = || "tax".to_owned();
         for (order, answer, expected) in [
             (Order::Load(Vec::new()), "module=tax version=1", "loaded tax 1\n"),

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_began_before_the_table_matters_to_waits_and_numbers() {
+    fn tasks_from_before_the_table_matter_to_waits_and_numbers() {
         let told = |unseen: &Unseen, kinds: &[Kind], limit| unseen.told(kinds, limit).unwrap_or_default();
         let earlier = Unseen { tasks: 7, earlier: 3, foreign: 0, types: 0, counts: false };
         let expected = "3 of 7 tasks were spawned before the process kept its table";

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_there_is_left_alone() {
+    fn existing_folders_are_not_changed() {
         let place = tempfile::tempdir().unwrap();
         let name = place.path().join("trace");
         let choose_one = || choose(None, name.to_str().unwrap()).unwrap();

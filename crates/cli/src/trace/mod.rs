@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_has_held_the_settings_up_is_said() {
+    fn the_thread_that_held_the_settings_up_is_named() {
         for (end, said) in [
             ("told=end", "no thread waited"),
             (

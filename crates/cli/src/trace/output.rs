@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_is_shown_at_the_end() {
+    fn calls_without_room_are_shown_at_the_end() {
         let shown = shown(|| Some(4), 5);
         assert!(shown.starts_with("\x1b[?7lcalls  function\n    9  f0/0\n       4 more\x1b[?7h\n\x1b[3A"), "{shown:?}");
         assert!(

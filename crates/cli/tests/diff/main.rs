@@ -98,7 +98,7 @@ fn recorded() -> Place {
 }
 
 #[test]
-fn what_changed() {
+fn differences_of_two_traces() {
     let place = recorded();
     let ran = place.run(&["diff", "before", "after", "--json"]);
     ran.says(0, "");

@@ -470,7 +470,7 @@ fn files_with_fewer_columns_are_read() {
 }
 
 #[test]
-fn what_cannot_be_aligned_is_said() {
+fn hosts_that_cannot_be_aligned_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let (_, said) = clocks(folder.path(), &[], 66);
     assert!(said.contains("is no data set: it has no folder messages; dyntrace convert"), "{said}");

@@ -185,7 +185,7 @@ fn an_output_that_is_a_link_is_written_where_the_link_leads() {
 }
 
 #[test]
-fn what_is_made_is_as_private_as_the_trace() {
+fn outputs_are_as_private_as_the_trace() {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
     let writer = write(&folder.path().join("trace"));

@@ -255,7 +255,7 @@ fn a_collector_gets_the_same_and_may_be_busy() {
 }
 
 #[test]
-fn what_a_collector_does_not_take_is_told() {
+fn refusals_of_a_collector_are_reported() {
     let trace = trace();
     let collector =
         Collector::new(&[("200 OK", r#"{"partialSuccess":{"rejectedSpans":"4","errorMessage":"too old"}}"#)]);

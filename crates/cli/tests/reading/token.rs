@@ -88,7 +88,7 @@ queued:  B label 42 token {0,1}: 5 words, queue len 1
 }
 
 #[test]
-fn who_was_spawned_stands_under_who_spawned_it() {
+fn a_spawned_process_stands_below_its_parent() {
     let folder = tempfile::tempdir().unwrap();
     let writer = Writer::new(folder.path().join("shop-12"));
     // B spawns D, which counts as its second message, and D asks for a file before it sends.

@@ -326,7 +326,7 @@ fn functions_that_are_loaded_later() {
 }
 
 #[test]
-fn what_is_refused() {
+fn refused_patterns() {
     let shop = Shop::open();
     let mark = "  trace::price(\n               ^\n";
     shop.refuses(&["trace::price("], 2, mark);

@@ -56,7 +56,7 @@ fn patterns_come_and_go_while_a_trace_goes_on() {
 
 /// Counts survive their pattern.
 #[test]
-fn what_a_removed_pattern_has_counted_stays_in_the_table() {
+fn counts_of_a_removed_pattern_stay_in_the_table() {
     let mut shop = Shop::open();
     let trace = shop.trace(&["--count", "**::price", "--json"]);
     shop.sell(8);

@@ -30,7 +30,7 @@ fn operations_that_the_calling_thread_answers() {
 }
 
 #[test]
-fn what_failed() {
+fn failed_operations() {
     let Some(_turn) = turn("bpftrace", true) else { return };
     assert_eq!(traced("bpftrace", "efile_errors", "rename_tagged", &[]).0, FAILED_RENAME);
     for storm in STORMS {
@@ -48,7 +48,7 @@ fn where_time_goes() {
 }
 
 #[test]
-fn who_asks_for_what() {
+fn commands_of_each_user_tag() {
     let Some(_turn) = turn("bpftrace", true) else { return };
     let (trace, said) = traced("bpftrace", "efile_by_tag", "file_storm", STORMS[0]);
     answers::by_tag(&trace, &done(&said), SIZES[0]);
@@ -56,7 +56,7 @@ fn who_asks_for_what() {
 
 /// With more rows than the script's maps have.
 #[test]
-fn who_asks_for_what_of_many() {
+fn commands_of_each_of_many_user_tags() {
     let Some(_turn) = turn("bpftrace", true) else { return };
     let many = ["--tasks", "4000", "--operations", "1", "--mix", "read"];
     let (trace, said) = traced("bpftrace", "efile_by_tag", "file_storm", &many);

@@ -40,7 +40,7 @@ fn operations_that_the_calling_thread_answers() {
 }
 
 #[test]
-fn what_failed() {
+fn failed_operations() {
     let Some(_turn) = turn("dtrace", true) else { return };
     assert_eq!(traced("dtrace", "efile_errors", "rename_tagged", &[]).0, FAILED_RENAME);
     for storm in STORMS {
@@ -59,7 +59,7 @@ fn where_time_goes() {
 }
 
 #[test]
-fn who_asks_for_what() {
+fn commands_of_each_user_tag() {
     let Some(_turn) = turn("dtrace", true) else { return };
     for (storm, sizes) in STORMS.into_iter().zip(SIZES) {
         let (trace, said) = traced("dtrace", "efile_by_tag", "file_storm", storm);

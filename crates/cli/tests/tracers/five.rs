@@ -155,7 +155,7 @@ fn sorted(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_cannot_be_had_is_marked() {
+fn unavailable_values_are_marked() {
     let Some(_turn) = turn("dtrace", true) else { return };
     let lines = |name, program| lines(name, program, Registers::Unknown);
     assert_eq!(lines("efile_drv", "rename_tagged"), sorted(RENAMED));

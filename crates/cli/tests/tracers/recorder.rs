@@ -34,7 +34,7 @@ fn operations_that_the_calling_thread_answers() {
 }
 
 #[test]
-fn what_failed() {
+fn failed_operations() {
     for storm in STORMS {
         let (trace, said) = traced("recorder", "efile_errors", "file_storm", storm);
         answers::errors(&trace, &done(&said));
@@ -50,7 +50,7 @@ fn where_time_goes() {
 }
 
 #[test]
-fn who_asks_for_what() {
+fn commands_of_each_user_tag() {
     for (storm, sizes) in STORMS.into_iter().zip(SIZES) {
         let (trace, said) = traced("recorder", "efile_by_tag", "file_storm", storm);
         answers::by_tag(&trace, &done(&said), sizes);

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_begin_a_packet_is_refused() {
+    fn malformed_packet_headers_are_refused() {
         let page = prepared_page([7; 16], 0, 0);
         let header: [u8; HEADER] = std::array::from_fn(|i| page[i]);
         assert!(Header::decode(&header).is_some());

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_none() {
+    fn a_name_that_does_not_fit_is_none() {
         assert!(Name::new(&PID, 100_000_000).is_none());
         assert!(Name::new(&PID, u64::from(u32::MAX) + 2).is_none());
         assert!(Name::new(&BARE, 123_456).is_none() && Name::new(&BARE, 1_234_567).is_some());

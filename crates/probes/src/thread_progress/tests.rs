@@ -177,7 +177,7 @@ fn a_task_sleeps_until_a_pinned_thread_unpins_and_is_woken_once() {
 }
 
 #[test]
-fn who_has_held_a_wait_up_is_told_with_its_end() {
+fn the_end_of_a_wait_names_the_thread_that_held_it_up() {
     let (holder, id, [unpin, end]) = start_holder("held-it-up");
     let mut wait = wait();
     assert!(poll_once(Pinning::new(&mut wait)).is_pending());
@@ -195,7 +195,7 @@ fn who_has_held_a_wait_up_is_told_with_its_end() {
 
 /// Threads that have been pinned, and then wait for input or for tasks.
 #[test]
-fn who_sleeps_in_the_kernel_or_in_a_runtime_holds_nobody_up() {
+fn a_thread_that_sleeps_in_the_kernel_or_in_a_runtime_holds_no_wait_up() {
     let (mut input, mut output) = std::io::pipe().unwrap();
     let (say, said) = mpsc::channel();
     let reader = thread::spawn(move || {
@@ -224,7 +224,7 @@ fn a_late_wait_says_for_whom_and_how_long() {
 }
 
 #[test]
-fn what_was_left_is_completed_whatever_it_waits_for() {
+fn an_abandoned_future_is_completed() {
     let (holder, _, senders) = start_holder("in-the-way");
     let (say, said) = mpsc::channel();
     let left = async move {

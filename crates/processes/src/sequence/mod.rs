@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_travelled_over_a_reset_is_no_token() {
+    fn a_token_of_an_earlier_era_is_void() {
         let mut carried = Packed::NOTHING;
         traced().send(&mut carried);
         assert!(carried.is_of(0) && !carried.is_of(1));

@@ -71,7 +71,7 @@ fn loom_no_token_outlives_a_reset() {
 }
 
 #[test]
-fn loom_who_sets_tokens_at_once_sets_them_in_one_era() {
+fn loom_tokens_set_at_once_are_of_one_era() {
     loom::model(|| {
         let others = [(); 2].map(|()| thread::spawn(begun));
         let own = begun();

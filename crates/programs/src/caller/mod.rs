@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_symbols_cannot_tell_is_said() {
+    fn a_caller_without_debug_information_is_marked() {
         let behind = code(&[("shop::order", "")], false);
         for name in ["shop::price", "<shop::Cart as shop::Priced>::price", "shop::price::<shop::Cart>"] {
             let text = caller("shop::Cart::price", &code(&[(name, "")], false), &behind);

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_between_is_left_out() {
+    fn frames_between_the_two_are_left_out() {
         let hit = ("dyntrace::breakpoint::hit::begun", "");
         let glue = ("std::panicking::try", "/rustc/1/std/panicking.rs:5");
         let (body, order) = (("shop::order", "cart.rs:89"), ("order", "cart.rs:80"));

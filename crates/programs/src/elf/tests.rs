@@ -69,7 +69,7 @@ fn a_damaged_program_never_panics() {
 }
 
 #[test]
-fn what_is_no_regular_file_is_refused_at_once() {
+fn a_fifo_or_device_is_refused_at_once() {
     assert!(matches!(Object::read(Path::new("/dev/null")), Err(Error::NotRegular(_))));
     assert!(matches!(Object::read(Path::new("/")), Err(Error::NotRegular(_))));
     assert!(matches!(Object::read(Path::new("/nonexistent/file")), Err(Error::Open { .. })));

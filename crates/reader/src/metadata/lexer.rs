@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_ends_is_said_with_its_line() {
+    fn an_unterminated_text_is_reported_with_its_line() {
         for text in ["\n/* x", "\n\"x", "\n\"x\n\"", "\n\"\\q\"", "\n99999999999999999999"] {
             assert_eq!(tokens(text).expect_err("a problem").line, 2, "{text:?}");
         }

@@ -55,7 +55,7 @@ fn everything_is_understood() {
 }
 
 #[test]
-fn what_is_not_the_recorders_is_said_with_its_line() {
+fn foreign_metadata_is_reported_with_its_line() {
     for (from, to, line, reason) in [
         ("minor = 8", "minor = 9", 3, "not CTF 1.8"),
         ("byte_order = be", "byte_order = pdp", 3, "byte_order"),
@@ -234,7 +234,7 @@ fn both_formats_say_the_same() {
 }
 
 #[test]
-fn what_is_not_the_recorders_in_ctf2_is_said_with_its_line() {
+fn foreign_ctf2_metadata_is_reported_with_its_line() {
     for (from, to, line, reason) in [
         ("\"version\":2", "\"version\":3", 1, "not CTF 2"),
         ("\"version\":2", "\"version\":2,\"extensions\":{}", 1, "extensions"),

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_tracers_say() {
+    fn losses_in_the_output_of_tracers() {
         for (line, lost) in [
             ("Lost 20659 events", 20659),
             ("WARNING: Lost 1 event", 1),

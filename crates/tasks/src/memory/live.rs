@@ -390,7 +390,7 @@ mod tests {
             let reads = move || match refuse(&[libc::SYS_process_vm_readv], error) {
                 Ok(()) => {
                     reads_pieces_around_one_that_is_missing();
-                    what_is_unmapped_cannot_be_read();
+                    unmapped_memory_cannot_be_read();
                 }
                 Err(error) => println!("left out: calls cannot be filtered here: {error}"),
             };
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unmapped_cannot_be_read() {
+    fn unmapped_memory_cannot_be_read() {
         assert_eq!(own().word(8), Err(Unreadable { address: 8 }));
     }
 }

@@ -116,7 +116,7 @@ fn a_shell_is_no_value_by_itself() {
 }
 
 #[test]
-fn what_is_not_seen_fails_the_guard_and_is_never_printed() {
+fn an_unavailable_argument_fails_the_guard_and_is_never_printed() {
     let (bomb, boxed) = (Bomb, Some(Bomb));
     for value in [value!(bomb), Value::HIDDEN, Value::opaque(&bomb), Value::of(Plain::Bytes(b"7"))] {
         for guard in
@@ -158,7 +158,7 @@ fn much_text_fails_the_guard() {
 }
 
 #[test]
-fn what_is_done() {
+fn actions_of_patterns() {
     let call = Written { arguments: Vec::new(), pid: 1, tag: None, thread: 1 };
     let actions = |text: &str| pattern(text).match_spec().evaluate(&call);
     assert_eq!(

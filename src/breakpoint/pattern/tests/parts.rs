@@ -146,7 +146,7 @@ fn arguments_are_found_from_both_ends() {
 }
 
 #[test]
-fn what_a_type_prints_in_its_own_way_has_no_parts() {
+fn a_type_with_its_own_debug_has_no_parts() {
     let (odd, partial) = ((1, Odd, 2), Partial);
     assert!(meets("f((1, ..))", &[value!(odd)]));
     assert!(meets("f(Partial { id: 7, .. })", &[value!(partial)]));

@@ -170,7 +170,7 @@ fn every_request_is_answered() {
 }
 
 #[test]
-fn what_cannot_be_done_ends_nothing() {
+fn a_refused_request_ends_no_session() {
     let running = Running::new();
     let mut client = running.greeted();
     for (request, answer) in [

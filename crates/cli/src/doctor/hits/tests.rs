@@ -57,7 +57,7 @@ fn the_nop_that_a_kernel_replaces() {
 }
 
 #[test]
-fn what_each_kernel_does_at_each_site() {
+fn the_way_of_each_kernel_at_each_site() {
     use Way::{Emulated, Stepped, SystemCall};
     let kernels = [(6, 1), (6, 15), (6, 16), (6, 18), (7, 2), (7, 3)];
     for (processor, form, place, ways) in [

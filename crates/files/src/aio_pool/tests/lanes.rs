@@ -124,7 +124,7 @@ fn without_further_threads_they_are_waited_for() {
 }
 
 #[test]
-fn what_was_done_is_counted_and_how_long_it_took() {
+fn jobs_and_their_times_are_counted() {
     let pool = Pool::builder().threads(1).build();
     let before = metrics().fast.operations;
     for number in 0..10 {

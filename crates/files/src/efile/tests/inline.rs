@@ -116,7 +116,7 @@ fn the_cursor_reads_at_once() {
 
 /// A quick disk makes a miss a hit. The probes show which it was; the bytes are the same.
 #[test]
-fn what_is_not_cached_is_read_all_the_same() {
+fn uncached_bytes_are_read_by_the_pool() {
     let Some((_folder, path)) = cached() else { return };
     for from in [0, PAGE, 2 * PAGE] {
         let (pool, driver, _) = stepped_inline();

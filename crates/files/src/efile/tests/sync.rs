@@ -49,7 +49,7 @@ fn requests_that_wait_together_share_one_call() {
 }
 
 #[test]
-fn what_comes_after_the_call_began_gets_a_call_of_its_own() {
+fn a_sync_after_the_begin_of_the_call_gets_its_own_call() {
     let (pool, driver, _) = stepped();
     let file = descriptor(&driver, tempfile::tempfile().unwrap());
     let first = begin(&file, Command::Fdatasync);
@@ -106,7 +106,7 @@ fn an_error_reaches_all() {
 }
 
 #[test]
-fn who_leaves_takes_nobody_along() {
+fn a_dropped_sync_does_not_cancel_the_others() {
     let (pool, driver, port) = stepped();
     let file = descriptor(&driver, tempfile::tempfile().unwrap());
     let leader = begin(&file, Command::Fsync);

@@ -295,7 +295,7 @@ fn a_handler_may_fill_whole_packets() {
 }
 
 #[test]
-fn what_finds_no_room_is_counted_in_the_packet() {
+fn events_without_room_are_counted_in_the_packet() {
     interrupt_everywhere(2, false, 0, 3);
     let ring = ring(1, false);
     fill(ring, 0);

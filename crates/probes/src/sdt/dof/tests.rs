@@ -128,7 +128,7 @@ fn longest(number: usize, types: &'static [&'static str]) -> Site {
 }
 
 #[test]
-fn what_never_fires_is_left_out() {
+fn probes_that_never_fire_are_left_out() {
     let mut site = longest(0, &[]);
     let never = Probe { provider: "dof_test", name: "never", function: "f", arguments: None, attributes: "" };
     site.probe = Box::leak(Box::new(never));

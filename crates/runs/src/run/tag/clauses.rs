@@ -252,7 +252,7 @@ mod tests {
 
     /// The clauses of `efile_drv` for SystemTap with nothing of the script in them.
     #[test]
-    fn what_systemtap_gets() {
+    fn clauses_for_systemtap() {
         let glob = Glob::from("req-*");
         let condition = Condition::new(&glob, TracerKind::Stap).unwrap();
         let script = scripts::find("efile_drv").unwrap().stap;

@@ -13,7 +13,7 @@
  * FIELDS
  *     command           the command of the file driver
  *     phase             in queue: from entry to int_entry, until a thread started (the
- *                       last int_entry, if the calling thread tried in vain)
+ *                       last int_entry, if an inline attempt missed)
  *                       service: from int_entry to int_return, the work itself
  *                       to answer: from int_return to return, until the task got the
  *                       result

@@ -249,7 +249,7 @@ fn each_wait_has_its_kind() {
     assert_eq!((ends, lines.len()), (kinds.len(), 2 * kinds.len()));
 }
 
-/// Has a future wait for its job: the only thread for blocking work has another one until the first poll.
+/// Awaits a future whose job waits at its first poll, since the only thread for blocking work runs another job until then.
 async fn behind_a_job<T>(future: impl Future<Output = T>) -> T {
     let (release, held) = mpsc::channel::<()>();
     let job = spawn_blocking(move || held.recv());

@@ -38,7 +38,7 @@ const FIRST: u32 = 16;
 /// The most sleeps before a step 1.
 const LAST: u32 = 1 << 16;
 
-/// How often the receiver polls until it counts anew the messages that it finds without.
+/// The number of polls in a period. In each period the receiver counts again the messages that it receives without a sleep.
 const PERIOD: u32 = 64;
 /// The most of those messages in such a period.
 const FEW: u32 = PERIOD / 4;

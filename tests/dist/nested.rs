@@ -99,7 +99,7 @@ async fn an_inbox_is_the_process_that_opens_it_first() {
 /// An Erlang node sends a request to the example, by the documentation in its source.
 pub fn assert_is_nested(listing: &[(usize, String)]) {
     let mut received: Vec<_> = listing.iter().skip_while(|(_, line)| !line.starts_with("receive:")).collect();
-    // The task's thread may have tried to read in vain: then efile_drv-int_entry fires again.
+    // If the read of the task's thread missed, efile_drv-int_entry fires again.
     received.dedup();
     let pid = received.first().and_then(|(_, line)| line.split_whitespace().nth(1)).expect("it is received");
     // Depth 1 is the request; the receiving process reads and answers.

@@ -19,7 +19,7 @@ pub struct Publisher {
     histograms: HashMap<Key, Times>,
 }
 
-/// A counter that goes on when its source begins anew, as it does in a forked child.
+/// A counter that goes on when its source starts again from 0, as in a forked child.
 #[derive(Debug, Default)]
 struct Counter {
     before: u64,
@@ -96,7 +96,7 @@ fn describe(family: &Family, recorder: &dyn Recorder) {
 /// A bucket begins at half its bound. All values lie at the same part of their buckets, at which their sum is that of the times.
 fn since(now: &Times, last: &Times) -> Vec<(f64, u64)> {
     let before = |bound| last.buckets.iter().find(|(end, _)| *end == bound).map_or(0, |(_, count)| *count);
-    // In a forked child all begins anew.
+    // In a forked child all sources start again from 0.
     let is_anew = last.buckets.iter().any(|(bound, count)| {
         now.buckets.iter().find(|(end, _)| end == bound).is_none_or(|(_, present)| present < count)
     });

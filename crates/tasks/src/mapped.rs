@@ -30,8 +30,8 @@ fn is_trusted(metadata: &Metadata) -> bool {
     [0, rustix::process::geteuid().as_raw()].contains(&metadata.uid()) && !writable_by_others
 }
 
-/// Returns the bytes of a file that the program has mapped. Copies a file that another user may write, who could end the reader by cutting
-/// it short, and takes its size from `room`. It copies the file as a whole: nearly all of a large one is debug information, which is needed, and a
+/// Returns the bytes of a file that the program has mapped. Copies a file that another user may write, and takes its size from `room`: that user
+/// could end the reader by cutting the file short. It copies the file as a whole: nearly all of a large one is debug information, which is needed, and a
 /// copy takes about 1 s for each GiB. The files of root and of the reader's user are mapped, as most are theirs.
 pub(crate) fn read(file: &File, path: &Path, what: &'static str, room: &Cell<u64>) -> Result<Arc<Mmap>, Error> {
     let failed = |error| Error::File { what, path: path.to_owned(), error };

@@ -9,7 +9,7 @@
 //! 2. The next thread that fires such a probe, or calls such a function, takes that request back, takes the number out of [`ASKED`], and
 //!    opens the socket, or opens it again if its file was removed.
 //! 3. The command connects. A session that starts or ends between 1 and 2 overwrites the half, and a setting may overwrite the mark. So
-//!    the command writes again until it can connect. Requests that no thread has taken by then stay, and find [`ASKED`] empty.
+//!    the command writes again until it can connect. A request that no thread has taken before it connects stays: the thread that takes it later finds [`ASKED`] empty.
 //! 4. A firing that a session records looks for no request. While there are sessions, their maintenance thread takes the number.
 //!
 //! Why this is safe:

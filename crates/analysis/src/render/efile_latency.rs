@@ -27,7 +27,7 @@ enum Reached {
     Entered {
         at: i64,
     },
-    /// Once more, if the calling thread tried it in vain.
+    /// Once more, if the calling thread's attempt missed.
     Started {
         entered: i64,
         at: i64,

@@ -68,7 +68,7 @@ pub fn check(trace: &str, done: &Done, order: Order, is_port: impl Fn(&str) -> b
 }
 
 /// The operations in a trace, by command, and their user tags: every operation is entered and answered once, its service begins and ends
-/// once in between, and all its lines have the same tags and command. An attempt of the calling thread in vain begins it once more.
+/// once in between, and all its lines have the same tags and command. A missed attempt of the calling thread begins it once more.
 pub fn seen(trace: &str, order: Order, is_port: impl Fn(&str) -> bool) -> (Done, BTreeSet<&str>) {
     let mut operations: BTreeMap<&str, Vec<Event<'_>>> = BTreeMap::new();
     for line in trace.lines() {

@@ -16,7 +16,7 @@
 //! # Without the pool
 //!
 //! A driver that is [`inline`](Driver::inline) first tries whether the system's caches have the answer; in [adaptive](Inline::Adaptive) mode
-//! only where that was neither slow nor in vain of late. `int_entry` fires before the attempt, on the caller's thread, and `int_return`
+//! only where the last attempts were neither slow nor misses. `int_entry` fires before the attempt, on the caller's thread, and `int_return`
 //! after a hit. After a miss the operation goes to the pool, whose job fires `int_entry` again: the last one counts. A hit needs no pool,
 //! so it succeeds even after the pool was shut down. A file that was only read is closed by the thread that uses it last.
 //!

@@ -28,7 +28,7 @@ pub(crate) fn entered() -> usize {
     ENTERED.get()
 }
 
-/// Whether the functions of probes run although nobody listens, and note them here.
+/// Whether the functions of probes run although no tracer listens, and note them here.
 pub(super) const IS_ON: bool = true;
 
 pub(super) fn entry(id: OperationId, port: Port, command: Command) {

@@ -1,9 +1,9 @@
 //! Wakers that note each wake of a process, for the probe `process-wake` and for the table of tasks.
 //!
 //! While a tracer looks at the probe, or there is a table, a process is polled with a waker of its own, [`NotedWaker`]. Clones of it are with
-//! whatever may wake the process. A clone lives as long as its owner likes: also after the process and after its runtime, when a wake is
+//! everything that may wake the process. A clone lives as long as its owner likes: also after the process and after its runtime, when a wake is
 //! passed on and notes nothing. The waker is the same in all polls, so that futures which compare wakers need not clone it again. It is
-//! made anew only if the process is polled with another waker than before.
+//! replaced only if the process is polled with another waker than before.
 
 use std::ptr;
 use std::sync::Arc;

@@ -166,8 +166,8 @@ impl<T: Own, F> Scoped<T, F> {
         self.within_task(task, act)
     }
 
-    /// Likewise, by a caller that has asked which task is running. Each call needs that anew: one task may poll the future, and another
-    /// drop it.
+    /// [`within`](Scoped::within) for a caller that knows the running task. The caller asks for it before each call: one task may poll the
+    /// future, and another drop it.
     // A process's poll has two copies of it, one for tracers. Without the attribute both would call it.
     #[inline(always)]
     pub fn within_task<'a, R>(

@@ -20,7 +20,7 @@ pub enum Followed<'a, 't> {
 
 /// Follows a recording: delivers its operations as they complete, each once, whole.
 ///
-/// Each poll opens the files anew. Operations in flight are kept in between, with copies of their texts.
+/// Each poll opens the files again. Between polls it holds the operations in flight with copies of their texts.
 ///
 /// ```
 /// use std::{thread, time::Duration};

@@ -75,7 +75,7 @@ pub struct FileOperation<'t> {
     pub added: Option<QueueStep>,
     /// `aio_pool-get`
     pub taken: Option<QueueStep>,
-    /// `int_entry`; the last one, if the submitter tried the operation in vain before its job.
+    /// `int_entry`; the last one, if an attempt of the submitter missed before the job.
     pub int_entry: Option<i64>,
     /// `int_return`
     pub int_return: Option<i64>,
@@ -227,7 +227,7 @@ impl<'t> FileOperations<'t> {
                 let operation = self.find(key)?;
                 operation.completion = Some(Completion { time, tid, success, errno, bytes });
                 operation.error = error;
-                // An attempt of the calling thread was in vain, and the job was cancelled.
+                // The calling thread's attempt missed, and the job was cancelled.
                 if operation.int_return.is_none() && operation.worker == Some(operation.submitter) {
                     (operation.int_entry, operation.worker) = (None, None);
                 }

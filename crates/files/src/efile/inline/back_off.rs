@@ -25,7 +25,7 @@
 //!    again whose time had passed.
 //! 5. On probation, an attempt that took so long and slept pauses the word: the file system had it wait. So do two in a row without a
 //!    sleep: the kernel worked that long.
-//! 6. [`ENOUGH`] misses in a row pause the word, too: a file set larger than the cache pays for eight attempts in vain a second.
+//! 6. [`ENOUGH`] misses in a row pause the word, too: a file set larger than the cache pays for eight missed attempts a second.
 //!
 //! A pause takes 1 ms, and twice the last pause if the attempt began on its probation, up to 1 s. An attempt that
 //! began before the end of the last pause changes nothing. A quick answer ends a row of misses or slow attempts.

@@ -6,7 +6,7 @@
 //! writes and closes of written files may wait for the journal of the file system. The close of a file that was only read waits for
 //! nothing, and is done where the file is used last.
 //!
-//! In adaptive mode the driver also learns, for each command on each file system, where attempts are slow or in vain all the same
+//! In adaptive mode the driver also learns, for each command on each file system, where attempts are slow or miss
 //! ([`back_off`]), and a thread's answers in a row are limited ([`turn`]). [`trial`] has the steps of an attempt.
 //!
 //! An attempt gives only results that the pool's job would give, too: success, and that a name does not exist. After any other error the

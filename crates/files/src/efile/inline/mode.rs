@@ -10,7 +10,7 @@ use dyntrace_processes::environment;
 pub enum Inline {
     /// All operations go to the pool.
     Off,
-    /// Tries operations, but pauses where attempts were slow or in vain: for each command on each file system by itself. A task that had
+    /// Tries operations, but pauses where attempts were slow or missed: for each command on each file system by itself. A task that had
     /// many answers in a row yields after 50 us. The default.
     #[default]
     Adaptive,

@@ -20,7 +20,7 @@ use crate::efile::observe::operations;
 use crate::efile::{Command, Driver, Inline, Request};
 use crate::fs::{File, OpenOptions};
 
-/// An attempt in vain, then the pool's work.
+/// An attempt that misses, then the pool's work.
 pub(super) const MISSED: [Stage; 4] = [InternalEntry, InternalEntry, InternalReturn, Return(0)];
 pub(super) const PAGE: usize = 4096;
 

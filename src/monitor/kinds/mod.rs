@@ -1,11 +1,10 @@
-//! The conditions: one file for each kind of event.
+//! The conditions of the kinds of events.
 
 mod busy_port;
-mod long_blocking_queue;
 mod long_message_queue;
 mod long_schedule;
 mod long_wait;
-mod too_many_tasks;
+mod too_many;
 
 use super::condition::Condition;
 use super::kind::Kind;
@@ -17,7 +16,7 @@ pub(super) fn condition(kind: Kind, limit: u64) -> Box<dyn Condition> {
         Kind::LongWait => Box::new(long_wait::LongWait::new(limit)),
         Kind::LongMessageQueue => Box::new(long_message_queue::LongMessageQueue::new()),
         Kind::BusyPort => Box::new(busy_port::BusyPort::new()),
-        Kind::LongBlockingQueue => Box::new(long_blocking_queue::LongBlockingQueue::new()),
-        Kind::TooManyTasks => Box::new(too_many_tasks::TooManyTasks::new()),
+        Kind::LongBlockingQueue => Box::new(too_many::TooMany::waiting_closures()),
+        Kind::TooManyTasks => Box::new(too_many::TooMany::tasks()),
     }
 }

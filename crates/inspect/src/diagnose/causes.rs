@@ -59,7 +59,7 @@ impl Cause {
     }
 
     fn blocks_in(&self, call: &str) -> bool {
-        self.kind == Kind::BlockingCall && self.resource == call
+        self.kind == CauseKind::BlockingCall && self.resource == call
     }
 }
 
@@ -230,7 +230,7 @@ mod tests {
         let second = Duration::from_secs(1);
         let mut causes = Causes::default();
         let [prints, sends] =
-            ["app::print", "app::send"].map(|name| Cause::new(Kind::BlockingCall, "write", own(name)));
+            ["app::print", "app::send"].map(|name| Cause::new(CauseKind::BlockingCall, "write", own(name)));
         for (cause, time) in [(&prints, second * 3), (&sends, second)] {
             causes.add_stay(cause, cause.own.as_ref(), time, time, true);
             causes.add_stay(cause, cause.own.as_ref(), Duration::ZERO, time, true);

@@ -355,7 +355,7 @@ pub mod efile_drv {
     __sdt::probe! {
         /// A thread starts an operation: an I/O thread its job, or the calling
         /// thread an attempt to answer it from the system's caches. After an
-        /// attempt in vain it fires again, for the job.
+        /// attempt that missed, it fires again, for the job.
         ///
         /// Stability: stable, with OTP's name and arguments.
         ///

@@ -1,6 +1,6 @@
 //! Points in time as text: `2026-11-21T10:00:00.000000000Z`, and as users write them.
 
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -75,6 +75,13 @@ pub fn duration(text: &str) -> Result<i64, String> {
         text.parse().ok().filter(|duration: &SignedDuration| !duration.is_negative());
     let nanoseconds = duration.and_then(|duration| i64::try_from(duration.as_nanos()).ok());
     nanoseconds.ok_or_else(|| "expected a number with a unit, like 1.5s, 20ms or 300us".to_owned())
+}
+
+/// Reads a duration of at least that many milliseconds.
+pub fn at_least<const MILLISECONDS: u64>(text: &str) -> Result<Duration, String> {
+    let duration = Duration::from_nanos(duration(text)?.unsigned_abs());
+    let is_enough = duration >= Duration::from_millis(MILLISECONDS);
+    is_enough.then_some(duration).ok_or_else(|| format!("it is shorter than {MILLISECONDS}ms"))
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ pub struct Arguments {
     #[command(flatten)]
     actions: Actions,
     /// Print the counts of each interval of this length, and restart from 0: 1s
-    #[arg(long, value_name = "TIME", value_parser = interval)]
+    #[arg(long, value_name = "TIME", value_parser = time::at_least::<1>)]
     pub interval: Option<Duration>,
     /// The most events per second; others are left out, and counted [default: 10000/s]
     #[arg(long, value_name = "N/s", value_parser = per_second)]
@@ -229,11 +229,6 @@ fn per_second(text: &str) -> Result<u32, String> {
     number.ok_or_else(|| "expected a number of events per second, like 1000/s".to_owned())
 }
 
-fn interval(text: &str) -> Result<Duration, String> {
-    let time = Duration::from_nanos(time::duration(text)?.unsigned_abs());
-    if time.as_millis() > 0 { Ok(time) } else { Err("expected at least 1ms".to_owned()) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -283,6 +278,7 @@ mod tests {
 
     #[test]
     fn intervals_are_not_too_short() {
+        let interval = time::at_least::<1>;
         assert_eq!(interval("1.5s"), Ok(Duration::from_millis(1500)));
         assert_eq!(interval("1ms"), Ok(Duration::from_millis(1)));
         for wrong in ["", "1", "0s", "999us", "-1s"] {

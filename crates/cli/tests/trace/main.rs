@@ -335,7 +335,7 @@ fn refused_patterns() {
     shop.refuses(&["trace::prise"], 65, "near it: trace::price/2");
     shop.refuses(&["**::price", "--process", "57"], 2, "expected one like <0.57.0>");
     shop.refuses(&["**::price", "--limit", "0"], 2, "like 1000/s");
-    shop.refuses(&["**::price", "--interval", "10us"], 2, "at least 1ms");
+    shop.refuses(&["**::price", "--interval", "10us"], 2, "shorter than 1ms");
     shop.refuses(&[], 2, "no pattern is given: name functions");
     while shop.tracing_threads() > 0 {}
 }

@@ -63,7 +63,7 @@ pub struct Arguments {
     #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
     pid: u32,
     /// How long to watch; an interrupt ends it earlier
-    #[arg(long = "for", value_name = "DURATION", default_value = "10s", value_parser = duration)]
+    #[arg(long = "for", value_name = "DURATION", default_value = "10s", value_parser = time::at_least::<100>)]
     time: Duration,
     /// Print JSON
     ///
@@ -83,11 +83,6 @@ pub struct Arguments {
     /// The file with the program's debug information, or with its split units (.dwp), if it is not where debuggers look
     #[arg(long, value_name = "FILE")]
     debug: Option<PathBuf>,
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    let duration = Duration::from_nanos(time::duration(text)?.unsigned_abs());
-    if duration >= Duration::from_millis(100) { Ok(duration) } else { Err("it is shorter than 100ms".to_owned()) }
 }
 
 pub fn diagnose(arguments: &Arguments) -> Outcome {

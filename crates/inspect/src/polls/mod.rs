@@ -78,10 +78,10 @@ pub struct Arguments {
     #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
     pid: u32,
     /// How long to count; an interrupt ends it earlier
-    #[arg(long = "for", value_name = "DURATION", default_value = "10s", value_parser = duration)]
+    #[arg(long = "for", value_name = "DURATION", default_value = "10s", value_parser = time::at_least::<1>)]
     time: Duration,
     /// Print each poll that takes this long or longer, too: its task and its thread
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = time::at_least::<1>)]
     slow: Option<Duration>,
     /// Print JSON
     ///
@@ -96,12 +96,6 @@ pub struct Arguments {
     /// The file with the program's debug information, if it is not where debuggers look
     #[arg(long, value_name = "FILE")]
     debug: Option<PathBuf>,
-}
-
-/// Reads `10s`: at least a millisecond, so that the script's interval is none of zero.
-fn duration(text: &str) -> Result<Duration, String> {
-    let duration = Duration::from_nanos(time::duration(text)?.unsigned_abs());
-    if duration >= Duration::from_millis(1) { Ok(duration) } else { Err("it is shorter than 1ms".to_owned()) }
 }
 
 #[derive(Serialize)]

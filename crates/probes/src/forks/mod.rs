@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    #[cfg(not(miri))]
+    #[cfg(not(any(loom, miri)))]
     fn a_child_is_another_process() {
         count().unwrap();
         count().unwrap();

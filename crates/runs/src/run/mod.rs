@@ -28,19 +28,17 @@ mod watch;
 mod wish;
 
 use anyhow::anyhow;
-use dyntrace_analysis::render::{Rendering, Settings};
 use dyntrace_terminal::exit::{self, Failure, Outcome};
 use dyntrace_terminal::{escape, say};
 
 use crate::script::{self, Named, Script};
 use crate::tracer::TracerKind;
 
-use arguments::Request;
 use choose::Choice;
 use output::Sink;
 use script_file::Text;
 use tag::Tag;
-use target::{Asked, Target};
+use target::Target;
 
 pub use arguments::Arguments;
 #[cfg(target_os = "linux")]
@@ -74,7 +72,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
             (tracer, Text::raw(&script, rendering, &sites, tag, settings)?, sites)
         }
         Choice::Recorder(rendering) if request.tracer_options.is_empty() => {
-            return record(rendering, request, &target, tag, &settings);
+            return recorded::run(rendering, request, &target, tag, &settings);
         }
         Choice::Recorder(_) => {
             let why = "the recorder has no options of a tracer: leave --tracer-option out, or name another tracer";
@@ -84,21 +82,6 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let sink = Sink::open(request.output.as_deref())?;
     let (options, asked) = (&request.tracer_options, &request.asked);
     session::Session { tracer: &tracer, options, script: &text, target: &target, asked, sites: &sites }.run(sink)
-}
-
-/// Runs the command without a tracer.
-fn record(
-    rendering: &'static Rendering,
-    request: &Request,
-    target: &Target,
-    tag: Option<&Tag>,
-    settings: &Settings,
-) -> Outcome {
-    let Asked::Command(words) = &request.asked else {
-        unreachable!("the recorder is chosen for commands only");
-    };
-    target.sites(&Named::exactly(rendering.probes().into_iter()))?;
-    recorded::run(rendering, target, words, tag, settings, Sink::open(request.output.as_deref())?)
 }
 
 /// Refuses a script with the path of the program in its probes: with a process, bpftrace would report each event twice.

@@ -73,6 +73,11 @@ pub fn is_future(future: &Await) -> bool {
     is_own(&future.future, future.place.as_ref())
 }
 
+/// Whether a future is the program's own by its line.
+fn has_own_line(future: &Await) -> bool {
+    future.place.is_some() && is_future(future)
+}
+
 /// Whether a function on a stack is the program's own by its line.
 pub fn is_frame(frame: &Frame) -> bool {
     frame.place.is_some() && is_own(frame.function.as_deref().unwrap_or_default(), frame.place.as_ref())
@@ -81,9 +86,8 @@ pub fn is_frame(frame: &Frame) -> bool {
 /// The innermost future of the program's own on the way from `root` to `leaf`, by the same rule.
 pub fn of_chain(root: &Await, leaf: &Await) -> Option<Own> {
     let way = way(root, leaf);
-    let own = |future: &&&Await| future.place.is_some() && is_own(&future.future, future.place.as_ref());
-    let other = |future: &&&Await| is_own(&future.future, None);
-    let future = way.iter().rev().find(own).or_else(|| way.iter().rev().find(other))?;
+    let named = |future: &&&Await| is_own(&future.future, None);
+    let future = way.iter().rev().find(|future| has_own_line(future)).or_else(|| way.iter().rev().find(named))?;
     Some(Own { function: function(&future.future), place: future.place.clone() })
 }
 
@@ -112,9 +116,7 @@ fn outermost<'l>(future: &'l Await, count: &mut usize) -> Option<&'l Await> {
 
 /// Whether a future of a framework is outside of the program's own futures on the way to `leaf`, as with a connection of a server.
 pub fn is_carried(root: &Await, leaf: &Await) -> bool {
-    let way = way(root, leaf);
-    let is_own = |future: &&Await| future.place.is_some() && is_own(&future.future, future.place.as_ref());
-    way.iter().position(is_own).is_some_and(|first| first > 0)
+    way(root, leaf).into_iter().position(has_own_line).is_some_and(|first| first > 0)
 }
 
 /// Adds the futures from `future` to `leaf` to `way`. Returns whether they lead there.

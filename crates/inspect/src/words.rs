@@ -297,6 +297,17 @@ pub fn unpolled(unpolled: &Unpolled) -> String {
     }
 }
 
+/// As [`kind`], without what tells one lock or socket from another.
+pub fn alike(future: &Await) -> String {
+    match &future.waits_for {
+        Some(WaitsFor::Semaphore { of, .. }) => self::of(*of).to_owned(),
+        Some(WaitsFor::Descriptor { describes: Some(describes), .. }) if describes.starts_with("socket:") => {
+            "a socket".to_owned()
+        }
+        _ => kind(future),
+    }
+}
+
 /// The kind of event for which `future` waits: the same for futures that differ in times and numbers only.
 pub fn kind(future: &Await) -> String {
     match &future.waits_for {

@@ -1,5 +1,5 @@
-//! What the build scripts of `dyntrace`, `dyntrace-probes` and `dyntrace-processes` ask of Cargo, and a hash of sources for modules of
-//! code.
+//! Questions of the build scripts of `dyntrace`, `dyntrace-probes` and `dyntrace-processes` to Cargo, and a hash of sources for modules
+//! of code.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

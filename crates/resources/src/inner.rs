@@ -1,4 +1,4 @@
-//! What types leave to tokio's, which they have inside.
+//! Methods that types leave to tokio's, which they have inside.
 
 /// Public methods that only call those of the same name of a field.
 macro_rules! forward {

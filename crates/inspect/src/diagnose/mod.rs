@@ -26,6 +26,7 @@ use super::look::{VERSION, print};
 use super::own::Own;
 use super::read::failure;
 use causes::{Cause, CauseKind, Evidence, by_time};
+use stacks::Stacks;
 use watch::Watched;
 
 const HELP: &str = "\
@@ -93,7 +94,8 @@ pub fn diagnose(arguments: &Arguments) -> Outcome {
     let information = DebugInformation::of(&program);
     let described = Described::of(&program, &information);
     say!("dyntrace: watching process {pid}; an interrupt ends it");
-    let seen = watch::watch(&program, &information, &described, (pid, arguments.time), &interrupts)?;
+    let stacks = Stacks::new(arguments.output.is_some() || arguments.folded.is_some());
+    let seen = watch::watch(&program, &information, &described, (pid, arguments.time), &interrupts, stacks)?;
     let unknown = unknown(&seen);
     let text = if arguments.json {
         escape::json(

@@ -115,12 +115,12 @@ mod tests {
 
     #[test]
     fn the_page_has_the_causes_and_the_tree() {
-        let mut seen = sample();
+        let mut seen = Watched { stacks: Stacks::new(true), ..sample() };
         let second = Duration::from_secs(1);
         let stack = |functions: &[&str], state, end| Stack::new(functions.iter().copied(), state, end);
-        seen.stacks.add(stack(&["shop::serve", "shop::<lock>"], State::Waits, "waits for Mutex"), second * 3);
-        seen.stacks.add(stack(&["shop::serve"], State::Blocks, "write"), second);
-        seen.stacks.add(stack(&["shop::idle"], State::Runs, "on a CPU"), Duration::from_millis(1));
+        seen.stacks.add(&stack(&["shop::serve", "shop::<lock>"], State::Waits, "waits for Mutex"), second * 3);
+        seen.stacks.add(&stack(&["shop::serve"], State::Blocks, "write"), second);
+        seen.stacks.add(&stack(&["shop::idle"], State::Runs, "on a CPU"), Duration::from_millis(1));
         let page = page(7, &seen, Some("1 of 7 tasks without types"));
         let text = page.replace("&lt;", "<").replace("&gt;", ">");
         for told in

@@ -1,4 +1,4 @@
-//! Where the time of tasks goes: the functions that wait or run, outermost first, and what they do.
+//! Where the time of tasks goes: the functions that wait or run, outermost first.
 //!
 //! Tasks that wait come from looks at memory, those that run from the threads that poll them. Both begin with the task's future, so that
 //! the times of one function stand together. Between that and the end stand the program's own functions only.
@@ -12,7 +12,7 @@ use dyntrace_tasks::threads::Thread;
 use crate::own;
 use crate::words;
 
-/// What a stack does.
+/// The state of a stack's innermost function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// A thread runs it.
@@ -25,7 +25,7 @@ pub enum State {
     Waits,
 }
 
-/// Functions, outermost first, and what the innermost does.
+/// Functions, outermost first, and the end of the innermost: its wait, its system call or the CPU.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stack {
     functions: Vec<String>,
@@ -35,7 +35,11 @@ pub struct Stack {
 
 /// The time of each stack.
 #[derive(Debug, Default)]
-pub struct Stacks(BTreeMap<Stack, Duration>);
+pub struct Stacks {
+    /// Whether any are noted: to make those of all tasks costs as much as a look.
+    are_noted: bool,
+    times: BTreeMap<Stack, Duration>,
+}
 
 impl Stack {
     /// The stack of a thread that polls a task.
@@ -56,7 +60,7 @@ impl Stack {
         let leaf = root.and_then(|root| own_leaf(task, root));
         let end = match (state, leaf) {
             (State::Ready, _) => "a thread".to_owned(),
-            (_, Some(leaf)) => self::end(leaf),
+            (_, Some(leaf)) => words::alike(leaf),
             (_, None) => words::without_leaves(task).to_owned(),
         };
         let end = format!("waits for {end}");
@@ -94,24 +98,16 @@ fn own_leaf<'t>(task: &'t Task, root: &Await) -> Option<&'t Await> {
 
 /// Whether a task was woken, was never polled, or would be woken if a thread looked at its socket.
 pub fn is_ready(task: &Task) -> bool {
-    let Chain::Read { root } = &task.chain else { return task.state.notified };
+    if task.state.notified {
+        return true;
+    }
+    let Chain::Read { root } = &task.chain else { return false };
     let leaf = own_leaf(task, root).and_then(|leaf| leaf.waits_for.as_ref());
     let is_unread = match leaf {
         Some(WaitsFor::Descriptor { unread, ready, .. }) => *unread > 0 && *ready != Some(Ready::Writable),
         _ => false,
     };
-    task.state.notified || root.progress == Progress::Unresumed || is_unread
-}
-
-/// The wait of a future, in words that are equal for all waits of this kind.
-fn end(leaf: &Await) -> String {
-    match &leaf.waits_for {
-        Some(WaitsFor::Semaphore { of, .. }) => words::of(*of).to_owned(),
-        Some(WaitsFor::Descriptor { describes: Some(describes), .. }) if describes.starts_with("socket:") => {
-            "a socket".to_owned()
-        }
-        _ => words::kind(leaf),
-    }
+    root.progress == Progress::Unresumed || is_unread
 }
 
 fn is_of_runtime(function: Option<&str>) -> bool {
@@ -119,26 +115,38 @@ fn is_of_runtime(function: Option<&str>) -> bool {
 }
 
 impl Stacks {
+    /// None so far, and none later unless `are_noted`.
+    pub fn new(are_noted: bool) -> Stacks {
+        Stacks { are_noted, times: BTreeMap::new() }
+    }
+
     /// Adds the tasks of a look that no thread runs.
     pub fn add_tasks(&mut self, listing: &Listing, time: Duration) {
+        if !self.are_noted {
+            return;
+        }
         let waiting = |task: &&Task| task.owner != 0 && !task.state.complete && !task.state.running;
         for stack in listing.tasks.iter().filter(waiting).map(Stack::of_task) {
-            self.add(stack, time);
+            self.add(&stack, time);
         }
     }
 
-    pub fn add(&mut self, stack: Stack, time: Duration) {
-        *self.0.entry(stack).or_default() += time;
+    pub fn add(&mut self, stack: &Stack, time: Duration) {
+        match self.times.get_mut(stack) {
+            _ if !self.are_noted => {}
+            Some(noted) => *noted += time,
+            None => _ = self.times.insert(stack.clone(), time),
+        }
     }
 
     /// Multiplies the time of stacks that block threads in this call.
     pub fn scale(&mut self, call: &str, factor: f64) {
         let blocks = |stack: &Stack| stack.state == State::Blocks && stack.end == call;
-        self.0.iter_mut().filter(|(stack, _)| blocks(stack)).for_each(|(_, time)| *time = time.mul_f64(factor));
+        self.times.iter_mut().filter(|(stack, _)| blocks(stack)).for_each(|(_, time)| *time = time.mul_f64(factor));
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&Stack, Duration)> {
-        self.0.iter().map(|(stack, time)| (stack, *time))
+        self.times.iter().map(|(stack, time)| (stack, *time))
     }
 
     /// A line for each stack, as tools for flame graphs read them: the functions, and microseconds.
@@ -177,10 +185,10 @@ mod tests {
         };
         let woken = Task { state: TaskState { notified: true, ..TaskState::default() }, ..carried(own(mutex(1))) };
         let tasks = vec![carried(own(mutex(0xa0))), carried(own(mutex(0xb0))), carried(own(socket)), woken];
-        let mut stacks = Stacks::default();
+        let mut stacks = Stacks::new(true);
         stacks.add_tasks(&Listing { tasks, ..Listing::default() }, Duration::from_millis(2));
         let blocks = Stack::new(["shop::[u8; 4]"].into_iter(), State::Blocks, "write");
-        stacks.add(blocks, Duration::from_micros(3));
+        stacks.add(&blocks, Duration::from_micros(3));
         stacks.scale("write", 2.0);
         assert_eq!(
             stacks.folded(),

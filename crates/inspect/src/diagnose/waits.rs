@@ -118,15 +118,12 @@ impl Look<'_> {
     /// The wait of a holder, in words that are equal for all waits of this kind.
     fn kind(&self, leaf: &Await) -> String {
         match &leaf.waits_for {
-            Some(WaitsFor::Descriptor { describes: Some(describes), .. }) if describes.starts_with("socket:") => {
-                "a socket".to_owned()
-            }
             Some(WaitsFor::Descriptor { describes, .. }) => {
-                self.peer(describes.as_deref()).unwrap_or_else(|| words::kind(leaf))
+                self.peer(describes.as_deref()).unwrap_or_else(|| words::alike(leaf))
             }
             Some(WaitsFor::Join { address, .. }) if self.is_job(*address) => "a job of the blocking pool".to_owned(),
-            Some(WaitsFor::Semaphore { of, .. }) => format!("another {}", words::of(*of)),
-            _ => words::kind(leaf),
+            Some(WaitsFor::Semaphore { .. }) => format!("another {}", words::alike(leaf)),
+            _ => words::alike(leaf),
         }
     }
 

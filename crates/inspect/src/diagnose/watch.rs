@@ -67,6 +67,7 @@ pub fn watch(
     described: &Described<'_>,
     (pid, time): (u32, Duration),
     interrupts: &Interrupts,
+    stacks: Stacks,
 ) -> Result<Watched, Failure> {
     let run = |threads: Watch<'_, '_, '_>| -> Result<Watched, Failure> {
         let mut watching = Watching {
@@ -78,7 +79,7 @@ pub fn watch(
             now: Vec::new(),
             idle: 0,
             unheld: BTreeMap::new(),
-            seen: Watched::default(),
+            seen: Watched { stacks, ..Watched::default() },
         };
         watching.find_threads();
         program.listing(described).map_err(failure)?;
@@ -261,7 +262,7 @@ impl Watching<'_, '_, '_> {
         known.stays = None;
         self.seen.causes.running += elapsed;
         if let Some(stack) = &known.running {
-            self.seen.stacks.add(stack.clone(), elapsed);
+            self.seen.stacks.add(stack, elapsed);
         }
         let last = known.ran;
         if last.is_some_and(|(at, _)| at.elapsed() < RUNNING) || !self.may_hold() {
@@ -321,7 +322,7 @@ impl Watching<'_, '_, '_> {
             *self.unheld.entry(call).or_default() += elapsed;
         }
         if let Some(Stays { since, why: Some(Why { cause, own, stack }), .. }) = &known.stays {
-            self.seen.stacks.add(stack.clone(), elapsed);
+            self.seen.stacks.add(stack, elapsed);
             self.seen.causes.add_stay(cause, own.as_ref(), elapsed, since.elapsed(), is_new);
             self.now.push(cause.clone());
         }

@@ -2,11 +2,12 @@
 
 import json
 import os
+import resource
 import statistics
 import subprocess
 import time
 
-from .common import ROOT, median_ratio, say, taken_in_turns, until_met
+from .common import ROOT, build, built, median_ratio, say, taken_in_turns, until_met
 
 TARGET = ROOT / "target" / "tasks" / "bench"
 
@@ -74,3 +75,31 @@ def throughput():
 
     looked_at, left_alone = taken_in_turns(5, lambda: turns(True), lambda: turns(False))
     return median_ratio(looked_at, left_alone)
+
+
+def diagnose():
+    """A program with 10,000 tasks and no idle processor while `dyntrace diagnose` watches it, against nobody watching."""
+    busy = build("busy", package=ROOT / "benches" / "diagnose", described=True)
+    dyntrace = built("--package", "dyntrace-cli") / "dyntrace"
+    seconds, own, late = 5, [], []
+
+    def turns(watched):
+        program = subprocess.Popen([busy], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        begun = time.monotonic()
+        if watched:
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run([dyntrace, "diagnose", "-p", str(program.pid), "--for", f"{seconds}s"], capture_output=True, check=True)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            late.append(time.monotonic() - begun - seconds)
+            own.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / (seconds + late[-1]))
+        else:
+            time.sleep(seconds)
+        count, p99 = program.communicate()[0].split()
+        return int(count) / (time.monotonic() - begun), int(p99)
+
+    watched, alone = taken_in_turns(7, lambda: turns(True), lambda: turns(False))
+    of = lambda samples, part: [sample[part] for sample in samples]
+    say("turns of 10000 busy tasks while they are watched", median_ratio(of(watched, 0), of(alone, 0)), 0.98, " x", least=True)
+    say("the time of such a turn, 99 of 100", median_ratio(of(watched, 1), of(alone, 1)), 1.05, " x")
+    say("of a processor for watching", statistics.median(own), 0.1)
+    say("s until the verdict, beyond the watch", statistics.median(late), 1)

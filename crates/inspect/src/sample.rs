@@ -211,7 +211,7 @@ pub fn listing() -> Listing {
     tasks[0].spawned = Spawned::Recorded(place(20));
     tasks[1].spawned = Spawned::Candidates([place(20), place(21)].into());
     tasks.extend(waits().enumerate().map(|(number, waits)| leaf_task(30 + number as u64, waits)));
-    let runtime = |owner, counted, found| Runtime { owner, scheduler: owner << 12, counted, found };
+    let runtime = |owner, counted, found| Runtime { owner, scheduler: owner << 12, counted, found, list: None };
     Listing {
         tasks,
         runtimes: vec![runtime(1, Some(33), 33), runtime(2, Some(9), 7), runtime(3, None, 1)],

@@ -208,7 +208,7 @@ mod tests {
     }
 
     fn listing(tasks: Vec<Task>, counted: Option<u64>) -> Listing {
-        let runtimes = vec![Runtime { owner: 1, scheduler: 0x50, counted, found: tasks.len() as u64 }];
+        let runtimes = vec![Runtime { owner: 1, scheduler: 0x50, counted, found: tasks.len() as u64, list: None }];
         Listing { tasks, runtimes, ..Listing::default() }
     }
 

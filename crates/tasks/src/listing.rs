@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::cell::{CANCELLED, COMPLETE, JOIN_INTEREST, JOIN_WAKER, NOTIFIED, RUNNING};
+use crate::owned::OwnedTasks;
 
 /// The tasks of a program at about one time.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -33,6 +34,9 @@ pub struct Runtime {
     pub counted: Option<u64>,
     /// Tasks of it in the listing that are in its list: it counts no others. Complete ones have left it.
     pub found: u64,
+    /// Where its list is. `None` if that is not known.
+    #[serde(skip)]
+    pub list: Option<OwnedTasks>,
 }
 
 /// A task, or a job of the blocking pool.

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::census::{Census, Counter, census};
+use crate::census::{Census, Counter, again, census};
 use crate::core_images;
 use crate::debug_file;
 use crate::error::Error;
 use crate::image::{self, Image, images};
 use crate::layout::Other;
+use crate::listing::Runtime;
 use crate::memory::Memory;
 use crate::memory::core_file::CoreFile;
 use crate::memory::live::Process;
@@ -170,6 +171,12 @@ impl Program {
     pub(crate) fn count(&self, counter: Option<Counter<'_>>) -> Result<Census, Error> {
         // The heap has grown since the last look.
         census(&self.source, &self.vtables, &self.mappings()?, counter, &|| self.threads_without_polls())
+    }
+
+    /// Counts the tasks in the lists of these runtimes only, likewise.
+    pub(crate) fn count_again(&self, runtimes: &[Runtime], counter: Option<Counter<'_>>) -> Result<Census, Error> {
+        self.mappings()?;
+        again(&self.source, &self.vtables, runtimes, counter)
     }
 
     /// Returns the mappings as they are now.

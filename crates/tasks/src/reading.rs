@@ -15,7 +15,7 @@ use crate::debug_file;
 use crate::dwarf::{CountPath, PolledTask, Sections, Types};
 use crate::error::Error;
 use crate::future::{Descriptors, Layout, Reader};
-use crate::listing::{Chain, Listing, Name, SourceLine, Spawned, Task};
+use crate::listing::{Chain, Listing, Name, Runtime, SourceLine, Spawned, Task};
 use crate::memory::{Memory, Piece};
 use crate::program::Program;
 use crate::vtables::TaskVtable;
@@ -175,6 +175,21 @@ impl Program {
         self.listing_beside(described, || ()).map(|(listing, ())| listing)
     }
 
+    /// Returns the tasks of these runtimes, by the runtimes' own lists: other runtimes, complete tasks and jobs of the blocking pool are left
+    /// out. Takes as long as there are tasks, where [`listing`](Self::listing) searches the whole heap. `None` if a list is not known.
+    ///
+    /// # Errors
+    ///
+    /// As [`listing`](Self::listing).
+    pub fn listing_again(&self, described: &Described<'_>, runtimes: &[Runtime]) -> Result<Option<Listing>, Error> {
+        if runtimes.iter().any(|runtime| runtime.found > 0 && runtime.list.is_none()) {
+            return Ok(None);
+        }
+        let push = |_: &(), tasks: &mut Vec<Task>, task| tasks.push(task);
+        let Each { parts, rest, .. } = self.each_task_of(described, Some(runtimes), |_| (), push)?;
+        Ok(Some(Listing { tasks: cores::joined(parts), ..rest }))
+    }
+
     /// Like [`listing`](Self::listing), and reads something else beside, when the tasks were found and before their chains are read. The
     /// program is stopped for both if the options say so.
     ///
@@ -206,12 +221,27 @@ impl Program {
         beside: impl FnOnce(&[CensusTask]) -> B,
         take: impl Fn(&B, &mut F, Task) + Sync,
     ) -> Result<Each<F, B>, Error> {
+        self.each_task_of(described, None, beside, take)
+    }
+
+    /// Of all runtimes, or of those whose lists are given.
+    fn each_task_of<F: Default + Send, B: Sync>(
+        &self,
+        described: &Described<'_>,
+        runtimes: Option<&[Runtime]>,
+        beside: impl FnOnce(&[CensusTask]) -> B,
+        take: impl Fn(&B, &mut F, Task) + Sync,
+    ) -> Result<Each<F, B>, Error> {
         let _stopped = self.stop()?;
         let counter = |memory: &dyn Memory, task: &CensusTask| {
             let TaskType { layout, count, .. } = &described.tasks[task.vtable as usize];
             count.as_ref()?.read(memory, layout.as_ref()?.core(task.address)?).ok()
         };
-        let Census { tasks, runtimes, mut notes, other_layout, gaps, .. } = self.count(Some(&counter))?;
+        let census = match runtimes {
+            None => self.count(Some(&counter)),
+            Some(runtimes) => self.count_again(runtimes, Some(&counter)),
+        };
+        let Census { tasks, runtimes, mut notes, other_layout, gaps, .. } = census?;
         let beside = beside(&tasks);
         notes.extend(self.memory().notes());
         let ids = Ids { tasks: &tasks, by_address: OnceLock::new() };

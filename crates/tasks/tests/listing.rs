@@ -7,7 +7,7 @@ mod program;
 
 use std::collections::HashMap;
 
-use dyntrace_tasks::listing::{Chain, Name, SourceLine, Spawned, Task};
+use dyntrace_tasks::listing::{Chain, Listing, Name, SourceLine, Spawned, Task};
 use dyntrace_tasks::preview::Preview;
 use dyntrace_tasks::reading::{DebugInformation, Described};
 use program::Program;
@@ -67,6 +67,12 @@ fn nothing_but_the_truth_is_claimed() {
     for runtime in &listing.runtimes {
         assert_eq!(runtime.counted, Some(runtime.found));
     }
+    let owned = |listing: &Listing| -> Vec<(u64, Name)> {
+        let owned = listing.tasks.iter().filter(|task| task.owner != 0 && !task.state.complete);
+        owned.map(|task| (task.address, task.future.clone())).collect()
+    };
+    let again = opened.listing_again(&described, &listing.runtimes).unwrap().expect("the lists are known");
+    assert_eq!(owned(&again), owned(&listing));
     let by_address: HashMap<u64, &Task> = listing.tasks.iter().map(|task| (task.address, task)).collect();
     for (name, header) in &program.tasks {
         let task = by_address[header];

@@ -44,7 +44,7 @@ async fn main() -> anyhow::Result<()> {
     let app = Router::new()
         .route("/cart", get(async |State(shop): State<Arc<Shop>>| answer(cart::priced(&shop.carts).await)))
         .route("/order", get(async |State(shop): State<Arc<Shop>>| answer(order::placed(&shop.orders).await)))
-        .route("/report", get(async || report::rendered().await))
+        .route("/report", get(async || answer(report::rendered().await)))
         .with_state(Arc::new(Shop { carts, orders }));
     let listener =
         TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("cannot listen on the loopback address")?;

@@ -1,11 +1,10 @@
 //! Reports. The fault: a client of the printer's blocks the thread.
 
+use std::io;
 use std::thread;
 use std::time::Duration;
 
-use crate::Answer;
-
-pub async fn rendered() -> Answer {
+pub async fn rendered() -> io::Result<String> {
     print();
     Ok("printed\n".to_owned())
 }

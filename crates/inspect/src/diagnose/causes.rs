@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::own::Own;
 
 /// A cause of less than this share of the time is not told.
-const LEAST_SHARE: f64 = 0.05;
+const LEAST_SHARE: f64 = 0.02;
 
 /// Nor is one that was seen in fewer looks, or for a smaller part of the watch.
 const LEAST_SEEN: u32 = 2;
@@ -110,6 +110,12 @@ pub struct Causes {
     all: HashMap<Cause, Evidence>,
     /// Time in which threads ran tasks.
     pub running: Duration,
+    /// Time in which tasks that held the lock of a cause waited.
+    pub holding: Duration,
+    /// Time in which tasks were woken, and a thread about to poll them.
+    pub woken: Duration,
+    /// Time in which tasks came, were polled or ended while they were read.
+    pub changed: Duration,
     /// Time of threads of the blocking pool in each system call; of those that ran, under `a CPU`.
     pub pool: BTreeMap<String, Duration>,
 }
@@ -166,10 +172,27 @@ impl Causes {
         }
     }
 
+    /// The time of requests.
+    pub fn requests(&self) -> Duration {
+        let of_causes: Duration = self.all.values().map(|evidence| evidence.time).sum();
+        of_causes + self.running + self.woken + self.holding + self.changed
+    }
+
+    /// What is no cause, with its share of the time.
+    pub fn rest(&self) -> [(&'static str, f64); 4] {
+        let all = self.requests().as_secs_f64().max(f64::MIN_POSITIVE);
+        let rest = [
+            ("running", self.running),
+            ("woken and about to run", self.woken),
+            ("waiting with a lock held", self.holding),
+            ("changed while it was read", self.changed),
+        ];
+        rest.map(|(name, time)| (name, time.as_secs_f64() / all))
+    }
+
     /// The causes with notable shares of the time, the largest first, each with its share.
     pub fn ranked(&self, watched: Duration) -> Vec<(&Cause, &Evidence, f64)> {
-        let of_causes: Duration = self.all.values().map(|evidence| evidence.time).sum();
-        let all = (of_causes + self.running).as_secs_f64().max(f64::MIN_POSITIVE);
+        let all = self.requests().as_secs_f64().max(f64::MIN_POSITIVE);
         let is_notable = |evidence: &Evidence, share: f64| {
             share >= LEAST_SHARE
                 && evidence.seen >= LEAST_SEEN

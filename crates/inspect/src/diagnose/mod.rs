@@ -1,6 +1,7 @@
 //! `dyntrace diagnose`: the causes for which requests of a running tokio program wait.
 
 mod causes;
+mod listeners;
 mod page;
 mod stacks;
 mod text;
@@ -68,7 +69,7 @@ pub struct Arguments {
     time: Duration,
     /// Print JSON
     ///
-    /// An object: version (1), pid, time and running (all times are in nanoseconds), looks (at threads, at tasks), causes, pool (call
+    /// An object: version (1), pid, time, requests (their time), running, woken, holding and changed (parts of it that are no causes; all times are in nanoseconds), looks (at threads, at tasks), causes, pool (call
     /// and time: where threads of the blocking pool were), unknown (the gaps, or null), notes. A cause has kind (blocking_call, long_poll, lock, permits, full_channel, blocking_job, file_operation,
     /// peer, timer, event, no_thread), share (of the time of requests, up to 1), waited, seen, most (tasks at once), longest (of a thread's
     /// stay), resource, function, place (file and line), holder_waits (waits_for and waited, of a lock's
@@ -139,7 +140,11 @@ struct Json<'s> {
     version: u32,
     pid: u32,
     time: u64,
+    requests: u64,
     running: u64,
+    woken: u64,
+    holding: u64,
+    changed: u64,
     looks: Looks,
     causes: Vec<CauseJson<'s>>,
     pool: Vec<Call<'s>>,
@@ -203,11 +208,28 @@ impl<'s> Json<'s> {
     fn of(pid: u32, seen: &'s Watched, unknown: Option<&'s str>) -> Json<'s> {
         let [threads, tasks] = seen.looks;
         let causes = seen.causes.ranked(seen.time).into_iter().map(CauseJson::of).collect();
-        let (time, running) = (nanoseconds(seen.time), nanoseconds(seen.causes.running));
+        let of = &seen.causes;
+        let [time, requests] = [seen.time, of.requests()].map(nanoseconds);
+        let [running, woken, holding, changed] = [of.running, of.woken, of.holding, of.changed].map(nanoseconds);
         let looks = Looks { threads, tasks };
         let pool = by_time(&seen.causes.pool).into_iter();
         let pool = pool.map(|(call, time)| Call { call, time: nanoseconds(time) }).collect();
-        Json { version: VERSION, pid, time, running, looks, causes, pool, unknown, notes: &seen.listing.notes }
+        let notes = &seen.listing.notes;
+        Json {
+            version: VERSION,
+            pid,
+            time,
+            requests,
+            running,
+            woken,
+            holding,
+            changed,
+            looks,
+            causes,
+            pool,
+            unknown,
+            notes,
+        }
     }
 }
 

@@ -32,6 +32,11 @@ pub fn text(pid: u32, seen: &Watched, unknown: Option<&str>) -> String {
         let rest: f64 = ranked[CAUSES..].iter().map(|(.., share)| share).sum();
         text += &format!("\nand {} more, {} together\n", words::counted(ranked.len() - CAUSES, "cause"), percent(rest));
     }
+    let rest = seen.causes.rest().into_iter().filter(|(_, share)| *share >= 0.005);
+    let rest: Vec<String> = rest.map(|(name, share)| format!("{name} {}", percent(share))).collect();
+    if !rest.is_empty() {
+        text += &format!("\nno cause: {}\n", rest.join(", "));
+    }
     text += &format!("\n{}\n", watched(pid, seen));
     text + &unknown.map(|unknown| format!("unknown: {}\n", escape::name(unknown))).unwrap_or_default()
 }

@@ -1,8 +1,8 @@
 //! The waits in a look at tasks that may be causes. Those of idle connections and of work that is not due are none.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use dyntrace_tasks::listing::{Await, Chain, Listing, SemaphoreOf, Task, WaitsFor};
+use dyntrace_tasks::listing::{Await, Chain, Listing, Runtime, SemaphoreOf, Task, WaitsFor};
 use dyntrace_tasks::locks::{Locks, Through};
 
 use super::causes::{Cause, CauseKind, Wait};
@@ -17,8 +17,12 @@ const JOINS: u32 = 8;
 #[derive(Debug, Default)]
 pub struct Waits {
     pub all: Vec<Wait>,
-    /// Tasks that no thread polls, though they were woken, or data for them has arrived.
-    pub ready: usize,
+    /// How many tasks of each runtime no thread polls, though they were woken, or data for them has arrived.
+    pub ready: BTreeMap<u64, usize>,
+    /// Tasks that came, were polled or ended while they were read.
+    pub changed: usize,
+    /// Tasks whose own waits are told with the locks that they hold.
+    pub holders: usize,
 }
 
 impl Waits {
@@ -26,17 +30,28 @@ impl Waits {
     pub fn of(listing: &Listing, listening: &HashSet<u16>) -> Waits {
         let look = Look { locks: Locks::of(listing), by_address: listing.by_address(), listening };
         let mut waits = Waits::default();
+        let uncounted = |runtime: &Runtime| runtime.counted.unwrap_or(0).saturating_sub(runtime.found);
+        waits.changed = listing.runtimes.iter().map(uncounted).sum::<u64>().try_into().unwrap_or(usize::MAX);
         let mut of_tasks = Vec::new();
         for task in listing.tasks.iter().filter(|task| task.owner != 0 && !task.state.complete && !task.state.running) {
             match &task.chain {
-                _ if is_ready(task) => waits.ready += 1,
+                _ if is_ready(task) => *waits.ready.entry(task.owner).or_default() += 1,
                 Chain::Read { root } => of_tasks.extend(look.wait(task, root, JOINS).map(|wait| (task.address, wait))),
-                Chain::NoTypes | Chain::Busy | Chain::Complete => {}
+                Chain::Busy | Chain::Complete => waits.changed += 1,
+                Chain::NoTypes => {}
             }
         }
         // The wait of a lock's holder is told with the lock, unless the holder waits for a lock itself, as in a deadlock.
-        let holders: HashSet<u64> = of_tasks.iter().filter_map(|(_, wait)| wait.holder).collect();
-        of_tasks.retain(|(task, wait)| wait.cause.kind == CauseKind::Lock || !holders.contains(task));
+        let mut holders: HashSet<u64> = of_tasks.iter().filter_map(|(_, wait)| wait.holder).collect();
+        for (task, wait) in &of_tasks {
+            if wait.cause.kind == CauseKind::Lock {
+                holders.remove(task);
+            }
+        }
+        of_tasks.retain(|(task, _)| !holders.contains(task));
+        let waits_too =
+            |holder: &&u64| look.by_address.get(holder).is_some_and(|task| task.stands() && !is_ready(task));
+        waits.holders = holders.iter().filter(waits_too).count();
         waits.all = of_tasks.into_iter().map(|(_, wait)| wait).collect();
         waits
     }
@@ -141,18 +156,6 @@ impl Look<'_> {
     }
 }
 
-/// Returns the ports on which the programs of a process's network listen.
-pub fn listening(pid: u32) -> HashSet<u16> {
-    const LISTENS: &str = "0A";
-    let tables = ["tcp", "tcp6"].map(|table| std::fs::read_to_string(format!("/proc/{pid}/net/{table}")));
-    let port = |line: &str| {
-        let mut words = line.split_whitespace().skip(1);
-        let (local, state) = (words.next()?, words.nth(1)?);
-        u16::from_str_radix(local.rsplit(':').next()?, 16).ok().filter(|_| state == LISTENS)
-    };
-    tables.iter().flatten().flat_map(|table| table.lines()).filter_map(port).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use dyntrace_tasks::listing::{Progress, SourceLine, State};
@@ -221,7 +224,7 @@ mod tests {
             (CauseKind::BlockingJob, "a job of the blocking pool"),
             (CauseKind::Lock, "Mutex"),
         ];
-        assert_eq!((told.as_slice(), waits.ready), (&expected[..], 1));
+        assert_eq!((told.as_slice(), waits.ready.values().sum()), (&expected[..], 1));
         assert!(waits.all.iter().all(|wait| wait.victim.as_ref().is_some_and(|own| own.function == "shop::serve")));
         assert_eq!(waits.all[3].cause.own, None, "nobody is seen to hold it");
     }

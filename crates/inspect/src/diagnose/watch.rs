@@ -3,14 +3,15 @@
 //! 1. Each look at a thread reads one file of the kernel's. A worker that waits for work is known by its system call's first argument: the
 //!    first time that a thread stays somewhere else, it is held for less than a millisecond, and its stack tells why it stays.
 //! 2. A thread that runs is held now and then: two holds in one poll of one task, with no stay between them, are of a long poll.
-//! 3. Each look at tasks stands for the time since the look before. Tasks that are ready wait for the causes that keep threads then.
+//! 3. Looks at tasks follow the runtimes' lists. A search of the whole heap, which finds further runtimes, is rarer.
+//! 4. Each look at tasks stands for the time since the look before. Tasks that are ready wait for the causes that keep threads then.
 //!
 //! The time between two looks counts for the state at the second one. Looks become rarer when they cost more than a share of one CPU.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use dyntrace_tasks::listing::Listing;
+use dyntrace_tasks::listing::{Listing, Runtime};
 use dyntrace_tasks::program::Program;
 use dyntrace_tasks::reading::{DebugInformation, Described};
 use dyntrace_tasks::threads::{Activity, Glance, Role, Stay, Thread, Watch};
@@ -19,8 +20,9 @@ use dyntrace_terminal::signals::Interrupts;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::causes::{Cause, CauseKind, Causes, Wait};
+use super::listeners::{Listeners, Listening};
 use super::stacks::{Stack, Stacks, State};
-use super::waits::{Waits, listening};
+use super::waits::Waits;
 use crate::own::{self, Own};
 use crate::read::failure;
 
@@ -36,8 +38,9 @@ const SELDOM: Duration = Duration::from_millis(150);
 /// Between two looks at tasks, at least.
 const TASKS: Duration = Duration::from_millis(100);
 
-/// The part of one CPU that looks at tasks may take, and holds: one of so many.
+/// The part of one CPU that looks at tasks may take, searches of the heap for them, and holds: one of so many.
 const LOOKS: u32 = 16;
+const SEARCHES: u32 = 64;
 const HOLDS: u32 = 50;
 
 /// Threads that are watched, at most.
@@ -75,18 +78,16 @@ pub fn watch(
             begun: Instant::now(),
             spent: Duration::ZERO,
             held: Instant::now(),
-            known: HashMap::new(),
-            now: Vec::new(),
-            idle: 0,
+            known: BTreeMap::new(),
             unheld: BTreeMap::new(),
             seen: Watched { stacks, ..Watched::default() },
         };
         watching.find_threads();
-        program.listing(described).map_err(failure)?;
+        let mut tasks = Tasks::search(program, described)?;
         // The first holds and the first look have prepared the names of functions and types.
         (watching.begun, watching.spent) = (Instant::now(), Duration::ZERO);
         let (mut last, mut last_tasks, mut pause) = (Instant::now(), Instant::now(), TASKS);
-        let listening = listening(pid);
+        let mut listeners = Listeners::of(pid);
         loop {
             let is_over = watching.begun.elapsed() >= time || interrupts.wait(PAUSE).is_some();
             let elapsed = last.elapsed();
@@ -94,8 +95,8 @@ pub fn watch(
             watching.look_at_threads(elapsed);
             if last_tasks.elapsed() >= pause || is_over {
                 let begun = cpu_time();
-                let listing = program.listing(described).map_err(failure)?;
-                watching.look_at_tasks(listing, &listening, last_tasks.elapsed());
+                let listing = tasks.look(program, described)?;
+                watching.look_at_tasks(listing, &listeners.look(), last_tasks.elapsed());
                 last_tasks = Instant::now();
                 pause = TASKS.max((cpu_time() - begun) * LOOKS);
                 watching.find_threads();
@@ -106,6 +107,35 @@ pub fn watch(
         }
     };
     program.watch(information, run).map_err(failure)?
+}
+
+/// Looks at tasks: in the lists of known runtimes, and now and then in the whole heap, which finds further runtimes.
+struct Tasks {
+    runtimes: Vec<Runtime>,
+    last_search: Instant,
+    /// Until the next search.
+    pause: Duration,
+}
+
+impl Tasks {
+    /// Searches the heap.
+    fn search(program: &Program, described: &Described<'_>) -> Result<Tasks, Failure> {
+        let runtimes = program.listing(described).map_err(failure)?.runtimes;
+        Ok(Tasks { runtimes, last_search: Instant::now(), pause: Duration::ZERO })
+    }
+
+    fn look(&mut self, program: &Program, described: &Described<'_>) -> Result<Listing, Failure> {
+        if self.last_search.elapsed() < self.pause
+            && let Some(listing) = program.listing_again(described, &self.runtimes).map_err(failure)?
+        {
+            return Ok(listing);
+        }
+        let begun = cpu_time();
+        let listing = program.listing(described).map_err(failure)?;
+        let runtimes = listing.runtimes.clone();
+        *self = Tasks { runtimes, last_search: Instant::now(), pause: (cpu_time() - begun) * SEARCHES };
+        Ok(listing)
+    }
 }
 
 /// The CPU time of this process.
@@ -121,12 +151,8 @@ struct Watching<'w, 'm, 'a> {
     spent: Duration,
     /// When a thread was held last.
     held: Instant,
-    /// Threads of the runtime, by their ids.
-    known: HashMap<u32, RuntimeThread>,
-    /// Causes that keep threads at present.
-    now: Vec<Cause>,
-    /// Threads that wait for work at present.
-    idle: usize,
+    /// Threads of runtimes, by their ids.
+    known: BTreeMap<u32, RuntimeThread>,
     /// The time of stays in each call of threads that were not held there.
     unheld: BTreeMap<String, Duration>,
     seen: Watched,
@@ -140,6 +166,12 @@ struct RuntimeThread {
     /// Whether it may poll tasks.
     polls: bool,
     is_of_pool: bool,
+    /// The runtime of the task that it was last seen to poll.
+    owner: Option<u64>,
+    /// Whether it waits for work at present.
+    is_idle: bool,
+    /// The cause that keeps it at present.
+    kept_by: Option<Cause>,
     /// First arguments of the system calls in which it waits for work.
     idle: HashSet<(u64, u64)>,
     stays: Option<Stays>,
@@ -152,6 +184,11 @@ struct RuntimeThread {
 }
 
 impl RuntimeThread {
+    /// Learns the runtime of the thread from a hold.
+    fn learn(&mut self, thread: Option<&Thread>) {
+        self.owner = thread.and_then(|thread| thread.owner).or(self.owner);
+    }
+
     /// A stay that has begun, and the thread if it was held; `None` if the thread waits for work, or if nothing is known.
     fn stay(&mut self, thread: Option<Thread>, at: Stay) -> Option<Stays> {
         let since = Instant::now();
@@ -214,7 +251,8 @@ impl Watching<'_, '_, '_> {
             let polls = !matches!(thread.role, Role::Blocking | Role::Other);
             let is_worker = matches!(thread.role, Role::Worker | Role::BlockOn);
             let is_of_pool = thread.role == Role::Blocking;
-            self.known.insert(tid, RuntimeThread { is_worker, polls, is_of_pool, ..RuntimeThread::default() });
+            let owner = thread.owner;
+            self.known.insert(tid, RuntimeThread { is_worker, polls, is_of_pool, owner, ..RuntimeThread::default() });
         }
         self.seen.workers = self.known.values().filter(|known| known.is_worker).count();
     }
@@ -235,24 +273,23 @@ impl Watching<'_, '_, '_> {
 
     fn look_at_threads(&mut self, elapsed: Duration) {
         self.seen.looks[0] += 1;
-        self.now.clear();
-        self.idle = 0;
-        let mut tids: Vec<u32> = self.known.keys().copied().collect();
-        tids.sort_unstable();
+        let tids: Vec<u32> = self.known.keys().copied().collect();
         let mut told = 0;
         for tid in tids {
             let Some(glance) = self.threads.glance(tid) else { continue };
             told += 1;
+            let Some(mut known) = self.known.remove(&tid) else { continue };
+            (known.is_idle, known.kept_by) = (false, None);
             match glance {
-                Glance::Runs => self.runs(tid, elapsed),
-                Glance::Stays(stay) => self.stays(tid, stay, elapsed),
+                Glance::Runs => self.runs(tid, &mut known, elapsed),
+                Glance::Stays(stay) => self.stays(tid, &mut known, stay, elapsed),
             }
+            self.known.insert(tid, known);
         }
         self.seen.is_blind = told == 0;
     }
 
-    fn runs(&mut self, tid: u32, elapsed: Duration) {
-        let Some(known) = self.known.get_mut(&tid) else { return };
+    fn runs(&mut self, tid: u32, known: &mut RuntimeThread, elapsed: Duration) {
         if known.is_of_pool {
             self.seen.causes.add_pool("a CPU", elapsed);
         }
@@ -270,7 +307,7 @@ impl Watching<'_, '_, '_> {
         }
         let thread = self.hold(tid);
         let task = thread.as_ref().and_then(|thread| thread.task);
-        let known = self.known.entry(tid).or_default();
+        known.learn(thread.as_ref());
         known.ran = Some((Instant::now(), task));
         let polls = thread.as_ref().filter(|thread| thread.activity == Some(Activity::Polls));
         known.running = polls.map(|thread| Stack::of_thread(thread, State::Runs, "on a CPU"));
@@ -282,21 +319,15 @@ impl Watching<'_, '_, '_> {
             let long = at.elapsed();
             self.seen.causes.running = self.seen.causes.running.saturating_sub(long);
             self.seen.causes.add_stay(&cause, own.as_ref(), long, long, true);
-            self.now.push(cause);
+            known.kept_by = Some(cause);
         }
     }
 
-    fn stays(&mut self, tid: u32, stay: Stay, elapsed: Duration) {
-        let Some(mut known) = self.known.remove(&tid) else { return };
-        self.stays_known(tid, &mut known, stay, elapsed);
-        self.known.insert(tid, known);
-    }
-
-    fn stays_known(&mut self, tid: u32, known: &mut RuntimeThread, stay: Stay, elapsed: Duration) {
+    fn stays(&mut self, tid: u32, known: &mut RuntimeThread, stay: Stay, elapsed: Duration) {
         known.ran = None;
         if idle(&stay).is_some_and(|idle| known.idle.contains(&idle)) {
             known.stays = None;
-            self.idle += usize::from(known.is_worker);
+            known.is_idle = true;
             return;
         }
         // The call of a job is not that of a thread that waits for one: those wait in `futex`, at places of their own.
@@ -311,6 +342,7 @@ impl Watching<'_, '_, '_> {
         let is_new = !known.stays.as_ref().is_some_and(is_same);
         if is_new {
             let thread = if self.may_hold() { self.hold(tid) } else { None };
+            known.learn(thread.as_ref());
             known.stays = known.stay(thread, stay);
         }
         // A thread that was held has run since, or runs as it goes on with its call.
@@ -324,7 +356,7 @@ impl Watching<'_, '_, '_> {
         if let Some(Stays { since, why: Some(Why { cause, own, stack }), .. }) = &known.stays {
             self.seen.stacks.add(stack, elapsed);
             self.seen.causes.add_stay(cause, own.as_ref(), elapsed, since.elapsed(), is_new);
-            self.now.push(cause.clone());
+            known.kept_by = Some(cause.clone());
         }
     }
 
@@ -342,18 +374,43 @@ impl Watching<'_, '_, '_> {
         self.seen
     }
 
-    fn look_at_tasks(&mut self, listing: Listing, listening: &HashSet<u16>, elapsed: Duration) {
+    /// The causes that keep the threads of a runtime. `None` if one of them waits for work: it is about to take what is ready.
+    fn keepers(&self, owner: u64) -> Option<Vec<Cause>> {
+        // Before any of them was seen to poll a task, they may be all workers.
+        let is_seen = self.known.values().any(|known| known.owner == Some(owner));
+        let is_of = |known: &&RuntimeThread| if is_seen { known.owner == Some(owner) } else { known.is_worker };
+        let threads: Vec<&RuntimeThread> = self.known.values().filter(is_of).collect();
+        if threads.is_empty() || threads.iter().any(|known| known.is_idle) {
+            return None;
+        }
+        let kept: Vec<Cause> = threads.iter().filter_map(|known| known.kept_by.clone()).collect();
+        Some(if kept.is_empty() { vec![Cause::new(CauseKind::NoThread, "a thread", None)] } else { kept })
+    }
+
+    fn look_at_tasks(&mut self, listing: Listing, listening: &Listening, elapsed: Duration) {
         self.seen.looks[1] += 1;
         self.seen.stacks.add_tasks(&listing, elapsed);
-        let waits = Waits::of(&listing, listening);
+        let waits = Waits::of(&listing, &listening.ports);
         let mut all = waits.all;
-        let nothing = Cause::new(CauseKind::NoThread, "a thread", None);
-        // A thread that waits for work is about to take them.
-        let ready = if self.idle == 0 && self.seen.workers > 0 { waits.ready } else { 0 };
-        for ready in 0..ready {
-            let cause = if self.now.is_empty() { &nothing } else { &self.now[ready % self.now.len()] };
-            all.push(Wait { cause: cause.clone(), victim: None, holder: None, holder_waits: None });
+        let (mut ready, mut woken) = (waits.ready, 0);
+        // Connections that were not accepted wait for a runtime whose threads are all kept, if there is one.
+        let owners: BTreeSet<u64> = self.known.values().filter_map(|known| known.owner).collect();
+        match owners.into_iter().find(|owner| self.keepers(*owner).is_some()) {
+            Some(kept) => *ready.entry(kept).or_default() += listening.unaccepted,
+            None => woken += listening.unaccepted,
         }
+        for (owner, count) in ready {
+            let Some(causes) = self.keepers(owner) else {
+                woken += count;
+                continue;
+            };
+            let waits = causes.into_iter().cycle().take(count);
+            all.extend(waits.map(|cause| Wait { cause, victim: None, holder: None, holder_waits: None }));
+        }
+        let times = |tasks: usize| elapsed * u32::try_from(tasks).unwrap_or(u32::MAX);
+        self.seen.causes.holding += times(waits.holders);
+        self.seen.causes.woken += times(woken);
+        self.seen.causes.changed += times(waits.changed);
         self.seen.causes.add_look(all, elapsed);
         self.seen.listing = listing;
     }

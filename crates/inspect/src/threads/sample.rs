@@ -24,6 +24,7 @@ fn thread(tid: u32, role: Role, activity: Option<Activity>, frames: Vec<Frame>) 
         role,
         activity,
         task: None,
+        owner: None,
         job: None,
         state: 'S',
         system_call: None,

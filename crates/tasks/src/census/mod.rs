@@ -17,12 +17,13 @@ mod look;
 mod owners;
 mod places;
 mod queued;
+mod walk;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use follow::Lists;
-use look::{Cell, look};
+use look::{Cell, Followed, look};
 use owners::{Owner, RuntimeFacts, owners};
 use places::Places;
 pub(crate) use places::read as place_at;
@@ -143,22 +144,51 @@ pub(crate) fn census(
     }
     memory.check()?;
 
-    let mut places = Places::default();
-    census.tasks = tasks.into_iter().map(|(cell, linked)| task(memory, cell, linked, &mut places)).collect();
-    drop_repeated(&mut census.tasks);
-    // It has the memory of the cells, which are larger.
-    census.tasks.shrink_to_fit();
-    for task in &census.tasks {
-        let owner = Owner { number: task.owner, scheduler: task.scheduler };
-        if let Some(known) = owners.get_mut(&owner) {
-            known.any = task.id;
-            // Complete tasks leave the list.
-            known.found += u64::from(task.linked.unwrap_or(!task.state().complete));
-        }
-    }
-    census.runtimes = runtimes(memory, &census.tasks, &owners, counter);
-    memory.check()?;
+    census.add(memory, tasks, owners, counter)?;
     Ok(census)
+}
+
+/// Counts the tasks in the lists of these runtimes.
+pub(crate) fn again(
+    memory: &Source,
+    vtables: &[TaskVtable],
+    runtimes: &[Runtime],
+    counter: Option<Counter<'_>>,
+) -> Result<Census, Error> {
+    let cells = walk::walk(memory, vtables, &ByAddress::new(vtables), runtimes);
+    let owner = |runtime: &Runtime| Owner { number: runtime.owner, scheduler: runtime.scheduler };
+    let facts = |runtime: &Runtime| RuntimeFacts { list: runtime.list.clone(), ..RuntimeFacts::default() };
+    let owners = runtimes.iter().map(|runtime| (owner(runtime), facts(runtime))).collect();
+    let mut census = Census::default();
+    census.add(memory, cells.into_iter().map(|cell| (cell, Some(true))).collect(), owners, counter)?;
+    Ok(census)
+}
+
+impl Census {
+    /// Adds tasks, and their runtimes.
+    fn add(
+        &mut self,
+        memory: &Source,
+        tasks: Vec<Followed>,
+        mut owners: BTreeMap<Owner, RuntimeFacts>,
+        counter: Option<Counter<'_>>,
+    ) -> Result<(), Error> {
+        let mut places = Places::default();
+        self.tasks = tasks.into_iter().map(|(cell, linked)| task(memory, cell, linked, &mut places)).collect();
+        drop_repeated(&mut self.tasks);
+        // It has the memory of the cells, which are larger.
+        self.tasks.shrink_to_fit();
+        for task in &self.tasks {
+            let owner = Owner { number: task.owner, scheduler: task.scheduler };
+            if let Some(known) = owners.get_mut(&owner) {
+                known.any = task.id;
+                // Complete tasks leave the list.
+                known.found += u64::from(task.linked.unwrap_or(!task.state().complete));
+            }
+        }
+        self.runtimes = runtimes(memory, &self.tasks, &owners, counter);
+        memory.check()
+    }
 }
 
 /// Drops all but one task of each id and future, since tokio gives each id once. Two versions of tokio in one program
@@ -213,8 +243,11 @@ fn runtimes(
         Runtime {
             owner: owner.number,
             scheduler: owner.scheduler,
-            counted: described.or_else(shaped),
+            // A task that leaves before it is counted makes it -1 for a moment.
+            counted: described.or_else(shaped).map(|count| count.cast_signed().max(0).cast_unsigned()),
             found: known.found,
+            // Without links, nothing leads through it.
+            list: known.list.clone().filter(|_| any.is_some_and(|task| task.linked.is_some())),
         }
     });
     runtimes.collect()

@@ -2,7 +2,8 @@
 
 pub(crate) mod numbers;
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt as _;
 
 use crate::memory::live::Process;
 
@@ -50,20 +51,9 @@ pub(crate) fn ask(process: &Process, tid: u32) -> Option<KernelAnswer> {
     })
 }
 
-/// Returns a thread's system call with its arguments and registers, as the kernel writes it: equal texts are of one call, as nearly as
-/// can be told. `None` if the thread has ended, or to a reader without the permission.
-pub(crate) fn call_text(process: &Process, tid: u32) -> Option<String> {
-    fs::read_to_string(process.proc(&format!("task/{tid}/syscall"))).ok()
-}
-
-/// The call in [`call_text`]. `None` for a thread that is on a CPU or ready for one, or in no call.
+/// The call in [`ThreadFiles::call_text`]. `None` for a thread that is on a CPU or ready for one, or in no call.
 pub(crate) fn call_in(text: &str) -> Option<Call> {
     call(text.trim_end())
-}
-
-/// Returns how often a thread has begun to run on a CPU.
-pub(crate) fn runs(process: &Process, tid: u32) -> Option<u64> {
-    fs::read_to_string(process.proc(&format!("task/{tid}/schedstat"))).ok()?.trim_end().rsplit(' ').next()?.parse().ok()
 }
 
 /// Returns the stack pointer of a thread. `None` while it runs, and to a reader without the permission.
@@ -81,6 +71,39 @@ fn stack_pointer_in(text: &str) -> Option<u64> {
 pub(crate) fn is_forked(process: &Process) -> bool {
     const PF_FORKNOEXEC: u64 = 0x40;
     fs::read(process.proc("stat")).ok().and_then(|stat| flags(&stat)).is_some_and(|flags| flags & PF_FORKNOEXEC != 0)
+}
+
+/// Open files of a thread that is looked at often.
+#[derive(Debug)]
+pub(crate) struct ThreadFiles {
+    syscall: File,
+    schedstat: File,
+}
+
+impl ThreadFiles {
+    /// `None` if the thread has ended.
+    pub(crate) fn open(process: &Process, tid: u32) -> Option<ThreadFiles> {
+        let file = |name| File::open(process.proc(&format!("task/{tid}/{name}"))).ok();
+        Some(ThreadFiles { syscall: file("syscall")?, schedstat: file("schedstat")? })
+    }
+
+    /// Returns the thread's system call with its arguments and registers, as the kernel writes it: equal texts are of one call, as nearly
+    /// as can be told. `None` if the thread has ended, or to a reader without the permission.
+    pub(crate) fn call_text(&self) -> Option<String> {
+        text(&self.syscall)
+    }
+
+    /// Returns how often the thread has begun to run on a CPU.
+    pub(crate) fn runs(&self) -> Option<u64> {
+        text(&self.schedstat)?.trim_end().rsplit(' ').next()?.parse().ok()
+    }
+}
+
+/// The text that a file of the kernel's has now: a line.
+fn text(file: &File) -> Option<String> {
+    let mut line = [0; 512];
+    let length = file.read_at(&mut line, 0).ok()?;
+    Some(str::from_utf8(&line[..length]).ok()?.to_owned())
 }
 
 /// The ninth field of `stat`.

@@ -76,7 +76,9 @@ impl Descriptors {
 
 /// The fields of a table's rows, without its head.
 fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
-    table.lines().skip(1).map(|line| line.split_ascii_whitespace().collect())
+    // Of connections that were closed, in state 06, there may be tens of thousands, and nobody has a descriptor of them.
+    let is_closed = |line: &&str| line.split_ascii_whitespace().nth(3) == Some("06");
+    table.lines().skip(1).filter(move |line| !is_closed(line)).map(|line| line.split_ascii_whitespace().collect())
 }
 
 /// Reads a row of `/proc/PID/net/tcp`: `sl local remote state queues timer retransmits uid timeout inode`.

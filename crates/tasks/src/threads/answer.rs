@@ -31,6 +31,9 @@ pub struct Thread {
     pub activity: Option<Activity>,
     /// The task that it polls, by its id.
     pub task: Option<u64>,
+    /// The number of that task's runtime.
+    #[serde(skip)]
+    pub owner: Option<u64>,
     /// The job of the blocking pool that it runs, by its id. A worker of a multi-thread runtime is itself such a job.
     pub job: Option<u64>,
     /// The kernel's letter: `R` on a CPU or ready for one, `S` asleep, `D` in uninterruptible sleep, `T` stopped, `Z` ended.

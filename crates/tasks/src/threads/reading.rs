@@ -8,7 +8,7 @@ use super::answer::{Activity, Ending, Frame, Role, SystemCall, Thread, Threads};
 use super::functions::Functions;
 use super::hold::NotHeld;
 use super::modules::{self, Module, containing};
-use super::polled::{self, Heaps};
+use super::polled::{self, Cell, Heaps};
 use super::roles;
 use super::stack::Copy;
 use super::unwind::{Call, Unwinder};
@@ -175,9 +175,19 @@ impl Stacks<'_, '_> {
             (None, Some(_), Role::Blocking | Role::Runtime) => Some(Activity::Runs),
             _ => roles::activity(role, &frames),
         };
-        let system_call = copy.registers.call.map(|(number, first)| system_call(number, first));
-        let (at, held) = (Some(copy.at), Some(copy.held));
-        Thread { role, activity, task, job, system_call, frames, ending, at, held, ..without_stack(tid, told, ending) }
+        Thread {
+            role,
+            activity,
+            task: task.map(|task| task.id),
+            owner: task.map(|task| task.owner),
+            job: job.map(|job| job.id),
+            system_call: copy.registers.call.map(|(number, first)| system_call(number, first)),
+            frames,
+            ending,
+            at: Some(copy.at),
+            held: Some(copy.held),
+            ..without_stack(tid, told, ending)
+        }
     }
 
     fn frames(&mut self, call: &Call) -> Vec<Frame> {
@@ -192,8 +202,8 @@ impl Stacks<'_, '_> {
         functions.frames(module, call)
     }
 
-    /// Returns the ids of the innermost task and of the innermost job whose poll functions are on the stack.
-    fn polled(&self, copy: &Copy, calls: &[Call]) -> (Option<u64>, Option<u64>) {
+    /// Returns the innermost task and the innermost job whose poll functions are on the stack.
+    fn polled<'c>(&self, copy: &'c Copy, calls: &[Call]) -> (Option<&'c Cell>, Option<&'c Cell>) {
         let (mut task, mut job) = (None, None);
         for call in calls {
             let (Some(function), Some(end)) = (call.function, call.end) else { continue };
@@ -201,7 +211,7 @@ impl Stacks<'_, '_> {
             let polls: Vec<usize> = polls.collect();
             if let Some(cell) = polled::only(&copy.cells, &polls, end) {
                 let kind = if cell.owner == 0 { &mut job } else { &mut task };
-                kind.get_or_insert(cell.id);
+                kind.get_or_insert(cell);
             }
         }
         (task, job)
@@ -215,6 +225,7 @@ pub(super) fn without_stack(tid: u32, told: KernelAnswer, ending: Ending) -> Thr
         name: told.name,
         activity: None,
         task: None,
+        owner: None,
         job: None,
         state: told.state,
         system_call: told.call.map(|call| system_call(call.number, call.arguments[0])),

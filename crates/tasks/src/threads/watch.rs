@@ -1,10 +1,13 @@
 //! Threads that are looked at many times a second: most looks hold none.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use super::answer::{SystemCall, Thread};
 use super::polled::Heaps;
 use super::reading::{Stacks, copied, system_call, without_stack};
 use crate::error::Error;
-use crate::kernel;
+use crate::kernel::{self, ThreadFiles};
 use crate::memory::live::Process;
 use crate::program::Program;
 use crate::reading::DebugInformation;
@@ -14,6 +17,7 @@ pub struct Watch<'w, 'm, 'a> {
     process: &'w Process,
     heaps: &'w Heaps<'w>,
     stacks: &'w mut Stacks<'m, 'a>,
+    files: HashMap<u32, ThreadFiles>,
 }
 
 /// Where a thread is, as the kernel shows it without holding the thread.
@@ -47,7 +51,11 @@ impl Program {
         information: &DebugInformation<'_>,
         run: impl FnOnce(Watch<'_, '_, '_>) -> R,
     ) -> Result<R, Error> {
-        self.with_stacks(information, |_, _| (), |(), process, heaps, stacks| run(Watch { process, heaps, stacks }))
+        self.with_stacks(
+            information,
+            |_, _| (),
+            |(), process, heaps, stacks| run(Watch { process, heaps, stacks, files: HashMap::new() }),
+        )
     }
 }
 
@@ -60,8 +68,11 @@ impl Watch<'_, '_, '_> {
 
     /// Returns where a thread is, by one file of the kernel's. `None` if it has ended, or if the kernel does not tell.
     #[must_use]
-    pub fn glance(&self, tid: u32) -> Option<Glance> {
-        let text = kernel::call_text(self.process, tid)?;
+    pub fn glance(&mut self, tid: u32) -> Option<Glance> {
+        let Some(text) = self.files(tid)?.call_text() else {
+            self.files.remove(&tid);
+            return None;
+        };
         if text.starts_with("running") {
             return Some(Glance::Runs);
         }
@@ -72,8 +83,15 @@ impl Watch<'_, '_, '_> {
 
     /// Returns how often a thread has begun to run on a CPU. `None` if the kernel does not tell.
     #[must_use]
-    pub fn runs(&self, tid: u32) -> Option<u64> {
-        kernel::runs(self.process, tid)
+    pub fn runs(&mut self, tid: u32) -> Option<u64> {
+        self.files(tid)?.runs()
+    }
+
+    fn files(&mut self, tid: u32) -> Option<&ThreadFiles> {
+        match self.files.entry(tid) {
+            Entry::Occupied(known) => Some(known.into_mut()),
+            Entry::Vacant(new) => Some(new.insert(ThreadFiles::open(self.process, tid)?)),
+        }
     }
 
     /// Returns a thread with the functions that it is in. Holds it for less than a millisecond. `None` if it has ended.

@@ -104,6 +104,7 @@ mod tests {
             role: Role::Worker,
             activity: None,
             task: None,
+            owner: None,
             job: None,
             state: 'S',
             system_call: None,

@@ -54,7 +54,7 @@ impl Script {
             return Ok(Script::Shipped(script));
         }
         let path = Path::new(name);
-        match TracerKind::of_script(path) {
+        match language(path) {
             Some(kind) => match fs::read_to_string(path) {
                 Ok(text) => Ok(Script::File { path: path.to_owned(), kind, text }),
                 Err(source) => Err(Error::Read { path: path.to_owned(), source }),
@@ -79,6 +79,12 @@ impl Script {
             Script::File { kind: own, text, .. } => (*own == kind).then_some(text),
         }
     }
+}
+
+/// The tracer whose scripts end like the name of `script`.
+fn language(script: &Path) -> Option<TracerKind> {
+    let extension = script.extension()?;
+    TracerKind::ALL.iter().copied().find(|kind| extension == kind.extension())
 }
 
 /// The text of a shipped script for `kind`.
@@ -300,6 +306,12 @@ mod tests {
         assert!(error.contains("did you mean efile_drv?"), "{error}");
         let error = Script::find("zzz").err().unwrap().to_string();
         assert!(!error.contains("did you mean") && error.contains("shipped are: "), "{error}");
+    }
+
+    #[test]
+    fn the_language_shows_in_the_name() {
+        assert_eq!(language(Path::new("a/b.stp")), Some(TracerKind::Stap));
+        assert_eq!(language(Path::new("efile_drv")), None);
     }
 
     #[test]

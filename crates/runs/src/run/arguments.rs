@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use dyntrace_analysis::view::time::duration;
 
 use super::choose::By;
-use super::target::Asked;
 
 const HELP: &str = "\
 Examples:
@@ -33,17 +32,17 @@ If the command succeeds, or was not run:
 /// runs as the same user as dyntrace and is traced from its first instruction. On Linux without a usable tracer, shipped scripts use
 /// the built-in recorder, which writes to TMPDIR, and print the same lines. The trace goes to standard output, with control
 /// characters escaped.
-#[derive(Clone, clap::Args)]
+#[derive(clap::Args)]
 #[command(after_long_help = HELP)]
 pub struct Arguments {
     /// A shipped script, or the path of a .d (DTrace), .stp (SystemTap) or .bt (bpftrace) file
-    script: String,
+    pub(super) script: String,
     /// Trace a running process; an interrupt ends the trace, not the process
     #[arg(short, long, conflicts_with = "command", value_parser = clap::value_parser!(u32).range(1..))]
-    pid: Option<u32>,
+    pub(super) pid: Option<u32>,
     /// Use this tracer
     #[arg(long, value_enum)]
-    tracer: Option<By>,
+    pub(super) tracer: Option<By>,
     /// Only events and file operations whose user tag matches: 'req-*'
     ///
     /// For blocking_pool, efile_by_tag, efile_drv, efile_errors, efile_latency, spawn-exit, task_latency, task_waits and user-probe. The
@@ -51,43 +50,17 @@ pub struct Arguments {
     /// are left out.
     /// Tracers take texts and * in the glob; with ? the command records itself.
     #[arg(long, value_name = "GLOB")]
-    tag: Option<String>,
+    pub(super) tag: Option<String>,
     /// A poll that takes this long or longer is slow, for task_latency; 10 ms without: 500us
     #[arg(long, value_name = "TIME", value_parser = duration)]
-    slow: Option<i64>,
+    pub(super) slow: Option<i64>,
     /// Pass an option to that tracer, before those of dyntrace; one word each: --tracer-option=-q
     #[arg(long, value_name = "OPTION", requires = "tracer", allow_hyphen_values = true)]
-    tracer_option: Vec<OsString>,
+    pub(super) tracer_option: Vec<OsString>,
     /// Write the trace to a file
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// The command to run and trace, with its arguments
     #[arg(last = true, required_unless_present = "pid", value_name = "COMMAND")]
-    command: Vec<OsString>,
-}
-
-/// The user's request.
-pub struct Request {
-    /// The name or the path of the script.
-    pub script: String,
-    /// The program that makes the lines, if not the first tracer that is fit.
-    pub tracer: Option<By>,
-    /// A glob of the user tags that the trace is limited to.
-    pub tag: Option<String>,
-    /// A poll of this many nanoseconds or more is slow.
-    pub slow: Option<i64>,
-    /// The user's options for the tracer.
-    pub tracer_options: Vec<OsString>,
-    /// Where the trace goes, if not to standard output.
-    pub output: Option<PathBuf>,
-    /// The command or process to trace.
-    pub asked: Asked,
-}
-
-impl Arguments {
-    pub fn request(&self) -> Request {
-        let Arguments { script, pid, tracer, tag, slow, tracer_option: tracer_options, output, command } = self.clone();
-        let asked = pid.map_or(Asked::Command(command), Asked::Process);
-        Request { script, tracer, tag, slow, tracer_options, output, asked }
-    }
+    pub(super) command: Vec<OsString>,
 }

@@ -65,16 +65,8 @@ impl Made<'_> {
         let text = Text::new(&script, self.tracer, self.text).with_environment(self.environment);
         let options: Vec<OsString> = self.options.iter().map(Into::into).collect();
         // bpftrace needs the process only.
-        let target = Target { program: PathBuf::new(), object: Object::default() };
-        let asked = Asked::Process(self.pid);
-        let session = Session {
-            tracer: self.tracer,
-            options: &options,
-            script: &text,
-            target: &target,
-            asked: &asked,
-            sites: &[],
-        };
+        let target = Target { asked: Asked::Process(self.pid), program: PathBuf::new(), object: Object::default() };
+        let session = Session { tracer: self.tracer, options: &options, script: &text, target: &target, sites: &[] };
         session.run(Sink::File(output))
     }
 }

@@ -38,7 +38,7 @@ use choose::Choice;
 use output::Sink;
 use script_file::Text;
 use tag::Tag;
-use target::Target;
+use target::{Asked, Target};
 
 pub use arguments::Arguments;
 #[cfg(target_os = "linux")]
@@ -46,13 +46,12 @@ pub use made::{Made, bpftrace};
 
 /// Runs a script and, if asked to, the command that it traces. All checks that need no running program come first.
 pub fn run(arguments: &Arguments) -> Outcome {
-    let request = &arguments.request();
-    let script = Script::find(&request.script).map_err(|error| Failure::new(exit::USAGE, error))?;
-    let tag = request.tag.as_ref().map(|glob| Tag::new(glob, &script)).transpose()?;
+    let script = Script::find(&arguments.script).map_err(|error| Failure::new(exit::USAGE, error))?;
+    let tag = arguments.tag.as_ref().map(|glob| Tag::new(glob, &script)).transpose()?;
     let tag = tag.as_ref();
-    let settings = slow::settings(request.slow, &script)?;
-    let target = Target::find(&request.asked)?;
-    let (tracer, text, sites) = match choose::choose(&script, &request.asked, request.tracer, tag)? {
+    let settings = slow::settings(arguments.slow, &script)?;
+    let target = Target::find(Asked::by(arguments))?;
+    let (tracer, text, sites) = match choose::choose(&script, &target.asked, arguments.tracer, tag)? {
         Choice::Tracer(tracer, text) => {
             let named = Named::read(&text, tracer.kind);
             if tracer.kind == TracerKind::Bpftrace {
@@ -71,17 +70,17 @@ pub fn run(arguments: &Arguments) -> Outcome {
             );
             (tracer, Text::raw(&script, rendering, &sites, tag, settings)?, sites)
         }
-        Choice::Recorder(rendering) if request.tracer_options.is_empty() => {
-            return recorded::run(rendering, request, &target, tag, &settings);
+        Choice::Recorder(rendering) if arguments.tracer_option.is_empty() => {
+            return recorded::run(rendering, arguments, &target, tag, &settings);
         }
         Choice::Recorder(_) => {
             let why = "the recorder has no options of a tracer: leave --tracer-option out, or name another tracer";
             return Err(Failure::new(exit::USAGE, anyhow!(why)));
         }
     };
-    let sink = Sink::open(request.output.as_deref())?;
-    let (options, asked) = (&request.tracer_options, &request.asked);
-    session::Session { tracer: &tracer, options, script: &text, target: &target, asked, sites: &sites }.run(sink)
+    let sink = Sink::open(arguments.output.as_deref())?;
+    let options = &arguments.tracer_option;
+    session::Session { tracer: &tracer, options, script: &text, target: &target, sites: &sites }.run(sink)
 }
 
 /// Refuses a script with the path of the program in its probes: with a process, bpftrace would report each event twice.

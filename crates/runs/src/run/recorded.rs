@@ -20,7 +20,7 @@ use dyntrace_terminal::{escape, say};
 use crate::command::Running;
 use crate::script::Named;
 
-use super::arguments::Request;
+use super::arguments::Arguments;
 use super::output::Sink;
 use super::tag::Tag;
 use super::target::{Asked, Target};
@@ -29,16 +29,16 @@ use super::wish::{nothing, wish};
 /// Runs the command and prints its events as `rendering` shows them, if a `tag` is given only those that have it.
 pub fn run(
     rendering: &'static Rendering,
-    request: &Request,
+    arguments: &Arguments,
     target: &Target,
     tag: Option<&Tag>,
     settings: &Settings,
 ) -> Outcome {
-    let Asked::Command(words) = &request.asked else {
+    let Asked::Command(words) = &target.asked else {
         unreachable!("the recorder is chosen for commands only");
     };
     target.sites(&Named::exactly(rendering.probes().into_iter()))?;
-    let sink = Sink::open(request.output.as_deref())?;
+    let sink = Sink::open(arguments.output.as_deref())?;
     let temporary = Temporary::new()?;
     let folder = temporary.path().join("trace");
     let (sender, notices) = mpsc::channel();

@@ -53,8 +53,6 @@ pub struct Session<'a> {
     pub script: &'a Text<'a>,
     /// The program to trace.
     pub target: &'a Target,
-    /// The command or process that the user gave.
-    pub asked: &'a Asked,
     /// The probes that the tracer will attach to.
     pub sites: &'a [Note],
 }
@@ -65,7 +63,7 @@ impl Session<'_> {
         let (sender, events) = mpsc::channel();
         let notices = sender.clone();
         signals::receive(move |notice| notices.send(Event::Notice(notice)).is_ok())?;
-        let mut run = match self.asked {
+        let mut run = match &self.target.asked {
             Asked::Command(words) if gate::IS_SUPPORTED => match self.hold(words)? {
                 Ok((child, held)) => self.start_held(child, held, sink, &sender, events)?,
                 Err(status) => return Ok(exit::like(status)),

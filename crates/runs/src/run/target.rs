@@ -13,6 +13,8 @@ use dyntrace_terminal::exit::{self, Failure};
 use crate::command;
 use crate::script::Named;
 
+use super::arguments::Arguments;
+
 /// The command or process that the user wants to trace.
 #[derive(Clone, Debug)]
 pub enum Asked {
@@ -22,9 +24,16 @@ pub enum Asked {
     Process(u32),
 }
 
+impl Asked {
+    pub fn by(arguments: &Arguments) -> Asked {
+        arguments.pid.map_or_else(|| Asked::Command(arguments.command.clone()), Asked::Process)
+    }
+}
+
 /// The program to trace.
 #[derive(Debug)]
 pub struct Target {
+    pub asked: Asked,
     /// The file of the program.
     pub program: PathBuf,
     /// The probes in the file's notes. Empty on systems where probes are not in notes.
@@ -33,8 +42,8 @@ pub struct Target {
 
 impl Target {
     /// Finds the program of the command or process in `asked`.
-    pub fn find(asked: &Asked) -> Result<Target, Failure> {
-        let (program, object) = match asked {
+    pub fn find(asked: Asked) -> Result<Target, Failure> {
+        let (program, object) = match &asked {
             Asked::Command(command) => {
                 let program = command::locate(command.first().map_or(OsStr::new(""), OsString::as_os_str))?;
                 let object = if cfg!(target_os = "linux") { read(&program)? } else { Object::default() };
@@ -47,7 +56,7 @@ impl Target {
                 (loaded.path, object.map_err(|error| Failure::new(exit::NO_PROBES, error))?)
             }
         };
-        Ok(Target { program, object })
+        Ok(Target { asked, program, object })
     }
 
     /// Returns the load bias: the difference between addresses in process `pid` and in the file.

@@ -53,12 +53,6 @@ impl TracerKind {
             TracerKind::Bpftrace => "bt",
         }
     }
-
-    /// The one whose scripts end like the name of `script`.
-    pub fn of_script(script: &Path) -> Option<TracerKind> {
-        let extension = script.extension()?;
-        TracerKind::ALL.iter().copied().find(|kind| extension == kind.extension())
-    }
 }
 
 impl fmt::Display for TracerKind {
@@ -188,11 +182,5 @@ mod tests {
         assert_eq!(Version::find("6.18.44-fc-v669"), Some(Version(6, 18, 44)));
         assert_eq!(Version::find("no version"), None);
         assert!(Version(0, 9, 0) < Version(0, 24, 0));
-    }
-
-    #[test]
-    fn the_language_shows_in_the_name() {
-        assert_eq!(TracerKind::of_script(Path::new("a/b.stp")), Some(TracerKind::Stap));
-        assert_eq!(TracerKind::of_script(Path::new("efile_drv")), None);
     }
 }

@@ -6,7 +6,7 @@ use dyntrace_task_table::TaskEntry;
 use dyntrace_tasks::listing::{Await, Task, WaitsFor};
 
 use super::read::Look;
-use super::table::{self, row};
+use super::table::row;
 use super::words;
 
 /// A line for each task that is new, gone, or waits for something else. Empty if nothing has changed.
@@ -51,7 +51,7 @@ fn tasks(look: &Look) -> Vec<TaskWords> {
     });
     let in_table = look.others().map(|(_, seen)| TaskWords {
         key: Key::InTable(seen.task.pid),
-        name: format!("task {} {}", row::pid(seen.task.pid), table::function(seen)),
+        name: format!("task {} {}", row::pid(seen.task.pid), row::function(seen)),
         wait: wait_of_table(seen),
     });
     in_memory.chain(in_table).collect()
@@ -63,7 +63,7 @@ fn wait_of_table(seen: &TaskEntry) -> String {
         None => row::state(seen).to_owned(),
         Some(wait) => {
             let (operation, place) = row::texts(wait.site.as_ref());
-            format!("waits at {place} in {operation} {}", row::resources(&[seen]))
+            format!("waits at {place} in {operation} {}", row::shown_resource(seen))
         }
     }
 }

@@ -65,13 +65,13 @@ impl<'l> Groups<'l> {
     pub fn add(&mut self, task: Cow<'l, Task>, seen: Option<&TaskEntry>, times: Option<Times>) {
         let facts = wide(&Facts { task: &task, alike: seen.map(alike) });
         match self.by_facts.get(&facts) {
-            Some(group) => self.groups[*group].add(&task, seen, times),
+            Some(group) => self.groups[*group].add(&task, seen),
             None => {
                 let words = Words::of(&task, seen);
                 let group = *self.by_words.entry(words).or_insert(self.groups.len());
                 self.by_facts.insert(facts, group);
                 match self.groups.get_mut(group) {
-                    Some(group) => group.add(&task, seen, times),
+                    Some(group) => group.add(&task, seen),
                     None => self.groups.push(Group::of(task, seen, times)),
                 }
             }
@@ -82,7 +82,7 @@ impl<'l> Groups<'l> {
     pub fn add_row(&mut self, seen: &TaskEntry, times: Times) {
         let group = *self.by_words.entry(Words::InTable(alike(seen), row::state(seen))).or_insert(self.groups.len());
         match self.groups.get_mut(group) {
-            Some(group) => group.rows.iter_mut().for_each(|rows| rows.add(seen, times)),
+            Some(group) => group.rows.iter_mut().for_each(|rows| rows.add(seen)),
             None => self.groups.push(Group::of_row(seen, times)),
         }
     }
@@ -123,10 +123,10 @@ impl<'l> Group<'l> {
         Group { tasks: None, rows: Some(TaskGroup::of(seen, times)) }
     }
 
-    fn add(&mut self, task: &Task, seen: Option<&TaskEntry>, times: Option<Times>) {
+    fn add(&mut self, task: &Task, seen: Option<&TaskEntry>) {
         self.tasks.iter_mut().for_each(|tasks| tasks.add(task));
-        if let (Some(rows), Some(seen), Some(times)) = (&mut self.rows, seen, times) {
-            rows.add(seen, times);
+        if let (Some(rows), Some(seen)) = (&mut self.rows, seen) {
+            rows.add(seen);
         }
     }
 
@@ -237,7 +237,7 @@ mod tests {
         let [all, other] = &mut parts;
         all.append(std::mem::take(other));
         kept.others().for_each(|seen| all.add_row(seen, kept.times()));
-        rows(all.list().iter(), times, false)
+        rows(all.list().iter(), true, false)
     }
 
     #[test]

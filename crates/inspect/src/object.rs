@@ -62,7 +62,7 @@ struct Joined<'l> {
 
 /// The tasks in memory, then those that are in the table only.
 fn tasks<S: Serializer>(look: &&Look, serializer: S) -> Result<S::Ok, S::Error> {
-    let clock = look.kept.as_ref().and_then(JoinedTable::clock);
+    let clock = look.kept.as_ref().and_then(|kept| kept.times().clock);
     let in_memory = look.listing.tasks.iter().map(|task| (Some(task), look.row(task)));
     let others = look.kept.iter().flat_map(JoinedTable::others).map(|seen| (None, Some(seen)));
     serializer.collect_seq(

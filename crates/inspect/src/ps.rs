@@ -11,7 +11,7 @@ use super::answer;
 use super::groups::{Group, Groups, NAME, Tasks, outside};
 use super::read::Look;
 use super::table::row;
-use super::table::{self, Counts, JoinedTable, Times};
+use super::table::{self, Counts, JoinedTable};
 use super::words;
 
 /// Characters of a task's waits.
@@ -28,12 +28,16 @@ pub fn text(look: &Look, each: bool) -> String {
     let times = look.kept.as_ref().map(JoinedTable::times);
     let rows = if each {
         let in_memory = look.listing.tasks.iter().map(|task| Group::of(Cow::Borrowed(task), look.row(task), times));
-        rows(in_memory.chain(look.others().map(|(kept, seen)| Group::of_row(seen, kept.times()))), times, each)
+        rows(
+            in_memory.chain(look.others().map(|(kept, seen)| Group::of_row(seen, kept.times()))),
+            times.is_some(),
+            each,
+        )
     } else {
         let mut groups = Groups::default();
         look.listing.tasks.iter().for_each(|task| groups.add(Cow::Borrowed(task), look.row(task), times));
         look.others().for_each(|(kept, seen)| groups.add_row(seen, kept.times()));
-        rows(groups.list().iter(), times, each)
+        rows(groups.list().iter(), times.is_some(), each)
     };
     let mut totals = Totals::default();
     look.listing.tasks.iter().for_each(|task| totals.add(task));
@@ -42,13 +46,9 @@ pub fn text(look: &Look, each: bool) -> String {
 }
 
 /// The rows of groups, below the titles.
-pub fn rows<'l>(
-    groups: impl Iterator<Item = impl AsRef<Group<'l>>>,
-    times: Option<Times>,
-    each: bool,
-) -> Vec<Vec<String>> {
-    let mut rows = vec![titles(times.is_some(), each)];
-    rows.extend(groups.map(|group| row(group.as_ref(), times, each)));
+pub fn rows<'l>(groups: impl Iterator<Item = impl AsRef<Group<'l>>>, has_table: bool, each: bool) -> Vec<Vec<String>> {
+    let mut rows = vec![titles(has_table, each)];
+    rows.extend(groups.map(|group| row(group.as_ref(), has_table, each)));
     // Most programs do not record it.
     if rows.iter().skip(1).all(|row| row.last().is_none_or(|spawned| spawned == "-")) {
         rows.iter_mut().for_each(|row| row.truncate(row.len() - 1));
@@ -90,7 +90,7 @@ fn lines(lines: &[String]) -> String {
 }
 
 /// The row of tasks that are alike: in memory, in the program's table, or in both.
-fn row(group: &Group<'_>, times: Option<Times>, each: bool) -> Vec<String> {
+fn row(group: &Group<'_>, has_table: bool, each: bool) -> Vec<String> {
     let (tasks, seen) = (group.tasks.as_ref(), group.rows.as_ref());
     let task = tasks.map(|tasks| &*tasks.first);
     let [state, future, at, spawned] = task.map_or_else(|| [(); 4].map(|()| row::missing()), outside);
@@ -103,14 +103,12 @@ fn row(group: &Group<'_>, times: Option<Times>, each: bool) -> Vec<String> {
         first.map(|seen| of_table(row::state(seen).to_owned())).unwrap_or_default()
     };
     let future = match first {
-        Some(seen) if task.is_none_or(|task| !words::is_named(task)) => {
-            of_table(words::cut(table::function(seen), NAME))
-        }
+        Some(seen) if task.is_none_or(|task| !words::is_named(task)) => of_table(words::cut(row::function(seen), NAME)),
         _ => future,
     };
     let is_told = task.is_some_and(words::is_told);
     let by_table = |known: Option<String>| known.filter(|_| !is_told && task.is_none_or(|task| !task.state.complete));
-    let place = first.and_then(|seen| table::place(&[seen]));
+    let place = first.and_then(row::place);
     let at = by_table(place).filter(|_| task.is_none() || at == "-").map_or(at, of_table);
     let waits = match by_table(seen.and_then(|seen| seen.wait())) {
         Some(wait) => of_table(words::cut(wait, WAITS)),
@@ -123,10 +121,10 @@ fn row(group: &Group<'_>, times: Option<Times>, each: bool) -> Vec<String> {
     let count = tasks.map_or(0, |tasks| tasks.count).max(seen.map_or(0, |seen| seen.count));
     let mut row = if each { Vec::new() } else { vec![count.to_string()] };
     row.push(id);
-    let Some(times) = times else {
+    if !has_table {
         row.extend([state, future, at, waits, spawned]);
         return row;
-    };
+    }
     let known = |cell: &dyn Fn(&table::TaskGroup) -> String| seen.map_or_else(row::missing, cell);
     row.extend([
         known(&|seen| seen.pids()),
@@ -136,8 +134,8 @@ fn row(group: &Group<'_>, times: Option<Times>, each: bool) -> Vec<String> {
         known(&|seen| seen.tags()),
         at,
         known(&|seen| seen.polls.to_string()),
-        known(&|seen| seen.busy(times)),
-        known(&|seen| seen.longest(times)),
+        known(&|seen| seen.busy()),
+        known(&|seen| seen.longest()),
         known(&|seen| seen.wakers()),
         waits,
         spawned,

@@ -16,7 +16,7 @@ use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{self, Failure, Outcome};
 
 use super::table::row::pid;
-use super::table::{self, JoinedTable, ReadTable};
+use super::table::{self, JoinedTable, ReadTable, TaskGroup};
 use super::words;
 
 /// The process or core file that a command reads.
@@ -99,7 +99,7 @@ impl Look {
     /// The table's facts about tasks in memory that are alike. `None` if none of them is in it.
     pub fn line(&self, group: &[&Task]) -> Option<String> {
         let rows: Vec<&TaskEntry> = group.iter().filter_map(|task| self.row(task)).collect();
-        if rows.is_empty() { None } else { Some(table::line(self.kept.as_ref()?, &rows)) }
+        if rows.is_empty() { None } else { Some(TaskGroup::of_all(&rows, self.kept.as_ref()?.times()).line()) }
     }
 
     /// A holder as its lock notes it, with the time if the table's clock tells it.
@@ -116,7 +116,7 @@ impl Look {
     }
 
     fn held(&self, holder: &Holder) -> Option<u64> {
-        self.kept.as_ref().filter(|_| holder.since != 0)?.age(holder.since)
+        self.kept.as_ref().filter(|_| holder.since != 0)?.times().age(holder.since)
     }
 
     /// Gaps of both sources.

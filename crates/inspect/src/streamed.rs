@@ -36,7 +36,7 @@ fn of_table(pid: u32, note: Option<&str>) -> Result<(String, Coverage), Failure>
     let mut groups = Groups::default();
     let counts = kept.others([0, 0], |seen| groups.add_row(seen, kept.times()));
     notes.extend(kept.notes(&counts));
-    let rows = rows(groups.list().iter(), Some(kept.times()), false);
+    let rows = rows(groups.list().iter(), true, false);
     let told = Coverage::with_gaps(note.map(|_| REFUSED.to_owned()).into_iter().collect());
     Ok((drawn(&rows) + &foot(String::new(), Some(&counts), &told, &notes), told))
 }
@@ -99,7 +99,7 @@ fn of_memory(
         rest.notes.extend(kept.notes(&counts));
         counts
     });
-    let rows = rows(all.groups.list().iter(), kept.as_ref().map(Rows::times), false);
+    let rows = rows(all.groups.list().iter(), kept.is_some(), false);
     let mut told = all.told;
     told.end(&rest.runtimes, &rest.unread);
     if process(program).is_some() && !is_stopped {

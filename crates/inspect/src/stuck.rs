@@ -8,6 +8,7 @@ use dyntrace_terminal::escape;
 
 use super::blocked::{held_by, name};
 use super::read::Look;
+use super::table::TaskGroup;
 use super::{table, words};
 
 /// Ids shown of the tasks that wait for one lock.
@@ -53,7 +54,7 @@ fn of_table(cycle: &TableCycle, look: &Look) -> String {
     let mut text = format!("{red}deadlock:{red:#} {count} wait for each other, by the table{end}\n");
     let Some(kept) = &look.kept else { return text };
     for seen in cycle.steps.iter().filter_map(|step| kept.by_pid(step.process)) {
-        text += &format!("{}\n  {}\n", table::facts(kept, &[seen]), table::waits(kept, seen));
+        text += &format!("{}\n  {}\n", TaskGroup::of(seen, kept.times()).facts(), table::waits(kept, seen));
     }
     text
 }

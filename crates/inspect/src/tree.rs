@@ -6,8 +6,7 @@ use dyntrace_terminal::escape;
 
 use super::fold::{fold, ids, summary};
 use super::read::Look;
-use super::table;
-use super::table::row;
+use super::table::{TaskGroup, row};
 use super::words;
 
 /// How leaves of one kind are told.
@@ -34,7 +33,11 @@ fn of_table(look: &Look) -> Vec<String> {
     let groups = fold(kept.others(), |seen| (row::alike(seen), row::state(seen)));
     let text = |group: &Vec<&TaskEntry>| {
         let tasks = words::counted(group.len(), "task");
-        format!("{bold}{tasks}{bold:#} in the table only, {}\n{}\n", row::state(group[0]), table::line(kept, group))
+        format!(
+            "{bold}{tasks}{bold:#} in the table only, {}\n{}\n",
+            row::state(group[0]),
+            TaskGroup::of_all(group, kept.times()).line()
+        )
     };
     groups.iter().map(text).collect()
 }

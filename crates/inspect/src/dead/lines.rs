@@ -6,10 +6,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::fold::fold;
-use crate::table::row::{
-    alike, busy, longest, missing, pids, polls, realtime, resources, since, state, tags, texts, wakers,
-};
-use crate::table::{at, notes};
+use crate::table::row::{alike, at, missing, realtime, since, state, texts};
+use crate::table::{TaskGroup, Times, notes};
 use crate::words::counted;
 
 const TITLES: [&str; 12] = [
@@ -28,7 +26,8 @@ const TITLES: [&str; 12] = [
 ];
 
 /// The lines, and the gaps of the table.
-pub fn text(table: &Table, each: bool, zone: &TimeZone) -> String {
+pub fn text(table: &Table, now: i64, each: bool, zone: &TimeZone) -> String {
+    let times = Times { clock: table.clock, now };
     let tasks = table.tasks.iter();
     let groups =
         if each { tasks.map(|seen| vec![seen]).collect() } else { fold(tasks, |seen| (alike(seen), state(seen))) };
@@ -37,7 +36,7 @@ pub fn text(table: &Table, each: bool, zone: &TimeZone) -> String {
     let mut text = String::new();
     if !groups.is_empty() {
         let titles = TITLES[from..].iter().map(|title| (*title).to_owned()).collect();
-        let row = |group: &Vec<&TaskEntry>| row(table, group, zone).into_iter().skip(from).collect();
+        let row = |group: &Vec<&TaskEntry>| row(times, group, zone).into_iter().skip(from).collect();
         let rows: Vec<Vec<String>> = std::iter::once(titles).chain(groups.iter().map(row)).collect();
         for line in columns::aligned(&rows, |column| [0, 7].contains(&(column + from))) {
             text += line.trim_end();
@@ -70,29 +69,29 @@ fn others(table: &Table, zone: &TimeZone) -> Option<String> {
     })
 }
 
-fn row(table: &Table, group: &[&TaskEntry], zone: &TimeZone) -> [String; TITLES.len()] {
-    let first = group[0];
+fn row(times: Times, group: &[&TaskEntry], zone: &TimeZone) -> [String; TITLES.len()] {
+    let (first, together) = (group[0], TaskGroup::of_all(group, times));
     let (function, place) = texts(first.site.as_ref());
     let earliest = |cycle: Option<u64>| {
-        cycle.and_then(|cycle| realtime(table.clock, cycle)).map_or_else(missing, |time| date(time, zone))
+        cycle.and_then(|cycle| realtime(times.clock, cycle)).map_or_else(missing, |time| date(time, zone))
     };
     let waits = first.wait.as_ref().map_or_else(missing, |wait| {
         let (operation, _) = texts(wait.site.as_ref());
         let since = earliest(group.iter().filter_map(|seen| Some(seen.task.wait?.since)).min());
-        format!("{operation} {}{} since {since}", resources(group), at(group))
+        format!("{operation} {}{} since {since}", together.resources(), at(first))
     });
     [
         group.len().to_string(),
-        pids(group),
+        together.pids(),
         function,
         place,
-        tags(group),
+        together.tags(),
         state(first).to_owned(),
         earliest(group.iter().map(|seen| since(seen)).min()),
-        polls(group).to_string(),
-        busy(group, table.clock),
-        longest(group, table.clock),
-        wakers(group),
+        together.polls.to_string(),
+        together.busy(),
+        together.longest(),
+        together.wakers(),
         waits,
     ]
 }

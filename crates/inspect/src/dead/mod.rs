@@ -11,16 +11,16 @@ use dyntrace_terminal::stdout;
 use jiff::tz::TimeZone;
 
 use super::look::print;
-use super::table::read_file;
+use super::table::{ReadTable, read_file};
 
 /// Prints the tasks: as JSON, or `each` in a line of its own, or those that are alike in one.
 pub fn ps(path: &Path, as_json: bool, each: bool) -> Outcome {
-    let mut table = read_file(path)?.table;
+    let ReadTable { mut table, now, .. } = read_file(path)?;
     table.tasks.sort_unstable_by_key(|seen| seen.task.pid);
     if as_json {
         stdout::write_json(&object::Listed::of(&table), false)?;
     } else {
-        print(&lines::text(&table, each, &TimeZone::system()))?;
+        print(&lines::text(&table, now, each, &TimeZone::system()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

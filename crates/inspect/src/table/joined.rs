@@ -106,17 +106,8 @@ impl JoinedTable {
         self.others.retain(|place| is_chosen(&self.table.tasks[*place as usize]));
     }
 
-    pub fn clock(&self) -> Option<Clock> {
-        self.table.clock
-    }
-
     pub fn times(&self) -> Times {
         self.times
-    }
-
-    /// Nanoseconds from a cycle to the reading.
-    pub fn age(&self, cycle: u64) -> Option<u64> {
-        self.times.age(cycle)
     }
 
     /// How many tasks are where.

@@ -1,6 +1,5 @@
 //! Tables of tasks, which programs with `DYNTRACE=tasks` keep: of ended programs, and of running ones beside their memory.
 
-mod cells;
 mod find;
 mod joined;
 mod object;
@@ -12,7 +11,6 @@ mod task_group;
 
 use dyntrace_task_table::Table;
 
-pub use cells::{at, facts, function, line, place, wait};
 pub use find::{ReadTable, mappings, read, read_compact, read_file};
 pub use joined::{Counts, JoinedTable, Times};
 pub use object::Task;

@@ -1,9 +1,9 @@
 //! A task of a table as a JSON object.
 
-use dyntrace_task_table::{Clock, Pair, TaskEntry, TaskKind, Thing, Waits};
+use dyntrace_task_table::{Clock, Pair, TaskEntry, TaskKind, Waits};
 use serde::Serialize;
 
-use super::row::{known, operation, pid, realtime, reference, since, state, woken_by};
+use super::row::{known, pid, realtime, resource_name, since, state, woken_by};
 
 /// A task of a table.
 #[derive(Serialize)]
@@ -65,13 +65,7 @@ impl<'t> Task<'t> {
 impl<'t> Wait<'t> {
     fn of(wait: &'t Waits, clock: Option<Clock>, since: u64) -> Wait<'t> {
         let (kind, place) = texts(wait.site.as_ref());
-        let resource = match &wait.resource {
-            Thing::Numbered(number) => Some(reference(*number)),
-            Thing::Named(name) => texts(name.as_ref()).0.map(str::to_owned),
-            Thing::Process(number) => Some(self::pid(*number)),
-            Thing::Operation { thread, tag } => Some(self::operation(*thread, *tag)),
-        };
-        Wait { operation: kind, resource, place, since_ns: realtime(clock, since) }
+        Wait { operation: kind, resource: resource_name(wait), place, since_ns: realtime(clock, since) }
     }
 }
 

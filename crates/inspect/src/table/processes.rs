@@ -4,8 +4,9 @@ use dyntrace_task_table::{State, TaskEntry, Thing};
 use dyntrace_tasks::listing::Task;
 use dyntrace_tasks::stuck::{Processes, Waiting};
 
-use super::cells::{at, wait};
 use super::joined::JoinedTable;
+use super::row::at;
+use super::task_group::TaskGroup;
 
 /// The other process that a task waits for.
 pub fn awaited(seen: &TaskEntry) -> Option<u64> {
@@ -47,12 +48,12 @@ impl Processes for JoinedTable {
 
 /// The wait of a task in words.
 pub fn waits(kept: &JoinedTable, seen: &TaskEntry) -> String {
-    match (seen.task.state, wait(kept, &[seen])) {
+    match (seen.task.state, TaskGroup::of(seen, kept.times()).wait()) {
         (State::Running, _) => "runs: it waits for nothing".to_owned(),
         (State::Scheduled, _) => "waits for its first poll".to_owned(),
         (State::Idle, None) => "waits for an event that the table does not tell".to_owned(),
         (State::Idle, Some(wait)) => {
-            let at = at(&[seen]);
+            let at = at(seen);
             let own = seen.wait.as_ref().is_some_and(|wait| wait.resource == Thing::Process(seen.task.pid));
             format!("waits{at} in {wait}{}", if own { ", its own mailbox" } else { "" })
         }

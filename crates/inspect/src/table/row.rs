@@ -32,12 +32,6 @@ pub fn pid(number: u64) -> String {
     format!("<0.{number}.0>")
 }
 
-/// The pids of a group; the first ones of a large group.
-pub fn pids(group: &[&TaskEntry]) -> String {
-    let shown: Vec<String> = group.iter().take(PIDS).map(|seen| pid(seen.task.pid)).collect();
-    shown.join(", ") + if group.len() > PIDS { ", ..." } else { "" }
-}
-
 /// A file operation, as probes name it.
 pub fn operation(thread: i32, tag: i32) -> String {
     format!("{{{thread},{tag}}}")
@@ -66,23 +60,24 @@ pub fn missing() -> String {
     "-".to_owned()
 }
 
-pub fn tags(group: &[&TaskEntry]) -> String {
-    same(group.iter().map(|seen| seen.tag.as_deref()), |tag| tag.map_or_else(missing, escape::name))
+pub fn tag(seen: &TaskEntry) -> String {
+    seen.tag.as_deref().map_or_else(missing, escape::name)
 }
 
-/// How often the tasks of a group were polled, together.
-pub fn polls(group: &[&TaskEntry]) -> u64 {
-    group.iter().map(|seen| seen.task.polls).fold(0, u64::saturating_add)
+/// The function of a task that is in the table only.
+pub fn function(seen: &TaskEntry) -> String {
+    seen.site.as_ref().map_or_else(missing, |site| escape::name(&*site.first))
 }
 
-/// The time of the ended polls of a group, together.
-pub fn busy(group: &[&TaskEntry], clock: Option<Clock>) -> String {
-    took(group.iter().map(|seen| seen.task.busy).fold(0, u64::saturating_add), clock)
+/// Where a task waits. `None` if it does not wait.
+pub fn place(seen: &TaskEntry) -> Option<String> {
+    Some(texts(seen.wait.as_ref()?.site.as_ref()).1)
 }
 
-/// The longest of the ended polls of a group.
-pub fn longest(group: &[&TaskEntry], clock: Option<Clock>) -> String {
-    took(group.iter().map(|seen| seen.task.longest as u64).max().unwrap_or(0), clock)
+/// The same as a part of a sentence: nothing if no place is known, as of file operations.
+pub fn at(seen: &TaskEntry) -> String {
+    let site = seen.wait.as_ref().and_then(|wait| wait.site.as_deref());
+    site.and_then(|site| known(&site.second)).map_or_else(String::new, |place| format!(" at {}", escape::name(place)))
 }
 
 /// The source of the last wake before a task's last poll. `None` if that is not known.
@@ -92,11 +87,6 @@ pub fn woken_by(seen: &TaskEntry) -> Option<String> {
         Waker::Task(id) => format!("task {id}"),
         Waker::Thread(thread) => format!("thread {thread}"),
     })
-}
-
-/// The same of all tasks of a group, or how many different things woke them.
-pub fn wakers(group: &[&TaskEntry]) -> String {
-    same(group.iter().map(|seen| woken_by(seen)), |waker| waker.unwrap_or_else(missing))
 }
 
 pub fn took(cycles: u64, clock: Option<Clock>) -> String {
@@ -114,28 +104,19 @@ pub fn alike(seen: &TaskEntry) -> Alike {
     (texts(&seen.site), seen.wait.as_ref().map(|wait| texts(&wait.site)))
 }
 
-/// The resource that all tasks of a group wait for, or how many different ones there are.
-pub fn resources(group: &[&TaskEntry]) -> String {
-    same(group.iter().filter_map(|seen| Some(resource(seen.wait.as_ref()?))), |resource| match resource {
+/// The name of the resource of a wait. `None` if it has none.
+pub fn resource_name(wait: &Waits) -> Option<String> {
+    Some(match resource(wait) {
         Resource::Numbered(number) => reference(number),
-        Resource::Named(name) => name.map_or_else(missing, escape::name),
+        Resource::Named(name) => name?.to_owned(),
         Resource::Process(number) => pid(number),
         Resource::Operation(thread, tag) => operation(thread, tag),
     })
 }
 
-/// The thing of all as `shown` has it, or how many different ones there are.
-fn same<T: Ord>(things: impl Iterator<Item = T> + Clone, shown: impl Fn(T) -> String) -> String {
-    // A million tasks mostly have the same one, or none.
-    if let Some(first) = things.clone().next()
-        && things.clone().all(|thing| thing == first)
-    {
-        return shown(first);
-    }
-    let mut different: Vec<T> = things.collect();
-    different.sort_unstable();
-    different.dedup();
-    format!("({} different)", different.len())
+/// The resource that a task waits for, in words.
+pub fn shown_resource(seen: &TaskEntry) -> String {
+    seen.wait.as_ref().and_then(resource_name).map_or_else(missing, escape::name)
 }
 
 /// A resource, by its number, its name, its pid, or as probes name it.

@@ -15,7 +15,8 @@ use super::blocked::{held_by, is_blocked, name};
 use super::choose::Chosen;
 use super::fold::{fold, ids, summary};
 use super::read::Look;
-use super::table::row::{self, alike, missing, pid};
+use super::table::TaskGroup;
+use super::table::row::{self, alike, at, missing, pid};
 use super::{table, words};
 
 /// Waits shown of tasks that are alike but for these.
@@ -238,7 +239,7 @@ impl<'l> Text<'l> {
             };
             return lines.push(format!("{indent}└─ {}{told}", pid(process)));
         };
-        lines.push(format!("{indent}└─ {}", table::facts(kept, &[seen])));
+        lines.push(format!("{indent}└─ {}", TaskGroup::of(seen, kept.times()).facts()));
         let indent = format!("{indent}   ");
         lines.push(format!("{indent}{}", table::waits(kept, seen)));
         for behind in waits.iter().flat_map(|wait| &wait.behind) {
@@ -263,10 +264,11 @@ impl<'l> Text<'l> {
         let in_memory = LazyCell::new(|| operations(&look.listing));
         let text = |group: &Vec<&TaskEntry>| {
             let (tasks, verb) = (words::counted(group.len(), "task"), if group.len() == 1 { "waits" } else { "wait" });
-            let wait = table::wait(kept, group).unwrap_or_else(missing);
-            let at = table::at(group);
+            let wait = TaskGroup::of_all(group, kept.times()).wait().unwrap_or_else(missing);
+            let at = at(group[0]);
             let facts = fold(group.iter().copied(), |seen| alike(seen).0);
-            let mut lines: Vec<String> = facts.iter().map(|group| table::facts(kept, group)).collect();
+            let mut lines: Vec<String> =
+                facts.iter().map(|group| TaskGroup::of_all(group, kept.times()).facts()).collect();
             // All wait for the same.
             if let Some(process) = group.first().and_then(|seen| table::awaited(seen)) {
                 let group = group.iter().map(|seen| seen.task.pid).collect();

@@ -1,7 +1,5 @@
 //! The clocks as JSON.
 
-use anyhow::Context as _;
-use dyntrace_terminal::escape;
 use serde_json::{Value, json};
 
 use super::read::ClockInputs;
@@ -11,18 +9,8 @@ use super::state::hosts;
 /// Counted up when a field changes or goes.
 const VERSION: u32 = 1;
 
-pub fn text(found: &ClockInputs, solved: &Solved, drift: u32) -> anyhow::Result<String> {
-    let hosts = hosts(found, solved).map(|host| {
-        json!({
-            "hostname": host.name,
-            "state": host.state.name(),
-            "messages": host.messages,
-            "ahead_ns": host.ahead,
-            "error_ns": host.error,
-            "pieces": host.pieces,
-        })
-    });
-    let object = json!({
+pub fn object(found: &ClockInputs, solved: &Solved, drift: u32) -> Value {
+    json!({
         "version": VERSION,
         "reference": found.hosts[solved.reference],
         "drift_ppm": drift,
@@ -34,10 +22,9 @@ pub fn text(found: &ClockInputs, solved: &Solved, drift: u32) -> anyhow::Result<
             "skipped": ntp.skipped,
             "unknown": ntp.unknown,
         })),
-        "hosts": hosts.collect::<Vec<_>>(),
+        "hosts": hosts(found, solved).collect::<Vec<_>>(),
         "contradictions": solved.left_out.iter().map(|out| contradiction(out, found)).collect::<Vec<_>>(),
-    });
-    Ok(escape::json(serde_json::to_string_pretty(&object).context("cannot make JSON")?) + "\n")
+    })
 }
 
 fn contradiction(out: &LeftOut, found: &ClockInputs) -> Value {

@@ -82,8 +82,11 @@ pub fn clocks(Arguments { folder, reference, drift, ntp, json }: &Arguments) -> 
     };
     let solved = solve::solve(reference, found.links().copied().collect(), *drift);
     table::write(folder, &found, &solved).with_context(|| format!("cannot write {}", escape::path(folder)))?;
-    let text = if *json { json::text(&found, &solved, *drift)? } else { text::table(&found, &solved) };
-    stdout::write(&text)?;
+    if *json {
+        stdout::write_json(&json::object(&found, &solved, *drift), false)?;
+    } else {
+        stdout::write(&text::table(&found, &solved))?;
+    }
     text::summary(&found).iter().for_each(|line| say!("{line}"));
     text::contradictions(&found, &solved).iter().for_each(|line| losses::warn(line));
     Ok(if solved.left_out.is_empty() { ExitCode::SUCCESS } else { exit::DAMAGED.into() })

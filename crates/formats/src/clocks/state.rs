@@ -1,10 +1,13 @@
 //! The outcome for each host.
 
+use serde::Serialize;
+
 use super::read::ClockInputs;
 use super::solve::Solved;
 
 /// How a host is aligned, or why it is not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum State {
     Reference,
     Aligned,
@@ -16,25 +19,17 @@ pub enum State {
     Unconnected,
 }
 
-impl State {
-    pub fn name(self) -> &'static str {
-        match self {
-            State::Reference => "reference",
-            State::Aligned => "aligned",
-            State::OneSided => "one_sided",
-            State::LeftOut => "left_out",
-            State::Unconnected => "unconnected",
-        }
-    }
-}
-
 /// A host, and its clock at the time of its last message or estimate.
+#[derive(Serialize)]
 pub struct Host<'f> {
+    #[serde(rename = "hostname")]
     pub name: &'f str,
     pub state: State,
     pub messages: u64,
     pub pieces: usize,
+    #[serde(rename = "ahead_ns")]
     pub ahead: Option<i64>,
+    #[serde(rename = "error_ns")]
     pub error: Option<i64>,
 }
 

@@ -17,13 +17,12 @@ pub use sampling::Sampling;
 pub use writer::{Batch, Receiver};
 
 use group::Groups;
-use sampling::Rules;
 use writer::Writer;
 
 /// Makes spans of the operations that the rules keep.
 pub struct Spans<R> {
     writer: Writer<R>,
-    rules: Rules,
+    rules: Sampling,
     groups: Groups,
     kept: u64,
     left_out: u64,
@@ -31,7 +30,7 @@ pub struct Spans<R> {
 
 impl<R: Receiver> Spans<R> {
     pub fn new(to: R, sampling: &Sampling) -> Spans<R> {
-        Spans { writer: Writer::new(to), rules: sampling.rules(), groups: Groups::default(), kept: 0, left_out: 0 }
+        Spans { writer: Writer::new(to), rules: sampling.clone(), groups: Groups::default(), kept: 0, left_out: 0 }
     }
 
     /// Takes an operation. One that is in flight ends at `end`, with the trace.

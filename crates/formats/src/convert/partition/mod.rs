@@ -65,7 +65,7 @@ pub fn convert(traces: &[PathBuf], output: &Path, arguments: &Partition) -> Outc
         for trace in traces {
             round.add(trace)?;
         }
-        let is_over = round.seen.are_all_last || is_interrupted || (is_first && round.seen.opened == 0);
+        let is_over = !round.seen.goes_on || is_interrupted || (is_first && round.seen.opened == 0);
         let Some(interrupts) = interrupts.as_ref().filter(|_| !is_over) else {
             return round.seen.with_earlier(written).finish();
         };
@@ -85,12 +85,14 @@ struct Round<'r> {
 }
 
 /// The counts and the problems of a round.
+#[derive(Default)]
 struct RoundCounts {
     /// Traces that could be opened.
     opened: usize,
     /// The error of the first one that could not.
     failed: Option<anyhow::Error>,
-    are_all_last: bool,
+    /// Whether something may follow.
+    goes_on: bool,
     is_lossy: bool,
     /// Whether a trace without an event was not ended.
     is_unknown: bool,
@@ -98,23 +100,6 @@ struct RoundCounts {
     new: usize,
     done: usize,
     lines: Vec<String>,
-}
-
-impl Default for RoundCounts {
-    fn default() -> Self {
-        let (failed, lines) = (None, Vec::new());
-        RoundCounts {
-            opened: 0,
-            failed,
-            are_all_last: true,
-            is_lossy: false,
-            is_unknown: false,
-            is_damaged: false,
-            new: 0,
-            done: 0,
-            lines,
-        }
-    }
 }
 
 impl Round<'_> {
@@ -197,7 +182,7 @@ impl RoundCounts {
         self.lines.push(format!("skipped: {}", escape::name(format!("{error:#}"))));
         self.failed.get_or_insert(error);
         self.is_damaged = true;
-        self.are_all_last = false;
+        self.goes_on = true;
     }
 
     fn skip(&mut self, damage: &Damage) {
@@ -208,7 +193,7 @@ impl RoundCounts {
     fn take(&mut self, process: &Process, source: &Converted) {
         self.new += source.new;
         self.done += source.done;
-        self.are_all_last &= source.is_last;
+        self.goes_on |= !source.is_last;
         self.is_damaged |= source.losses.iter().any(losses::is_damage);
         self.is_lossy |= source.losses.iter().any(|loss| loss.count > Some(0));
         self.lines.extend(source.losses.iter().map(|loss| losses::line(loss, process)));

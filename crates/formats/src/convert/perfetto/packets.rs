@@ -3,8 +3,7 @@
 //! A timestamp counts from that of the packet before, which takes two bytes instead of nine. Operations are drawn when they end, so
 //! events wait here until many later ones have come, and leave by time. An event that comes even later has its whole time.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use flate2::Compression;
@@ -31,24 +30,18 @@ pub struct Packets<W> {
     file: W,
     ready: message::Trace,
     pub strings: Strings,
-    waiting: BinaryHeap<Reverse<Waiting>>,
+    /// By time, and by arrival for equal times: Perfetto keeps the order in the file then.
+    waiting: BTreeMap<(i64, u64), TrackEvent>,
     /// How many events came.
     came: u64,
     /// The time of the last packet in order.
     time: i64,
 }
 
-/// Ordered by time, and by arrival for equal times: Perfetto keeps the order in the file then.
-struct Waiting {
-    time: i64,
-    arrival: u64,
-    event: TrackEvent,
-}
-
 impl<W: Write> Packets<W> {
     pub fn new(file: W) -> Packets<W> {
         let (ready, strings) = (message::Trace::default(), Strings::default());
-        Packets { file, ready, strings, waiting: BinaryHeap::new(), came: 0, time: 0 }
+        Packets { file, ready, strings, waiting: BTreeMap::new(), came: 0, time: 0 }
     }
 
     /// Begins the sequence, or begins it anew: earlier strings are forgotten.
@@ -73,7 +66,7 @@ impl<W: Write> Packets<W> {
             self.push(TracePacket { data: Some(Data::TrackDescriptor(descriptor)), ..TracePacket::default() });
         }
         for (time, event) in events.drain(..) {
-            self.waiting.push(Reverse(Waiting { time: time.max(0), arrival: self.came, event }));
+            self.waiting.insert((time.max(0), self.came), event);
             self.came += 1;
         }
         self.release(WAITING);
@@ -88,7 +81,7 @@ impl<W: Write> Packets<W> {
     /// Makes packets of all waiting events but `rest`.
     fn release(&mut self, rest: usize) {
         while self.waiting.len() > rest {
-            let Some(Reverse(Waiting { time, event, .. })) = self.waiting.pop() else { return };
+            let Some(((time, _), event)) = self.waiting.pop_first() else { return };
             let is_late = time < self.time;
             let timestamp = if is_late { time } else { time - self.time };
             self.time = self.time.max(time);
@@ -125,26 +118,6 @@ impl<W: Write> Packets<W> {
         Ok(self.file)
     }
 }
-
-impl Ord for Waiting {
-    fn cmp(&self, other: &Waiting) -> std::cmp::Ordering {
-        (self.time, self.arrival).cmp(&(other.time, other.arrival))
-    }
-}
-
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Waiting) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Waiting) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Waiting {}
 
 #[cfg(test)]
 mod tests {

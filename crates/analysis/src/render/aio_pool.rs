@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use dyntrace_reader::{Event, Value};
+use dyntrace_reader::{Event, OperationStep, Value};
 use dyntrace_terminal::escape;
 
-use super::operation::{Step, number, step, text};
+use super::operation::{number, step, text};
 use super::way::{Printer, Way};
 
 pub const WAY: Way = Way::Summary {
@@ -168,15 +168,19 @@ impl QueueLengths {
 
 impl Worker {
     /// Operations that share a system call begin and end together: they count once, from the first begin to the last end.
-    fn step(&mut self, step: Step, time: i64) {
+    fn step(&mut self, step: OperationStep, time: i64) {
         self.job = match (step, self.job) {
-            (Step::IntEntry, Job::Taken) => Job::Begun { operations: 1, since: time },
-            (Step::IntEntry, Job::Begun { operations, since }) => Job::Begun { operations: operations + 1, since },
-            (Step::IntReturn, Job::Begun { operations: 1, since }) => {
+            (OperationStep::IntEntry, Job::Taken) => Job::Begun { operations: 1, since: time },
+            (OperationStep::IntEntry, Job::Begun { operations, since }) => {
+                Job::Begun { operations: operations + 1, since }
+            }
+            (OperationStep::IntReturn, Job::Begun { operations: 1, since }) => {
                 self.busy_us += (time - since + 500) / 1000;
                 Job::Done
             }
-            (Step::IntReturn, Job::Begun { operations, since }) => Job::Begun { operations: operations - 1, since },
+            (OperationStep::IntReturn, Job::Begun { operations, since }) => {
+                Job::Begun { operations: operations - 1, since }
+            }
             (_, job) => job,
         };
     }
@@ -220,7 +224,12 @@ mod tests {
     #[test]
     fn operations_that_share_a_call_are_counted_once() {
         let mut worker = Worker::default();
-        let steps = [(Step::IntEntry, 0), (Step::IntEntry, 1), (Step::IntReturn, 5_000), (Step::IntReturn, 6_000)];
+        let steps = [
+            (OperationStep::IntEntry, 0),
+            (OperationStep::IntEntry, 1),
+            (OperationStep::IntReturn, 5_000),
+            (OperationStep::IntReturn, 6_000),
+        ];
         for (step, time) in steps {
             worker.step(step, time);
         }

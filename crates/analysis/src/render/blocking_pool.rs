@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use dyntrace_reader::Event;
 use dyntrace_terminal::escape;
 
-use super::operation::{number, plain_text, text};
+use super::operation::{Process, number, plain_text, process};
 use super::times::{TITLES, Times};
 use super::way::{Printer, Way};
 
@@ -19,9 +19,6 @@ pub const WAY: Way = Way::Summary {
     ],
     begin: |_| Box::<Pool>::default(),
 };
-
-/// The pid of the program, and a process in it.
-type Process = (u64, Vec<u8>);
 
 /// A function, and the place that started its jobs.
 type Key = (Vec<u8>, Vec<u8>);
@@ -43,8 +40,6 @@ enum Stage {
 #[derive(Default)]
 struct Jobs {
     runs: Times,
-    /// The sum of the times in nanoseconds: many jobs take less than a microsecond.
-    busy: i64,
     queue: Times,
     /// The longest queue.
     length: i64,
@@ -84,9 +79,7 @@ impl Pool {
         match stage {
             Stage::Queued => jobs.cancelled += 1,
             Stage::Runs => {
-                let ran = event.time.saturating_sub(since).max(0);
-                jobs.runs.add(ran);
-                jobs.busy = jobs.busy.saturating_add(ran);
+                jobs.runs.add(event.time.saturating_sub(since).max(0));
                 jobs.panicked += u64::from(plain_text(event, "reason") == b"panic");
             }
         }
@@ -95,7 +88,7 @@ impl Pool {
 
 impl Printer for Pool {
     fn event(&mut self, event: &Event<'_>, _out: &mut Vec<u8>) {
-        let process = (event.process.pid, text(event, "proc").to_vec());
+        let process = process(event, "proc");
         match event.class.probe() {
             "process-spawn" => {
                 self.places.insert(process, plain_text(event, "place").to_vec());
@@ -135,16 +128,13 @@ impl Printer for Pool {
         );
         out.extend_from_slice(titles.as_bytes());
         let mut rows: Vec<_> = self.jobs.iter().collect();
-        rows.sort_by_key(|(_, jobs)| jobs.busy);
+        rows.sort_by_key(|(_, jobs)| jobs.runs.sum);
         for ((function, place), jobs) in rows {
-            let Jobs { runs, busy, queue, length, panicked, cancelled, queued, running } = jobs;
+            let Jobs { runs, queue, length, panicked, cancelled, queued, running } = jobs;
             let row = format!(
-                "{:>10} {:>8} {:>9} {:>9}{} {panicked:>8} {running:>7} {:>8} {:>9} {:>9} {length:>6} {cancelled:>9} {queued:>6}  \
+                "{}{} {panicked:>8} {running:>7} {:>8} {:>9} {:>9} {length:>6} {cancelled:>9} {queued:>6}  \
                  {} | {}\n",
-                busy / 1000,
-                runs.count,
-                busy.checked_div(runs.count).unwrap_or(0) / 1000,
-                runs.max_us,
+                runs.sums(),
                 runs.columns(),
                 queue.count,
                 queue.mean_us(),

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use dyntrace_reader::Event;
+use dyntrace_reader::{Event, OperationStep};
 use dyntrace_terminal::escape;
 
-use super::operation::{Id, Step, number, step, text};
+use super::operation::{Id, number, step, text};
 use super::way::{Printer, Way};
 use crate::operation::op;
 
@@ -40,10 +40,10 @@ struct ByTag {
 impl Printer for ByTag {
     fn event(&mut self, event: &Event<'_>, _out: &mut Vec<u8>) {
         match step(event) {
-            Some((Step::Entry, id)) => {
+            Some((OperationStep::Entry, id)) => {
                 self.in_flight.insert(id, event.time);
             }
-            Some((Step::Return, id)) => {
+            Some((OperationStep::Return, id)) => {
                 let Some(since) = self.in_flight.remove(&id) else { return };
                 let key = (number(event, "command"), text(event, "user_tag").to_vec());
                 let sums = self.sums.entry(key).or_default();

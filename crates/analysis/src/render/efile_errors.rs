@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use dyntrace_reader::Event;
+use dyntrace_reader::{Event, OperationStep};
 use dyntrace_terminal::escape;
 
-use super::operation::{Id, Step, number, step, text};
+use super::operation::{Id, number, step, text};
 use super::way::{Printer, Way};
 use crate::operation::{errno_name, op};
 
@@ -21,12 +21,12 @@ struct Errors(HashMap<Id, String>);
 impl Printer for Errors {
     fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
         match step(event) {
-            Some((Step::Entry, id)) => {
+            Some((OperationStep::Entry, id)) => {
                 let [s1, s2] = ["s1", "s2"].map(|field| escape::name(text(event, field)));
                 let [i1, i2] = ["i1", "i2"].map(|field| number(event, field));
                 self.0.insert(id, format!("{s1} {s2} , {i1} {i2}"));
             }
-            Some((Step::Return, id)) => {
+            Some((OperationStep::Return, id)) => {
                 let Some(args) = self.0.remove(&id).filter(|_| number(event, "success") == 0) else { return };
                 let (_process, thread, tag) = id;
                 let user_tag = escape::name(text(event, "user_tag"));

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use dyntrace_reader::Event;
+use dyntrace_reader::{Event, OperationStep};
 
-use super::operation::{Id, Step, number, step};
+use super::operation::{Id, number, step};
 use super::times::{TITLES, Times};
 use super::way::{Printer, Way};
 use crate::operation::op;
@@ -50,18 +50,18 @@ impl Printer for Latency {
         let (at, command) = (event.time, number(event, "command"));
         let mut pass = |phase, took| self.times.entry((command, phase)).or_default().add(took);
         let reached = match (self.in_flight.remove(&id), step) {
-            (_, Step::Entry) => Reached::Entered { at },
-            (Some(Reached::Entered { at: entered } | Reached::Started { entered, .. }), Step::IntEntry) => {
+            (_, OperationStep::Entry) => Reached::Entered { at },
+            (Some(Reached::Entered { at: entered } | Reached::Started { entered, .. }), OperationStep::IntEntry) => {
                 Reached::Started { entered, at }
             }
-            (Some(Reached::Started { entered, at: started }), Step::IntReturn) => {
+            (Some(Reached::Started { entered, at: started }), OperationStep::IntReturn) => {
                 pass(0, started - entered);
                 pass(1, at - started);
                 Reached::Ended { at }
             }
-            (Some(Reached::Ended { at: ended }), Step::Return) => return pass(2, at - ended),
+            (Some(Reached::Ended { at: ended }), OperationStep::Return) => return pass(2, at - ended),
             // The operation was cancelled, or its events were lost.
-            (None, _) | (_, Step::Return) => return,
+            (None, _) | (_, OperationStep::Return) => return,
             (Some(other), _) => other,
         };
         self.in_flight.insert(id, reached);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use dyntrace_reader::Event;
 use dyntrace_terminal::escape;
 
-use super::operation::{number, text};
+use super::operation::{self, Process, number, text};
 use super::times::{TITLES, Times};
 use super::way::{Printer, Way};
 
@@ -13,9 +13,6 @@ pub const WAY: Way = Way::Summary {
     probes: &["dyntrace:message-send", "dyntrace:message-queued", "dyntrace:message-receive"],
     begin: |_| Box::<Latency>::default(),
 };
-
-/// The pid of the program, and a process in it.
-type Receiver = (u64, Vec<u8>);
 
 #[derive(Default)]
 struct Received {
@@ -28,7 +25,7 @@ struct Received {
 
 #[derive(Default)]
 struct Latency {
-    receivers: BTreeMap<Receiver, Received>,
+    receivers: BTreeMap<Process, Received>,
     /// Whether the last message that a thread sent, by pid and thread, was to another process and is not queued yet.
     have_sent: HashMap<(u64, u64), bool>,
 }
@@ -36,7 +33,7 @@ struct Latency {
 impl Printer for Latency {
     fn event(&mut self, event: &Event<'_>, _out: &mut Vec<u8>) {
         let process = event.process.pid;
-        let receiver = self.receivers.entry((process, text(event, "receiver").to_vec())).or_default();
+        let receiver = self.receivers.entry(operation::process(event, "receiver")).or_default();
         let queue_len = number(event, "queue_len");
         receiver.queue_max = receiver.queue_max.max(queue_len);
         match event.class.probe() {

@@ -1,34 +1,27 @@
 //! Operations in recorded events, as the summarizing scripts follow them.
 
-use dyntrace_reader::{Event, Text, Value};
+use dyntrace_reader::{Event, OperationStep, Text, Value};
 
 /// Names an operation in flight: process, thread and number.
 pub type Id = (u64, i64, i64);
 
-/// A step of an operation, as its probe says it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    Entry,
-    IntEntry,
-    IntReturn,
-    Return,
-}
+/// A process, with the pid of its program.
+pub type Process = (u64, Vec<u8>);
 
-/// The step and its operation; `None` for other events.
-pub fn step(event: &Event<'_>) -> Option<(Step, Id)> {
-    let step = match event.class.name.strip_prefix("dyntrace:efile_drv-")? {
-        "entry" => Step::Entry,
-        "int_entry" => Step::IntEntry,
-        "int_return" => Step::IntReturn,
-        "return" => Step::Return,
-        _ => return None,
-    };
-    Some((step, id(event)))
+/// The step of the file driver and its operation; `None` for other events.
+pub fn step(event: &Event<'_>) -> Option<(OperationStep, Id)> {
+    let (driver, step) = event.class.operation_step()?;
+    (driver == "dyntrace:efile_drv").then(|| (step, id(event)))
 }
 
 /// The operation that the event names.
 pub fn id(event: &Event<'_>) -> Id {
     (event.process.pid, number(event, "thread_id"), number(event, "tag"))
+}
+
+/// The process that a field of the event names.
+pub fn process(event: &Event<'_>, field: &str) -> Process {
+    (event.process.pid, text(event, field).to_vec())
 }
 
 /// The number in a field; 0 if there is no such field.

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use dyntrace_reader::Event;
 use dyntrace_terminal::escape;
 
-use super::operation::{number, plain_text, text};
+use super::operation::{Process, number, plain_text, process, text};
 use super::times::{TITLES, Times};
-use super::way::{Printer, Settings, Way};
+use super::way::{Printer, Way};
 
 pub const WAY: Way = Way::Summary {
     probes: &[
@@ -17,11 +17,8 @@ pub const WAY: Way = Way::Summary {
         "dyntrace:process-unscheduled",
         "dyntrace:process-exit",
     ],
-    begin: |settings| Box::new(Latency::new(settings)),
+    begin: |settings| Box::new(Latency { slow: settings.slow, ..Latency::default() }),
 };
-
-/// The pid of the program, and a process in it.
-type Process = (u64, Vec<u8>);
 
 /// A function and a user tag.
 type Key = (Vec<u8>, Vec<u8>);
@@ -29,8 +26,6 @@ type Key = (Vec<u8>, Vec<u8>);
 #[derive(Default)]
 struct Polls {
     times: Times,
-    /// The sum of the times in nanoseconds: many polls take less than a microsecond.
-    busy: i64,
     slow: u64,
     /// From spawn to first poll.
     starts: Times,
@@ -38,6 +33,7 @@ struct Polls {
     wakes: Times,
 }
 
+#[derive(Default)]
 struct Latency {
     /// In nanoseconds.
     slow: i64,
@@ -53,17 +49,6 @@ struct Latency {
 }
 
 impl Latency {
-    fn new(settings: &Settings) -> Latency {
-        Latency {
-            slow: settings.slow,
-            spawned: HashMap::new(),
-            woken: HashMap::new(),
-            tags: HashMap::new(),
-            polled: HashMap::new(),
-            polls: BTreeMap::new(),
-        }
-    }
-
     fn polls(&mut self, process: &Process, function: &[u8]) -> &mut Polls {
         let tag = self.tags.get(process).cloned().unwrap_or_default();
         self.polls.entry((function.to_vec(), tag)).or_default()
@@ -74,7 +59,6 @@ impl Latency {
         let (polled, slow) = (number(event, "polled"), self.slow);
         let polls = self.polls(process, &function);
         polls.times.add(polled);
-        polls.busy = polls.busy.saturating_add(polled);
         if polled < slow {
             return;
         }
@@ -89,7 +73,7 @@ impl Latency {
 
 impl Printer for Latency {
     fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
-        let process = (event.process.pid, text(event, "proc").to_vec());
+        let process = process(event, "proc");
         match event.class.probe() {
             "process-spawn" => {
                 let tag = text(event, "user_tag");
@@ -140,14 +124,11 @@ impl Printer for Latency {
         );
         out.extend_from_slice(titles.as_bytes());
         let mut rows: Vec<_> = self.polls.iter().collect();
-        rows.sort_by_key(|(_, polls)| polls.busy);
-        for ((function, tag), Polls { times, busy, slow, starts, wakes }) in rows {
+        rows.sort_by_key(|(_, polls)| polls.times.sum);
+        for ((function, tag), Polls { times, slow, starts, wakes }) in rows {
             let row = format!(
-                "{:>10} {:>8} {:>9} {:>9} {slow:>6}{} {:>8} {:>9} {:>9} {:>8} {:>9} {:>9}  {} | {}\n",
-                busy / 1000,
-                times.count,
-                busy.checked_div(times.count).unwrap_or(0) / 1000,
-                times.max_us,
+                "{} {slow:>6}{} {:>8} {:>9} {:>9} {:>8} {:>9} {:>9}  {} | {}\n",
+                times.sums(),
                 times.columns(),
                 starts.count,
                 starts.mean_us(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use dyntrace_reader::Event;
 use dyntrace_terminal::escape;
 
-use super::operation::{number, plain_text, text};
+use super::operation::{Process, number, plain_text, process, text};
 use super::times::{TITLES, Times};
 use super::way::{Printer, Way};
 
@@ -20,9 +20,6 @@ const FOLLOWED: usize = 16384;
 const ROWS: usize = 1000;
 const OTHERS: &[u8] = b"others";
 
-/// The pid of the program, and a process in it.
-type Process = (u64, Vec<u8>);
-
 /// The kind and the place of a wait.
 type Key = (Vec<u8>, Vec<u8>);
 
@@ -33,8 +30,6 @@ type Row = (u64, Vec<u8>, Vec<u8>);
 #[derive(Default)]
 struct Sums {
     ended: Times,
-    /// The sum of the times in nanoseconds: many waits take less than a microsecond.
-    waited: i64,
     cancelled: u64,
     panicked: u64,
     waiting: u64,
@@ -43,7 +38,6 @@ struct Sums {
 impl Sums {
     fn add(&mut self, waited: i64, outcome: &[u8]) {
         self.ended.add(waited);
-        self.waited = self.waited.saturating_add(waited);
         self.cancelled += u64::from(outcome == b"cancelled");
         self.panicked += u64::from(outcome == b"panic");
     }
@@ -124,13 +118,10 @@ impl Waits {
         );
         out.extend_from_slice(titles.as_bytes());
         for ((kind, place), sums) in in_order(&self.kinds) {
-            let Sums { ended, waited, cancelled, panicked, waiting } = sums;
+            let Sums { ended, cancelled, panicked, waiting } = sums;
             let row = format!(
-                "{:>10} {:>8} {:>9} {:>9}{} {cancelled:>9} {panicked:>8} {waiting:>7}  {} | {}\n",
-                waited / 1000,
-                ended.count,
-                waited.checked_div(ended.count).unwrap_or(0) / 1000,
-                ended.max_us,
+                "{}{} {cancelled:>9} {panicked:>8} {waiting:>7}  {} | {}\n",
+                ended.sums(),
                 ended.columns(),
                 escape::name(kind),
                 escape::name(place)
@@ -143,7 +134,7 @@ impl Waits {
 /// The rows, the longest waits last.
 fn in_order<K: Ord>(table: &BTreeMap<K, Sums>) -> Vec<(&K, &Sums)> {
     let mut rows: Vec<_> = table.iter().collect();
-    rows.sort_by_key(|(_, sums)| sums.waited);
+    rows.sort_by_key(|(_, sums)| sums.ended.sum);
     rows
 }
 
@@ -162,7 +153,7 @@ fn print(titles: &str, table: &BTreeMap<Row, Sums>, counts_waiting: bool, out: &
     for ((program, name, of), sums) in in_order(table) {
         let row = format!(
             "{program:>7} {:>10} {:>8} {:>9}{}  {} | {}\n",
-            sums.waited / 1000,
+            sums.ended.sum / 1000,
             sums.ended.count,
             sums.ended.max_us,
             column(&sums.waiting.to_string()),
@@ -175,7 +166,7 @@ fn print(titles: &str, table: &BTreeMap<Row, Sums>, counts_waiting: bool, out: &
 
 impl Printer for Waits {
     fn event(&mut self, event: &Event<'_>, _out: &mut Vec<u8>) {
-        let process = (event.process.pid, text(event, "proc").to_vec());
+        let process = process(event, "proc");
         match event.class.probe() {
             "process-spawn" => {
                 let of = (plain_text(event, "fun").to_vec(), text(event, "user_tag").to_vec());

@@ -11,6 +11,8 @@ const ENDS: [i64; 11] =
 pub struct Times {
     pub count: i64,
     sum_us: i64,
+    /// The sum in nanoseconds: many durations take less than a microsecond.
+    pub sum: i64,
     pub max_us: i64,
     histogram: [u64; ENDS.len() + 1],
 }
@@ -20,6 +22,7 @@ impl Times {
     pub fn add(&mut self, took: i64) {
         self.count += 1;
         self.sum_us += took / 1000;
+        self.sum = self.sum.saturating_add(took);
         self.max_us = self.max_us.max(took / 1000);
         self.histogram[ENDS.partition_point(|end| *end <= took)] += 1;
     }
@@ -27,6 +30,12 @@ impl Times {
     /// The mean in microseconds; 0 if there are none.
     pub fn mean_us(&self) -> i64 {
         self.sum_us.checked_div(self.count).unwrap_or(0)
+    }
+
+    /// The sum, the number, the mean and the longest, in microseconds.
+    pub fn sums(&self) -> String {
+        let mean = self.sum.checked_div(self.count).unwrap_or(0);
+        format!("{:>10} {:>8} {:>9} {:>9}", self.sum / 1000, self.count, mean / 1000, self.max_us)
     }
 
     pub fn columns(&self) -> String {

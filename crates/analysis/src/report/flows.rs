@@ -24,6 +24,7 @@ pub struct Flows<'t> {
 }
 
 /// A sequential trace.
+#[derive(Default)]
 pub struct Flow<'t> {
     pub label: i32,
     /// The times of its first and its last event.
@@ -121,16 +122,7 @@ impl<'t> Flows<'t> {
 
 impl<'t> Flow<'t> {
     fn new(label: i32, time: i64) -> Flow<'t> {
-        Flow {
-            label,
-            first: time,
-            last: time,
-            messages: 0,
-            operations: 0,
-            processes: Vec::new(),
-            steps: Vec::new(),
-            on_their_way: HashMap::new(),
-        }
+        Flow { label, first: time, last: time, ..Flow::default() }
     }
 
     fn send(&mut self, message: Message<'t>, from: Option<usize>, time: i64) {

@@ -18,7 +18,7 @@ const LEAST: u64 = 10;
 const PART: i64 = 4;
 
 /// A request. Times are in nanoseconds.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Request<'t> {
     pub tag: &'t [u8],
     /// The time of its first entry, since 1970.
@@ -37,27 +37,13 @@ pub struct Request<'t> {
     in_flight: u32,
 }
 
-impl<'t> Request<'t> {
-    fn new(tag: &'t [u8], time: i64) -> Request<'t> {
-        Request {
-            tag,
-            first: time,
-            last: time,
-            operations: 0,
-            errors: 0,
-            outside: 0,
-            queue_wait: 0,
-            service: 0,
-            delivery: 0,
-            in_flight: 0,
-        }
-    }
-
+impl Request<'_> {
     pub fn duration(&self) -> i64 {
         self.last.saturating_sub(self.first)
     }
 }
 
+#[derive(Default)]
 pub struct Requests<'t> {
     open: HashMap<&'t [u8], Request<'t>>,
     /// How many of the slowest are kept.
@@ -73,14 +59,7 @@ pub struct Requests<'t> {
 impl<'t> Requests<'t> {
     /// `kept` of the slowest are kept, at least one.
     pub fn new(kept: usize) -> Requests<'t> {
-        Requests {
-            open: HashMap::new(),
-            kept,
-            durations: Spread::default(),
-            steps: Latencies::default(),
-            slowest: Vec::new(),
-            is_cut: false,
-        }
+        Requests { kept, ..Requests::default() }
     }
 
     /// Takes the event if it enters an operation with a user tag that `is_wanted`.
@@ -93,7 +72,8 @@ impl<'t> Requests<'t> {
         if self.open.len() == FOLLOWED && !self.open.contains_key(tag) {
             self.end_idle();
         }
-        let request = self.open.entry(tag).or_insert_with(|| Request::new(tag, time));
+        let request =
+            self.open.entry(tag).or_insert_with(|| Request { tag, first: time, last: time, ..Request::default() });
         if request.in_flight == 0 {
             request.outside = request.outside.saturating_add(time.saturating_sub(request.last).max(0));
         }

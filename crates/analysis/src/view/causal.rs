@@ -2,21 +2,18 @@
 
 use std::collections::HashMap;
 
-use dyntrace_reader::Event;
+use dyntrace_reader::{Event, OperationStep};
 use dyntrace_terminal::escape;
 
 use super::event;
 use super::text::Text;
 use super::token::OPERATION;
 use crate::render::Printer;
-use crate::render::operation::{self, Id, Step, step, text};
+use crate::render::operation::{self, Id, Process, process, step};
 use crate::token::{Serial, Token};
 
 /// The deepest indentation: a deeper one would not fit on a screen.
 const STEPS: usize = 12;
-
-/// A process, with the pid of its program.
-type Process = (u64, Vec<u8>);
 
 /// The receiver of a message, if it is known here, and the message's serial.
 type Message = (Option<Process>, Serial);
@@ -69,7 +66,7 @@ impl Causal {
     fn place(&mut self, event: &Event<'_>) -> (usize, Option<Process>) {
         if let Some((step, id)) = step(event) {
             let process = match step {
-                Step::Return => self.operations.remove(&id),
+                OperationStep::Return => self.operations.remove(&id),
                 _ => self.operations.get(&id).cloned(),
             };
             return (process.as_ref().map_or(0, |process| self.steps_of(process, (0, 0))), process);
@@ -122,8 +119,4 @@ impl Causal {
 /// The serial of the event's token, or zeros.
 fn serial(event: &Event<'_>) -> Serial {
     Token::of(event).map_or((0, 0), |token| token.serial)
-}
-
-fn process(event: &Event<'_>, field: &str) -> Process {
-    (event.process.pid, text(event, field).to_vec())
 }

@@ -16,7 +16,8 @@ pub struct Slow<'t, I> {
     events: I,
     /// The least duration of a slow operation, in nanoseconds.
     least: i64,
-    steps: HashMap<*const EventClass, Option<Step<'t>>>,
+    /// The driver and the step of events of a class.
+    steps: HashMap<*const EventClass, Option<(&'t str, OperationStep)>>,
     in_flight: HashMap<Id<'t>, Operation>,
     /// The operations in flight that are not slow yet, in the order of entry.
     undecided: BTreeMap<(i64, u64), Id<'t>>,
@@ -38,13 +39,6 @@ struct Held<'t> {
     is_slow: bool,
 }
 
-#[derive(Clone, Copy)]
-struct Step<'t> {
-    driver: &'t str,
-    is_entry: bool,
-    is_return: bool,
-}
-
 impl<'t, I: Iterator<Item = Event<'t>>> Slow<'t, I> {
     pub fn new(events: I, least: i64) -> Slow<'t, I> {
         Slow {
@@ -60,16 +54,16 @@ impl<'t, I: Iterator<Item = Event<'t>>> Slow<'t, I> {
 
     fn take_in(&mut self, event: Event<'t>) {
         self.pass_time(event.time);
-        let step = *self.steps.entry(ptr::from_ref(event.class)).or_insert_with(|| Step::of(event.class));
-        let Some(step) = step else { return };
+        let step = *self.steps.entry(ptr::from_ref(event.class)).or_insert_with(|| event.class.operation_step());
+        let Some((driver, step)) = step else { return };
         let number = |position| match event.value(position) {
             Some(Value::Signed(number)) => Some(number),
             Some(Value::Unsigned(number)) => i64::try_from(number).ok(),
             _ => None,
         };
         let (Some(thread), Some(tag)) = (number(0), number(1)) else { return };
-        let id = (ptr::from_ref(event.process), step.driver, thread, tag);
-        if step.is_entry {
+        let id = (ptr::from_ref(event.process), driver, thread, tag);
+        if step == OperationStep::Entry {
             // The answer of an operation with the same name was lost.
             self.end(id);
             let entered = (event.time, self.count);
@@ -83,7 +77,7 @@ impl<'t, I: Iterator<Item = Event<'t>>> Slow<'t, I> {
             self.held.insert(self.count, Held { event, is_slow: operation.is_slow });
             self.count += 1;
         }
-        if step.is_return {
+        if step == OperationStep::Return {
             self.end(id);
         }
     }
@@ -134,12 +128,5 @@ impl<'t, I: Iterator<Item = Event<'t>>> Iterator for Slow<'t, I> {
                 }
             }
         }
-    }
-}
-
-impl<'t> Step<'t> {
-    fn of(class: &'t EventClass) -> Option<Step<'t>> {
-        let (driver, step) = class.operation_step()?;
-        Some(Step { driver, is_entry: step == OperationStep::Entry, is_return: step == OperationStep::Return })
     }
 }

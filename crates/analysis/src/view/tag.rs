@@ -5,9 +5,10 @@ use std::collections::HashSet;
 
 use dyntrace_reader::{Event, OperationStep, Selection};
 
-use crate::render::operation::{self, Id, text};
+use crate::render::operation::{self, Id, Process, process, text};
 
 /// Selects events by user tag.
+#[derive(Default)]
 pub struct OfTag {
     tag: Selection,
     /// Operations in flight, each with the position of its driver.
@@ -19,19 +20,10 @@ pub struct OfTag {
     jobs: HashSet<Process>,
 }
 
-/// A process, with the pid of its program.
-type Process = (u64, Vec<u8>);
-
 impl OfTag {
     /// `pattern` as for [`Selection::tag`].
     pub fn new(pattern: &str) -> OfTag {
-        OfTag {
-            tag: Selection::new().tag(pattern),
-            operations: HashSet::new(),
-            drivers: Vec::new(),
-            processes: HashSet::new(),
-            jobs: HashSet::new(),
-        }
+        OfTag { tag: Selection::new().tag(pattern), ..OfTag::default() }
     }
 
     /// Whether the event is one of them. It must see every event, in the order of time.
@@ -60,7 +52,7 @@ impl OfTag {
         if !probe.starts_with("process-") && !probe.starts_with("blocking-") {
             return self.tag.matches(event);
         }
-        let process = (event.process.pid, text(event, "proc").to_vec());
+        let process = process(event, "proc");
         match probe {
             "process-spawn" => {
                 let takes = self.tag.matches(event);

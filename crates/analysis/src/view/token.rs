@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use dyntrace_reader::Event;
+use dyntrace_reader::{Event, OperationStep};
 
-use crate::render::operation::{self, Id, Step, number, step, text};
+use crate::render::operation::{self, Id, number, step, text};
 use crate::token::Token;
 
 /// Selects the events of a sequential trace.
@@ -22,7 +22,7 @@ impl OfToken {
     /// Whether the event is one of them. It must see every event, in the order of time.
     pub fn takes(&mut self, event: &Event<'_>) -> bool {
         match step(event) {
-            Some((Step::Return, id)) => self.operations.remove(&id),
+            Some((OperationStep::Return, id)) => self.operations.remove(&id),
             Some((_, id)) => self.operations.contains(&id),
             None if is_print(event) => number(event, "i1") == i64::from(self.label),
             None => {

@@ -33,7 +33,7 @@ use crate::trace::Trace;
 /// }
 /// # Ok::<(), dyntrace_reader::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Follower {
     paths: Vec<PathBuf>,
     positions: HashMap<PathBuf, Position>,
@@ -58,15 +58,7 @@ struct Look {
 impl Follower {
     /// Follows the traces in the folders `paths`, from their beginning.
     pub fn new<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Self {
-        Self {
-            paths: paths.into_iter().map(|path| path.as_ref().to_owned()).collect(),
-            positions: HashMap::new(),
-            ended: HashSet::new(),
-            seen: None,
-            losses: Losses::default(),
-            lost: HashMap::new(),
-            overwritten: BTreeMap::new(),
-        }
+        Self { paths: paths.into_iter().map(|path| path.as_ref().to_owned()).collect(), ..Self::default() }
     }
 
     /// Reads the files, without waiting, and calls `each` for the events that the poll before has seen.

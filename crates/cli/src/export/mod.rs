@@ -2,13 +2,13 @@
 
 mod place;
 mod queue;
-mod session;
 mod summary;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
+use dyntrace_analysis::view::PAUSE;
 use dyntrace_analysis::view::time::now;
 use dyntrace_formats::otlp::{Endpoint, Sampling, Spans};
 use dyntrace_reader::{Error, FileOperation, Follower, OperationFollower};
@@ -19,7 +19,6 @@ use crate::record;
 
 pub use place::StreamFolder;
 use queue::Queue;
-pub use session::{Session, State};
 
 /// The probes of operations, of all drivers, and of the queues and tokens that belong to them.
 pub const PROBES: [&str; 7] =
@@ -87,14 +86,14 @@ pub fn export(Arguments { pid, to, size, folder, sampling }: &Arguments) -> Outc
     })?;
     // Dropped last, when nothing reads its files.
     let place = StreamFolder::choose(*pid, folder.as_deref())?;
-    let mut session = Session::start(*pid, place.directory(), *size, &PROBES)?;
+    let mut session = place.record(*pid, *size, &PROBES)?;
     let mut live = Live::new(place.directory(), Spans::new(Queue::start(endpoint), sampling));
     say!("exporting the spans of process {pid} to {shown}; an interrupt ends it");
-    while session.goes_on() {
+    while !session.is_interrupted_within(PAUSE) && session.is_open() {
         live.look()?;
     }
     session.stop()?;
-    live.end(|| session.is_interrupted_again())
+    live.end(|| session.is_interrupted_within(Duration::ZERO))
 }
 
 /// The operations of the recording on their way to the collector.

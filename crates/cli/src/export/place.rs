@@ -5,11 +5,14 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
+use dyntrace::recorder::{Mode, Options};
+use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{self, Failure};
 use dyntrace_terminal::temporary::Temporary;
 use nix::unistd::geteuid;
 
 use crate::record::folder;
+use crate::record::session::Session;
 
 pub struct StreamFolder {
     directory: PathBuf,
@@ -33,6 +36,24 @@ impl StreamFolder {
         }
         let temporary = Temporary::new()?;
         Ok(StreamFolder { directory: temporary.path().join("trace"), _temporary: Some(temporary) })
+    }
+
+    /// Starts a recording of these probes of process `pid` into circular files, of `size` bytes for each thread.
+    pub fn record(&self, pid: u32, size: u64, probes: &[&str]) -> Result<Session, Failure> {
+        let mut options = Options::new(&self.directory);
+        options.mode = Mode::Overwrite;
+        options.size = Some(size);
+        options.probes = probes.iter().map(|&probe| probe.into()).collect();
+        let session = Session::start(pid, &options)?;
+        if !self.directory.exists() {
+            let directory = escape::path(&self.directory);
+            let error = anyhow!(
+                "process {pid} records to {directory}, which is another folder for this command: the process runs in a container or has \
+                 another root; run this command there"
+            );
+            return Err(error.into());
+        }
+        Ok(session)
     }
 
     pub fn directory(&self) -> &Path {

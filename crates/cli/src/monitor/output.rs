@@ -5,14 +5,14 @@ use dyntrace::recorder::control::protocol::Record;
 use dyntrace_inspect::threads::stack::lines as functions;
 use dyntrace_terminal::escape;
 use jiff::tz::TimeZone;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::events;
 use super::stack::Stack;
+use crate::records::{self, Field};
 use crate::trace::event::time_of_day;
 
-/// The fields in JSON: the name, the name in the protocol, and whether it is a number.
-const FIELDS: [(&str, &str, bool); 17] = [
+const FIELDS: [Field; 17] = [
     ("event", "kind", false),
     ("time_ns", "time", true),
     ("amount", "amount", true),
@@ -45,13 +45,8 @@ pub fn lines(event: &Record, stack: Option<&Stack>, all: bool, zone: &TimeZone) 
     text
 }
 
-/// The object of an event. Fields that it does not have are left out.
 pub fn object(event: &Record, stack: Option<&Stack>) -> Value {
-    let mut object = Map::new();
-    for (name, told, is_number) in FIELDS {
-        let value = if is_number { event.number(told).map(Value::from) } else { event.get(told).map(Value::from) };
-        object.extend(value.map(|value| (name.to_owned(), value)));
-    }
+    let mut object = records::object(event, &FIELDS);
     if let Some(Stack { thread, after }) = stack {
         object.insert("stack_after_ns".to_owned(), u64::try_from(after.as_nanos()).unwrap_or(u64::MAX).into());
         object.insert("frames".to_owned(), json!(thread.frames));

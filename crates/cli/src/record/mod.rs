@@ -8,6 +8,7 @@ pub mod filter;
 pub mod folder;
 pub mod process;
 mod progress;
+pub mod session;
 pub mod summary;
 
 use std::ffi::OsString;

@@ -1,7 +1,6 @@
 //! Requests to a process over its control socket.
 
 use std::io;
-use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,37 +13,21 @@ use dyntrace_terminal::signals::Interrupts;
 
 use super::attach::attach;
 use super::progress::{PAUSE, Progress};
+use super::session::Session;
 
 /// How long a process may take to start or end a session: ending one may take it ten seconds. It may be stopped.
 pub const PATIENCE: Duration = Duration::from_secs(15);
 /// The most messages of an answer.
 const PARTS: usize = 1024;
-/// The number of the interrupt that does not wait for the process. The first one ends the recording.
-const LAST: u32 = 3;
 
 /// Records process `pid` until a signal arrives or the process ends.
 pub fn record(pid: u32, options: &Options) -> Result<(), Failure> {
-    let mut connection = connect(pid)?;
-    let interrupts = Interrupts::receive(LAST)?;
-    let started = connection.request_within(&Request::Start(options.clone()), PATIENCE).map_err(refusal)?;
-    let session = number(&started, "session")?;
+    let mut session = Session::start(pid, options)?;
     let mut progress = Progress::new(&options.directory);
-    let proc = format!("/proc/{pid}");
-    // A forked child may keep the socket open after the process has ended.
-    while connection.is_open() && Path::new(&proc).exists() {
-        match interrupts.wait(PAUSE) {
-            Some(_) => {
-                return match connection.request_within(&Request::Stop(session), PATIENCE) {
-                    Ok(_) => Ok(()),
-                    // The process ended meanwhile.
-                    Err(ControlError::System { .. }) if !connection.is_open() => Ok(()),
-                    Err(error) => Err(refusal(error)),
-                };
-            }
-            None => progress.show(),
-        }
+    while session.is_open() && !session.is_interrupted_within(PAUSE) {
+        progress.show();
     }
-    Ok(())
+    session.stop()
 }
 
 /// The first signal ends what the connection was asked for; the second one does not wait for the last counts.

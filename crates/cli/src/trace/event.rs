@@ -4,10 +4,11 @@ use dyntrace::recorder::control::protocol::Record;
 use dyntrace_terminal::escape;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-/// The fields in JSON: the name, the name in the protocol, and whether it is a number.
-const FIELDS: [(&str, &str, bool); 15] = [
+use crate::records::{self, Field};
+
+const FIELDS: [Field; 15] = [
     ("event", "told", false),
     ("time_ns", "time", true),
     ("process", "process", false),
@@ -54,11 +55,7 @@ pub fn line(event: &Record, caller: Option<&str>, stack: &[String], zone: &TimeZ
 }
 
 pub fn object(event: &Record, caller: Option<String>, stack: Vec<String>) -> Value {
-    let mut object = Map::new();
-    for (name, told, is_number) in FIELDS {
-        let value = if is_number { event.number(told).map(Value::from) } else { event.get(told).map(Value::from) };
-        object.extend(value.map(|value| (name.to_owned(), value)));
-    }
+    let mut object = records::object(event, &FIELDS);
     object.extend(caller.map(|caller| ("caller".to_owned(), caller.into())));
     if event.get("frame").is_some() {
         object.insert("stack".to_owned(), stack.into());

@@ -8,7 +8,9 @@ use dyntrace_reader::{Error, Followed, Follower, OperationFollower};
 use dyntrace_terminal::exit::Failure;
 
 use super::{Source, State};
-use crate::export::{self, Session, StreamFolder};
+use crate::export::{self, StreamFolder};
+use crate::metrics;
+use crate::record::session::Session;
 use crate::top::model::{Counted, Model};
 
 /// The probes beside those of operations.
@@ -38,7 +40,7 @@ impl Live {
         let place = StreamFolder::choose(pid, folder)?;
         let probes = [&export::PROBES[..], &PROBES, &[BLOCKING]].concat();
         let model = Model::starting(now());
-        let session = Session::start(pid, place.directory(), size, &probes)?;
+        let session = place.record(pid, size, &probes)?;
         let follower = OperationFollower::new(Follower::new([place.directory()]));
         Ok(Live { pid, session, follower, model, counted: None, is_over: false, _place: place })
     }
@@ -69,7 +71,7 @@ impl Live {
             return;
         }
         self.counted = Some(Instant::now());
-        for lane in self.session.metrics().into_iter().flat_map(|figures| figures.lanes) {
+        for lane in metrics::of(&mut self.session.connection).into_iter().flat_map(|figures| figures.lanes) {
             let busy = lane.threads.saturating_sub(lane.idle);
             self.model.count_lane(&lane.lane, Counted { queued: lane.queued, threads: lane.threads, busy });
         }
@@ -78,21 +80,21 @@ impl Live {
 
 impl Source for Live {
     fn look(&mut self, pause: Duration) -> Result<State, Failure> {
-        let state = match self.session.wait(pause) {
-            export::State::Interrupted => return Ok(State::Interrupted),
-            _ if self.is_over => return Ok(State::Ended),
-            export::State::Ended => State::Ended,
-            export::State::Runs => State::Runs,
-        };
-        if state == State::Ended {
-            self.is_over = true;
-            self.take(|follower, each| follower.drain_all(each))?;
-        } else {
+        if self.session.is_interrupted_within(pause) {
+            return Ok(State::Interrupted);
+        }
+        if self.is_over {
+            return Ok(State::Ended);
+        }
+        if self.session.is_open() {
             self.count();
             self.take(|follower, each| follower.poll_all(each).map(|_| ()))?;
             self.model.now = self.model.now.max(now());
+            return Ok(State::Runs);
         }
-        Ok(state)
+        self.is_over = true;
+        self.take(|follower, each| follower.drain_all(each))?;
+        Ok(State::Ended)
     }
 
     fn model(&self) -> &Model {

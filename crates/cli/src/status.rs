@@ -40,15 +40,14 @@ pub fn status(arguments: &Arguments) -> Outcome {
         Some(pid) => vec![(pid, ask(pid).map_err(refusal)?)],
         None => all()?,
     };
-    let text = if arguments.json {
+    if arguments.json {
         let processes: Vec<Value> = answers.iter().map(|(pid, records)| object(*pid, records)).collect();
-        escape::json(format_args!("{:#}", Value::Array(processes))) + "\n"
+        stdout::write_json(&processes, false)?;
     } else if answers.is_empty() {
-        "no process of this user lets its recorder be controlled: start one with DYNTRACE=control\n".to_owned()
+        stdout::write("no process of this user lets its recorder be controlled: start one with DYNTRACE=control\n")?;
     } else {
-        answers.iter().map(|(pid, records)| lines(*pid, records)).collect()
-    };
-    stdout::write(&text)?;
+        stdout::write(&answers.iter().map(|(pid, records)| lines(*pid, records)).collect::<String>())?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

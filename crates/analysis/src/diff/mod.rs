@@ -124,8 +124,7 @@ pub fn diff(arguments: &Arguments) -> Outcome {
             .with_context(|| format!("cannot write the page {}", escape::path(file)))?;
     }
     if arguments.json {
-        let text = escape::json(format_args!("{:#}", json::json(&diff, &checked)));
-        stdout::write(&(text + "\n"))?;
+        stdout::write_json(&json::json(&diff, &checked), false)?;
     } else {
         stdout::write_coloured(&text::text(&diff, arguments.all))?;
     }

@@ -18,7 +18,7 @@ use dyntrace_metrics::Figures;
 use dyntrace_programs::process::when_ended;
 use dyntrace_terminal::exit::{Failure, Outcome};
 use dyntrace_terminal::signals::Interrupts;
-use dyntrace_terminal::{escape, say, stdout};
+use dyntrace_terminal::{say, stdout};
 
 use crate::record::process::{connect, refusal};
 
@@ -73,9 +73,7 @@ pub fn metrics(arguments: &Arguments) -> Outcome {
     let figures = ask(pid)?;
     match arguments.listen {
         Some(address) => listen(pid, address)?,
-        None if arguments.json => {
-            stdout::write(&(escape::json(format_args!("{:#}", json::object(pid, &figures))) + "\n"))?
-        }
+        None if arguments.json => stdout::write_json(&json::object(pid, &figures), false)?,
         None => stdout::write(&exposition::text(&figures))?,
     }
     Ok(ExitCode::SUCCESS)

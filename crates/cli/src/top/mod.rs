@@ -141,6 +141,10 @@ fn snapshot(source: &mut dyn Source, arguments: &Arguments) -> Result<(), Failur
     let ended = source.pid().is_some() && state == State::Ended;
     let picture = Picture::of(source.model());
     let shown = Shown { picture: &picture, pid: source.pid(), ended, filter: &arguments.filter };
-    let text = if arguments.json { escape::json(format_args!("{:#}", shown.json())) + "\n" } else { shown.text() };
-    Ok(stdout::write(&text)?)
+    if arguments.json {
+        stdout::write_json(&shown.json(), false)?
+    } else {
+        stdout::write(&shown.text())?
+    }
+    Ok(())
 }

@@ -11,7 +11,6 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use dyntrace_analysis::losses;
 use dyntrace_analysis::view::time;
 use dyntrace_programs::process;
@@ -20,7 +19,7 @@ use dyntrace_tasks::polls::Polls;
 use dyntrace_tasks::program::{Options, Program};
 use dyntrace_tasks::reading::DebugInformation;
 use dyntrace_terminal::exit::{self, Failure, Outcome};
-use dyntrace_terminal::{escape, say};
+use dyntrace_terminal::{escape, say, stdout};
 use serde::Serialize;
 
 use super::look::{VERSION, print};
@@ -138,13 +137,11 @@ pub fn polls(arguments: &Arguments) -> Outcome {
         notes.push(NO_WAKERS.to_owned());
     }
     let summary = summary::summary(&counts, &polls.types, window, name, [polls.gaps, notes]);
-    let text = if arguments.json {
-        let object = Json { version: VERSION, pid, summary: &summary };
-        escape::json(serde_json::to_string_pretty(&object).context("cannot make JSON")?) + "\n"
+    if arguments.json {
+        stdout::write_json(&Json { version: VERSION, pid, summary: &summary }, false)?;
     } else {
-        text::text(&summary)
-    };
-    print(&text)?;
+        print(&text::text(&summary))?;
+    }
     Ok(status(&summary).into())
 }
 

@@ -8,12 +8,11 @@ mod text;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use dyntrace_tasks::program::{Options, Program};
 use dyntrace_tasks::reading::DebugInformation;
 use dyntrace_tasks::threads::Threads;
-use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{Outcome, UNKNOWN};
+use dyntrace_terminal::stdout;
 use serde::Serialize;
 
 use super::look::{VERSION, print};
@@ -77,13 +76,11 @@ pub fn threads(arguments: &Arguments) -> Outcome {
     let program = Program::attach(arguments.pid, options).map_err(failure)?;
     let information = DebugInformation::of(&program);
     let threads = program.threads(&information).map_err(failure)?;
-    let text = if arguments.json {
-        let object = Json { version: VERSION, threads: &threads, unknown: threads.unknown() };
-        escape::json(serde_json::to_string_pretty(&object).context("cannot make JSON")?) + "\n"
+    if arguments.json {
+        stdout::write_json(&Json { version: VERSION, threads: &threads, unknown: threads.unknown() }, false)?;
     } else {
-        text::text(&threads, arguments.all)
-    };
-    print(&text)?;
+        print(&text::text(&threads, arguments.all))?;
+    }
     Ok(if threads.unknown().is_some() { UNKNOWN.into() } else { ExitCode::SUCCESS })
 }
 

@@ -87,7 +87,7 @@ pub fn export(Arguments { pid, to, size, folder, sampling }: &Arguments) -> Outc
     // Dropped last, when nothing reads its files.
     let place = StreamFolder::choose(*pid, folder.as_deref())?;
     let mut session = place.record(*pid, *size, &PROBES)?;
-    let mut live = Live::new(place.directory(), Spans::new(Queue::start(endpoint), sampling));
+    let mut live = Live::new(&place.directory, Spans::new(Queue::start(endpoint), sampling));
     say!("exporting the spans of process {pid} to {shown}; an interrupt ends it");
     while !session.is_interrupted_within(PAUSE) && session.is_open() {
         live.look()?;
@@ -123,7 +123,7 @@ impl Live {
     /// Takes the rest, waits until the collector has it, and prints the summary.
     fn end(mut self, is_interrupted: impl FnMut() -> bool) -> Outcome {
         self.take(|operations, each| operations.drain(each))?;
-        let (kept, left_out) = (self.spans.kept(), self.spans.left_out());
+        let (kept, left_out) = (self.spans.kept, self.spans.left_out);
         let sent = self.spans.finish().map_err(anyhow::Error::new)?.close(PATIENCE, is_interrupted);
         let (losses, given_up) = (self.operations.losses(), self.operations.given_up());
         Ok(summary::say(&summary::Summary { kept, left_out, given_up, losses, sent }))

@@ -15,7 +15,7 @@ use crate::record::folder;
 use crate::record::session::Session;
 
 pub struct StreamFolder {
-    directory: PathBuf,
+    pub directory: PathBuf,
     /// Removes the folder when it is dropped.
     _temporary: Option<Temporary>,
 }
@@ -54,9 +54,5 @@ impl StreamFolder {
             return Err(error.into());
         }
         Ok(session)
-    }
-
-    pub fn directory(&self) -> &Path {
-        &self.directory
     }
 }

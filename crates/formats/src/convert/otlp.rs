@@ -28,7 +28,7 @@ pub fn convert(trace: &Trace, output: &Path, sampling: &Sampling) -> io::Result<
     for operation in operations.in_flight() {
         spans.take(operation, end)?;
     }
-    let (kept, left_out) = (spans.kept(), spans.left_out());
+    let (kept, left_out) = (spans.kept, spans.left_out);
     spans.finish()?.finish()?;
     if left_out > 0 {
         say!("{kept} operations converted, {left_out} left out by the rules");

@@ -24,8 +24,10 @@ pub struct Spans<R> {
     writer: Writer<R>,
     rules: Sampling,
     groups: Groups,
-    kept: u64,
-    left_out: u64,
+    /// How many operations have become spans.
+    pub kept: u64,
+    /// How many operations the rules left out.
+    pub left_out: u64,
 }
 
 impl<R: Receiver> Spans<R> {
@@ -61,15 +63,5 @@ impl<R: Receiver> Spans<R> {
         self.groups.end(i64::MAX, &mut self.writer)?;
         self.writer.flush()?;
         Ok(self.writer.into_receiver())
-    }
-
-    /// How many operations have become spans.
-    pub fn kept(&self) -> u64 {
-        self.kept
-    }
-
-    /// How many operations the rules left out.
-    pub fn left_out(&self) -> u64 {
-        self.left_out
     }
 }

@@ -41,7 +41,7 @@ impl Live {
         let probes = [&export::PROBES[..], &PROBES, &[BLOCKING]].concat();
         let model = Model::starting(now());
         let session = place.record(pid, size, &probes)?;
-        let follower = OperationFollower::new(Follower::new([place.directory()]));
+        let follower = OperationFollower::new(Follower::new([&place.directory]));
         Ok(Live { pid, session, follower, model, counted: None, is_over: false, _place: place })
     }
 

@@ -4,14 +4,8 @@ use std::borrow::Cow;
 
 use dyntrace_analysis::operation::{bytes, errno_name, name_of};
 use dyntrace_analysis::view::process_name;
-use dyntrace_fleet::{Cell, ColumnKind, Table};
+use dyntrace_fleet::{Cell, ColumnKind};
 use dyntrace_reader::{FileOperation, Text};
-use dyntrace_terminal::private::NewFile;
-use parquet::errors::Result;
-
-use super::file::create;
-
-pub struct Operations(pub Table<NewFile>);
 
 /// The columns in their order, with their values.
 const COLUMNS: [(&str, ColumnKind, Get); 38] = [
@@ -57,7 +51,7 @@ const COLUMNS: [(&str, ColumnKind, Get); 38] = [
 
 type Get = for<'r> fn(&'r Row<'_>) -> Option<Cell<'r>>;
 
-/// An operation, with the names of its numbers.
+/// An operation, with the names of its numbers. One that was in flight at the end of the trace has no answer.
 pub struct Row<'r> {
     operation: &'r FileOperation<'r>,
     command: Cow<'r, str>,
@@ -78,18 +72,6 @@ impl<'r> Row<'r> {
 
 pub fn columns() -> impl Iterator<Item = (String, ColumnKind)> {
     COLUMNS.iter().map(|(name, kind, _)| ((*name).to_owned(), *kind))
-}
-
-impl Operations {
-    /// A table in this new file.
-    pub fn create(file: NewFile) -> anyhow::Result<Operations> {
-        create(file, columns()).map(Operations)
-    }
-
-    /// Appends an operation; one that was in flight at the end of the trace has no answer.
-    pub fn add(&mut self, operation: &FileOperation<'_>) -> Result<()> {
-        self.0.row(Row::of(operation).cells())
-    }
 }
 
 fn text<'c>(text: impl Into<Text<'c>>) -> Option<Cell<'c>> {

@@ -1,14 +1,8 @@
-//! One row for each task or job.
+//! One row for each task or job. One that had not ended when the trace did has no exit.
 
 use dyntrace_analysis::recorded_tasks::Task;
 use dyntrace_analysis::view::process_name;
-use dyntrace_fleet::{Cell, ColumnKind, Table};
-use dyntrace_terminal::private::NewFile;
-use parquet::errors::Result;
-
-use super::file::create;
-
-pub struct Tasks(pub Table<NewFile>);
+use dyntrace_fleet::{Cell, ColumnKind};
 
 /// The columns in their order, with their values.
 const COLUMNS: [(&str, ColumnKind, Get); 17] = [
@@ -32,18 +26,6 @@ const COLUMNS: [(&str, ColumnKind, Get); 17] = [
 ];
 
 type Get = for<'r> fn(&'r Task<'_>) -> Option<Cell<'r>>;
-
-impl Tasks {
-    /// A table in this new file.
-    pub fn create(file: NewFile) -> anyhow::Result<Tasks> {
-        create(file, columns()).map(Tasks)
-    }
-
-    /// Appends a task; one that had not ended when the trace did has no exit.
-    pub fn add(&mut self, task: &Task<'_>) -> Result<()> {
-        self.0.row(cells(task))
-    }
-}
 
 pub fn columns() -> impl Iterator<Item = (String, ColumnKind)> {
     COLUMNS.iter().map(|(name, kind, _)| ((*name).to_owned(), *kind))

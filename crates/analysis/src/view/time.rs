@@ -77,9 +77,14 @@ pub fn duration(text: &str) -> Result<i64, String> {
     nanoseconds.ok_or_else(|| "expected a number with a unit, like 1.5s, 20ms or 300us".to_owned())
 }
 
+/// The same.
+pub fn length(text: &str) -> Result<Duration, String> {
+    Ok(Duration::from_nanos(duration(text)?.unsigned_abs()))
+}
+
 /// Reads a duration of at least that many milliseconds.
 pub fn at_least<const MILLISECONDS: u64>(text: &str) -> Result<Duration, String> {
-    let duration = Duration::from_nanos(duration(text)?.unsigned_abs());
+    let duration = length(text)?;
     let is_enough = duration >= Duration::from_millis(MILLISECONDS);
     is_enough.then_some(duration).ok_or_else(|| format!("it is shorter than {MILLISECONDS}ms"))
 }

@@ -64,8 +64,8 @@ pub struct Arguments {
     #[arg(long)]
     snapshot: bool,
     /// End after this time: 60s
-    #[arg(long = "for", value_name = "TIME", value_parser = time::duration)]
-    length: Option<i64>,
+    #[arg(long = "for", value_name = "TIME", value_parser = time::length)]
+    pub length: Option<Duration>,
     /// Leave out the functions of threads, and hold none
     #[arg(long)]
     pub no_stacks: bool,
@@ -102,11 +102,6 @@ impl Arguments {
         words.join(",")
     }
 
-    /// The time after which the monitor ends.
-    pub fn length(&self) -> Option<Duration> {
-        self.length.and_then(|length| u64::try_from(length).ok()).map(Duration::from_nanos)
-    }
-
     /// Whether polls are monitored.
     pub fn has_polls(&self) -> bool {
         self.kinds_of_tasks().any(|kind| kind == Kind::LongSchedule)
@@ -121,7 +116,7 @@ impl Arguments {
 }
 
 fn limit(text: &str) -> Result<Duration, String> {
-    let time = Duration::from_nanos(time::duration(text)?.unsigned_abs());
+    let time = time::length(text)?;
     let is_allowed = (Duration::from_millis(1)..=Duration::from_secs(24 * 3600)).contains(&time);
     if is_allowed { Ok(time) } else { Err("expected a time from 1ms to 24h".to_owned()) }
 }

@@ -35,7 +35,7 @@ pub fn monitor(arguments: &Arguments) -> Outcome {
             connection.request_within(&request, PATIENCE).map_err(wrong)?;
             // From here on there is something to end.
             end_by_signal(connection.ender().map_err(refusal)?)?;
-            if let Some(time) = arguments.length() {
+            if let Some(time) = arguments.length {
                 end_after(connection.ender().map_err(refusal)?, time)?;
             }
             say!("monitors process {} by {limits}; an interrupt ends it", arguments.pid);

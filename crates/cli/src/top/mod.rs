@@ -81,8 +81,8 @@ pub struct Arguments {
     #[arg(long)]
     once: bool,
     /// Record the process that long, then print all tabs: 5s
-    #[arg(long = "for", value_name = "TIME", value_parser = time::duration, conflicts_with = "trace")]
-    length: Option<i64>,
+    #[arg(long = "for", value_name = "TIME", value_parser = time::length, conflicts_with = "trace")]
+    length: Option<Duration>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -131,7 +131,7 @@ fn show(source: &mut dyn Source, arguments: &Arguments) -> Outcome {
 
 /// Prints all tabs, of a process after the time that the user says.
 fn snapshot(source: &mut dyn Source, arguments: &Arguments) -> Result<(), Failure> {
-    let length = arguments.length.map_or(ONCE, |length| Duration::from_nanos(length.unsigned_abs()));
+    let length = arguments.length.unwrap_or(ONCE);
     let begun = Instant::now();
     let mut state = State::Runs;
     while source.pid().is_some() && state == State::Runs && begun.elapsed() < length {

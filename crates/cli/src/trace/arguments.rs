@@ -87,8 +87,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N/s", value_parser = per_second)]
     limit: Option<u32>,
     /// End after this time: 30s
-    #[arg(long = "for", value_name = "TIME", value_parser = time::duration)]
-    length: Option<i64>,
+    #[arg(long = "for", value_name = "TIME", value_parser = time::length)]
+    length: Option<Duration>,
     /// End after this many events
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_events: Option<u64>,
@@ -145,7 +145,7 @@ impl Arguments {
         let mut limits = Limits::default();
         limits.per_second = Some(self.limit.unwrap_or(PER_SECOND));
         limits.events = self.max_events;
-        limits.time = self.length.and_then(|length| u64::try_from(length).ok()).map(Duration::from_nanos);
+        limits.time = self.length;
         Ok(TraceRequest {
             session: self.session.clone(),
             patterns: self.actions.patterns(&self.patterns)?,

@@ -29,7 +29,7 @@ use source::{Converted, Look, SourceState};
 use tables::Schemas;
 
 /// The pause between two rounds without another one.
-const EVERY: i64 = 60_000_000_000;
+const EVERY: Duration = Duration::from_secs(60);
 
 #[derive(clap::Args)]
 pub struct Partition {
@@ -43,8 +43,8 @@ pub struct Partition {
     #[arg(long, requires = "partition")]
     follow: bool,
     /// The time between two rounds of --follow [default: 60s]
-    #[arg(long, requires = "follow", value_name = "TIME", value_parser = dyntrace_analysis::view::time::duration)]
-    every: Option<i64>,
+    #[arg(long, requires = "follow", value_name = "TIME", value_parser = dyntrace_analysis::view::time::length)]
+    every: Option<Duration>,
 }
 
 impl Partition {
@@ -55,7 +55,6 @@ impl Partition {
 
 /// Writes the traces to the data set in the folder `output`.
 pub fn convert(traces: &[PathBuf], output: &Path, arguments: &Partition) -> Outcome {
-    let every = Duration::from_nanos(arguments.every.unwrap_or(EVERY).unsigned_abs());
     let schemas = tables::schemas();
     // The second one ends the command at once: a round of large recordings takes long.
     let interrupts = arguments.follow.then(|| Interrupts::receive(2)).transpose()?;
@@ -72,7 +71,7 @@ pub fn convert(traces: &[PathBuf], output: &Path, arguments: &Partition) -> Outc
         written += round.seen.new;
         is_first = false;
         // After an interrupt, a last round takes what was recorded before it.
-        is_interrupted = interrupts.wait(every).is_some();
+        is_interrupted = interrupts.wait(arguments.every.unwrap_or(EVERY)).is_some();
     }
 }
 

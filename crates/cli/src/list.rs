@@ -43,12 +43,6 @@ pub struct Arguments {
     provider: Vec<PathBuf>,
 }
 
-pub enum Subject {
-    File(PathBuf),
-    /// The program and the shared objects of a process.
-    Process(u32),
-}
-
 /// A file with probes.
 #[derive(Serialize)]
 struct Listed {
@@ -88,11 +82,17 @@ struct Site {
 
 pub fn list(arguments: &Arguments) -> Outcome {
     let Arguments { binary, pid, json, provider } = arguments;
-    let subject = pid.map_or_else(|| Subject::File(binary.clone().unwrap_or_default()), Subject::Process);
     let providers = &Providers::with(provider)?;
-    let listed = match &subject {
-        Subject::File(path) => vec![of_object(path, &Object::read(path).map_err(anyhow::Error::new)?, None, providers)],
-        Subject::Process(pid) => of_process(*pid, providers)?,
+    let (listed, subject) = match (binary, pid) {
+        (Some(path), _) => {
+            let object = Object::read(path).map_err(anyhow::Error::new)?;
+            (vec![of_object(path, &object, None, providers)], escape::path(path))
+        }
+        (None, pid) => {
+            // One of both is required.
+            let pid = pid.unwrap_or_default();
+            (of_process(pid, providers)?, format!("process {pid} and the shared objects it has loaded"))
+        }
     };
     let mut out = anstream::stdout().lock();
     let written = if *json {
@@ -102,17 +102,10 @@ pub fn list(arguments: &Arguments) -> Outcome {
     };
     written.map_err(anyhow::Error::new)?;
     if listed.iter().all(|object| object.probes.is_empty()) {
-        say!("dyntrace: no probes in {}", subject_name(&subject));
+        say!("dyntrace: no probes in {subject}");
         return Ok(exit::NO_PROBES.into());
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn subject_name(subject: &Subject) -> String {
-    match subject {
-        Subject::File(path) => escape::path(path),
-        Subject::Process(pid) => format!("process {pid} and the shared objects it has loaded"),
-    }
 }
 
 fn of_process(pid: u32, providers: &Providers) -> Result<Vec<Listed>> {

@@ -36,7 +36,6 @@ mod words;
 
 use dyntrace_terminal::exit::{Failure, Outcome};
 
-use look::View;
 use read::Look;
 
 pub use arguments::{Ps, Tree, Why};
@@ -49,13 +48,12 @@ pub fn ps(arguments: &Ps) -> Outcome {
     if !arguments.all && !common.json && common.watch.is_none() {
         return look::once(common, streamed::text);
     }
-    let text = |look: &Look| ps::text(look, arguments.all);
-    look::show(common, &View { chosen: None, text: &text })
+    look::show(common, None, |look| ps::text(look, arguments.all))
 }
 
 pub fn tree(arguments: &Tree) -> Outcome {
     let text = |look: &Look| tree::text(look) + &answer::line(&look.told()) + &ps::notes(look);
-    look::show(&arguments.common, &View { chosen: arguments.chosen.as_ref(), text: &text })
+    look::show(&arguments.common, arguments.chosen.as_ref(), text)
 }
 
 pub fn why(arguments: &Why) -> Outcome {

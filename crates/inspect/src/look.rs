@@ -29,12 +29,6 @@ const BETWEEN: Duration = Duration::from_millis(100);
 
 pub use super::object::VERSION;
 
-/// How `ps` and `tree` print a look.
-pub struct View<'a> {
-    pub chosen: Option<&'a Chosen>,
-    pub text: &'a dyn Fn(&Look) -> String,
-}
-
 /// Prints the text of one look.
 pub fn once(common: &Common, text: impl FnOnce(&Opened<'_, '_>) -> Result<(String, Answer), Failure>) -> Outcome {
     let interrupts = interrupts(common)?;
@@ -46,19 +40,19 @@ pub fn once(common: &Common, text: impl FnOnce(&Opened<'_, '_>) -> Result<(Strin
 }
 
 /// Prints the tasks, then their changes if the user watches.
-pub fn show(common: &Common, view: &View<'_>) -> Outcome {
+pub fn show(common: &Common, chosen: Option<&Chosen>, text: impl Fn(&Look) -> String) -> Outcome {
     let interrupts = interrupts(common)?;
     let target = target(common);
     read::with(&target, options(common), |look| {
-        let keep = |look: &mut Look| view.chosen.iter().for_each(|chosen| chosen.keep(look));
+        let keep = |look: &mut Look| chosen.iter().for_each(|chosen| chosen.keep(look));
         let mut before = look()?;
-        view.chosen.map_or(Ok(()), |chosen| chosen.check(&target, &before))?;
+        chosen.map_or(Ok(()), |chosen| chosen.check(&target, &before))?;
         keep(&mut before);
         let print_look = |look: &Look| json(common, look, &look.told(), None);
         if common.json {
             print_look(&before)?
         } else {
-            print(&(view.text)(&before))?
+            print(&text(&before))?
         }
         let Some(every) = common.watch else { return Ok(ended(&interrupts, before.told().answer(false))) };
         loop {

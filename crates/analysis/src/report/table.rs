@@ -13,15 +13,10 @@ const ROWS: usize = 256;
 /// The rows that stay when there are more, and at the end.
 pub const KEPT: usize = 100;
 
+#[derive(Default)]
 pub struct Table<K> {
     rows: HashMap<K, Row>,
     others: Row,
-}
-
-impl<K> Default for Table<K> {
-    fn default() -> Self {
-        Table { rows: HashMap::new(), others: Row::default() }
-    }
 }
 
 impl<K: Clone + Ord + Hash> Table<K> {

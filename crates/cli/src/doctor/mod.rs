@@ -31,7 +31,6 @@ use dyntrace_tasks::preview::Preview;
 use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{self, Outcome};
 
-use crate::list::Subject;
 use finding::{Finding, Status};
 
 const HELP: &str = "\
@@ -66,13 +65,11 @@ pub struct Arguments {
 /// Prints the findings about this machine, and about a program or a process if one is given.
 pub fn doctor(arguments: &Arguments) -> Outcome {
     let Arguments { binary, pid, json, provider } = arguments;
-    let subject = pid.map(Subject::Process).or_else(|| binary.clone().map(Subject::File));
     let providers = &Providers::with(provider)?;
     let found = tracers::find();
     let mut findings = of_machine(&found);
-    match &subject {
-        None => {}
-        Some(Subject::File(binary)) => {
+    match (binary, pid) {
+        (Some(binary), _) => {
             let program = Program {
                 object: Object::read(binary).map_err(anyhow::Error::new)?,
                 #[cfg(target_os = "linux")]
@@ -80,7 +77,7 @@ pub fn doctor(arguments: &Arguments) -> Outcome {
             };
             findings.extend(of_program(&program, providers, &found));
         }
-        Some(Subject::Process(pid)) => {
+        (None, Some(pid)) => {
             let binary = process::program(*pid)?.readable;
             let program = Program {
                 object: Object::read_mapped(&binary).map_err(anyhow::Error::new)?,
@@ -92,6 +89,7 @@ pub fn doctor(arguments: &Arguments) -> Outcome {
             findings
                 .extend([Some(memory::check(*pid)), Some(control::check(*pid)), returns(*pid)].into_iter().flatten());
         }
+        (None, None) => {}
     }
     let mut out = anstream::stdout().lock();
     let written = if *json {

@@ -12,15 +12,10 @@ pub trait Sum: Default {
 }
 
 /// The figures of each of the last seconds.
+#[derive(Default)]
 pub struct Sliding<S> {
     /// By second since 1970, in order; at most [`WINDOW`].
     seconds: VecDeque<(i64, S)>,
-}
-
-impl<S> Default for Sliding<S> {
-    fn default() -> Self {
-        Sliding { seconds: VecDeque::new() }
-    }
 }
 
 impl<S: Sum> Sliding<S> {

@@ -10,6 +10,7 @@ pub const LINES: usize = 512;
 const KEPT: usize = 384;
 
 /// The figures of a key.
+#[derive(Default)]
 pub struct Line<S> {
     pub all: S,
     pub recent: Sliding<S>,
@@ -18,20 +19,14 @@ pub struct Line<S> {
     /// A last length or the like.
     pub gauge: u64,
     uses: u64,
-    used: i64,
-}
-
-impl<S: Sum> Default for Line<S> {
-    fn default() -> Self {
-        Line { all: S::default(), recent: Sliding::default(), now: 0, gauge: 0, uses: 0, used: i64::MIN }
-    }
+    used: Option<i64>,
 }
 
 impl<S: Sum> Line<S> {
     /// Counts in the figures of all time and of the second of `time`.
     pub fn add(&mut self, time: i64, count: impl Fn(&mut S)) {
         self.uses += 1;
-        self.used = self.used.max(time);
+        self.used = self.used.max(Some(time));
         count(&mut self.all);
         self.recent.at(time).into_iter().for_each(count);
     }
@@ -48,6 +43,7 @@ impl<S: Sum> Line<S> {
 /// Parts of a key, with a NUL between them: texts of events have none.
 pub type Key = Box<[u8]>;
 
+#[derive(Default)]
 pub struct Table<S> {
     lines: HashMap<Key, Line<S>>,
     /// Of the keys without a line.
@@ -55,12 +51,6 @@ pub struct Table<S> {
     /// Lines that were merged into `others`. A key that comes again counts again.
     pub left_out: u64,
     key: Vec<u8>,
-}
-
-impl<S: Sum> Default for Table<S> {
-    fn default() -> Self {
-        Table { lines: HashMap::new(), others: Line::default(), left_out: 0, key: Vec::new() }
-    }
 }
 
 impl<S: Sum> Table<S> {

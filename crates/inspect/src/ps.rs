@@ -42,7 +42,7 @@ pub fn text(look: &Look, each: bool) -> String {
     let mut totals = Totals::default();
     look.listing.tasks.iter().for_each(|task| totals.add(task));
     let counts = if look.has_memory { totals.text(&look.listing.runtimes) } else { String::new() };
-    drawn(&rows) + &foot(counts, look.kept.as_ref().map(JoinedTable::counts).as_ref(), &look.told(), &look.notes())
+    drawn(&rows) + &foot(counts, look.kept.as_ref().map(|kept| &kept.counts), &look.told(), &look.notes())
 }
 
 /// The rows of groups, below the titles.

@@ -78,7 +78,7 @@ pub struct Waits {
 }
 
 /// A resource with its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Thing {
     /// By its number.
     Numbered(u64),

@@ -8,7 +8,7 @@ use crate::layout::{TAG_LIMIT, TEXT_AREA, TEXT_LIMIT, TEXT_UNIT, TEXTS};
 use crate::source::Source;
 
 /// A pair of texts: function and place, operation and place, or a name and nothing.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Texted {
     /// The first one.
     pub first: Box<str>,

@@ -123,10 +123,9 @@ impl Live {
     /// Takes the rest, waits until the collector has it, and prints the summary.
     fn end(mut self, is_interrupted: impl FnMut() -> bool) -> Outcome {
         self.take(|operations, each| operations.drain(each))?;
-        let (kept, left_out) = (self.spans.kept, self.spans.left_out);
+        let counts = [self.spans.kept, self.spans.left_out, self.operations.given_up()];
         let sent = self.spans.finish().map_err(anyhow::Error::new)?.close(PATIENCE, is_interrupted);
-        let (losses, given_up) = (self.operations.losses(), self.operations.given_up());
-        Ok(summary::say(&summary::Summary { kept, left_out, given_up, losses, sent }))
+        Ok(summary::say(counts, &self.operations.losses(), &sent))
     }
 
     fn take(

@@ -8,22 +8,11 @@ use dyntrace_terminal::{escape, say};
 
 use super::queue::Sent;
 
-pub struct Summary {
-    /// Operations that became spans.
-    pub kept: u64,
-    /// Operations that the rules left out.
-    pub left_out: u64,
-    /// Operations of which the return was not waited for: too many were in flight.
-    pub given_up: u64,
-    pub losses: Losses,
-    pub sent: Sent,
-}
-
-/// Reports it on standard error, and returns the exit status for it.
-pub fn say(summary: &Summary) -> ExitCode {
-    let Summary { kept, left_out, given_up, losses, sent } = summary;
+/// Reports it on standard error, and returns the exit status for it. `kept` operations became spans, the rules have `left_out` others, and
+/// the return of those `given_up` was not waited for: too many were in flight.
+pub fn say([kept, left_out, given_up]: [u64; 3], losses: &Losses, sent: &Sent) -> ExitCode {
     losses::say(losses);
-    if *given_up > 0 {
+    if given_up > 0 {
         losses::warn(&format!("{given_up} operations left out: too many were in flight at once"));
     }
     if sent.refused > 0 {

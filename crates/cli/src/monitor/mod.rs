@@ -17,7 +17,7 @@ use dyntrace_terminal::exit::{self, Failure, Outcome};
 use dyntrace_terminal::{escape, say, stdout};
 use jiff::tz::TimeZone;
 
-use crate::record::process::{PATIENCE, connect, end, end_by_signal, is_end, refusal};
+use crate::record::process::{PATIENCE, connect, end, end_by_signal, hear, refusal};
 
 pub use arguments::Arguments;
 use stack::Stacks;
@@ -46,11 +46,7 @@ pub fn monitor(arguments: &Arguments) -> Outcome {
                 say!("note: {unseen}");
             }
             loop {
-                let records = match connection.hear() {
-                    Ok(records) => records,
-                    Err(ControlError::System { error, .. }) if is_end(&error) => return Ok((None, None)),
-                    Err(error) => return Err(refusal(error)),
-                };
+                let Some(records) = hear(&mut connection)? else { return Ok((None, None)) };
                 let Some(event) = records.first() else { continue };
                 if event.get("told") == Some("end") {
                     let silent: Vec<Kind> =

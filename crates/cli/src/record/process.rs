@@ -44,9 +44,14 @@ pub fn end(ender: &Ender) {
     ender.give_up();
 }
 
-/// Whether an error of reading says that the process has ended.
-pub fn is_end(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset)
+/// The next message; `None` if the process has ended.
+pub fn hear(connection: &mut Connection) -> Result<Option<Vec<Record>>, Failure> {
+    use io::ErrorKind::{ConnectionReset, UnexpectedEof};
+    match connection.hear() {
+        Ok(records) => Ok(Some(records)),
+        Err(ControlError::System { error, .. }) if matches!(error.kind(), UnexpectedEof | ConnectionReset) => Ok(None),
+        Err(error) => Err(refusal(error)),
+    }
 }
 
 /// Connects to a process. If it has no control socket, it is asked to open one.

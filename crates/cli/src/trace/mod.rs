@@ -12,14 +12,13 @@ use std::io;
 use std::process::ExitCode;
 
 use anyhow::Error;
-use dyntrace::recorder::control::ControlError;
 use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace_terminal::exit::{self, Outcome};
 use dyntrace_terminal::{escape, say};
 use jiff::tz::TimeZone;
 use terminal_size::{Height, terminal_size_of};
 
-use crate::record::process::{self as control, connect, end_by_signal, is_end};
+use crate::record::process::{self as control, connect, end_by_signal, hear};
 
 use output::Output;
 use reply::{count, functions, refusal};
@@ -44,11 +43,7 @@ pub fn trace(arguments: &Arguments) -> Outcome {
     output.intervals = arguments.interval.is_some();
     let mut events: u64 = 0;
     let end = loop {
-        let records = match connection.hear() {
-            Ok(records) => records,
-            Err(ControlError::System { error, .. }) if is_end(&error) => break None,
-            Err(error) => return Err(control::refusal(error)),
-        };
+        let Some(records) = hear(&mut connection)? else { break None };
         let Some(first) = records.first() else { continue };
         match first.get("told").unwrap_or_default() {
             "counts" => output.counts(&records).map_err(Error::new)?,

@@ -33,16 +33,12 @@ impl Times {
 #[derive(Debug)]
 pub struct JoinedTable {
     pub(super) table: Table,
-    pub(super) path: PathBuf,
     times: Times,
     /// The places in the table of the tasks in memory, by the addresses of their headers.
     pub(super) of_tasks: HashMap<u64, u32>,
     /// The places of tasks that are in the table only. A table has 2^20 slots at most.
-    pub(super) others: Vec<u32>,
-    /// Tasks and jobs of tasks in memory that are not in the table.
-    pub(super) without: [usize; 2],
-    /// Tasks and jobs that have not been polled. They are among the others only if memory does not have as many that it could be.
-    pub(super) unpolled: usize,
+    others: Vec<u32>,
+    pub counts: Counts,
 }
 
 impl JoinedTable {
@@ -77,8 +73,15 @@ impl JoinedTable {
         }
         let slot = |place: u32| Some(table.tasks[place as usize].task);
         let (others, unpolled) = rest(left.into_iter(), slot, &mut without);
-        let times = Times { clock: table.clock, now };
-        JoinedTable { table, path, times, of_tasks, others, without, unpolled }
+        let counts = Counts {
+            path,
+            tasks: table.tasks.len(),
+            is_joined: !of_tasks.is_empty(),
+            others: others.len(),
+            without,
+            unpolled,
+        };
+        JoinedTable { times: Times { clock: table.clock, now }, table, of_tasks, others, counts }
     }
 
     /// The task of the table that a task in memory is.
@@ -104,27 +107,16 @@ impl JoinedTable {
     /// Drops the tasks in the table only that are not chosen.
     pub fn keep(&mut self, is_chosen: impl Fn(&TaskEntry) -> bool) {
         self.others.retain(|place| is_chosen(&self.table.tasks[*place as usize]));
+        self.counts.others = self.others.len();
     }
 
     pub fn times(&self) -> Times {
         self.times
     }
 
-    /// How many tasks are where.
-    pub fn counts(&self) -> Counts {
-        Counts {
-            path: self.path.clone(),
-            tasks: self.table.tasks.len(),
-            is_joined: !self.of_tasks.is_empty(),
-            others: self.others.len(),
-            without: self.without,
-            unpolled: self.unpolled,
-        }
-    }
-
     /// The gaps of the table.
     pub fn notes(&self) -> Vec<String> {
-        notes(&self.table).into_iter().chain(self.counts().note()).collect()
+        notes(&self.table).into_iter().chain(self.counts.note()).collect()
     }
 }
 
@@ -137,7 +129,9 @@ pub struct Counts {
     /// Whether one of them is in memory, too.
     pub is_joined: bool,
     pub others: usize,
+    /// Tasks and jobs of tasks in memory that are not in the table.
     pub without: [usize; 2],
+    /// Tasks and jobs that have not been polled. They are among the others only if memory does not have as many that it could be.
     pub unpolled: usize,
 }
 
@@ -244,7 +238,7 @@ mod tests {
         let kept = of(&listing);
         assert_eq!(row(&kept, &listing, 47), Some(65));
         // Task 3 polls the future 70. The future 71 has no task. The task 72 has not been polled: it is one of those in memory.
-        assert_eq!((pids(kept.others()), kept.unpolled), (vec![70, 71], 1));
+        assert_eq!((pids(kept.others()), kept.counts.unpolled), (vec![70, 71], 1));
     }
 
     #[test]
@@ -262,7 +256,7 @@ mod tests {
         };
         // The task 72 has not been polled. Of the two futures in task 3, the later one is the task itself.
         assert_eq!((row(19), row(3), row(9)), (Some(72), Some(70), Some(60)));
-        assert_eq!((pids(kept.others()), kept.unpolled), (vec![57, 71], 0));
+        assert_eq!((pids(kept.others()), kept.counts.unpolled), (vec![57, 71], 0));
     }
 
     #[test]
@@ -270,10 +264,10 @@ mod tests {
         let listing = sample::listing();
         let kept = JoinedTable::of(sample::found(), Some(&listing));
         let complete = listing.tasks.iter().filter(|task| task.state.complete).count();
-        let [tasks, jobs] = kept.without;
+        let [tasks, jobs] = kept.counts.without;
         // With its eight that are joined, and one that has not been polled.
         assert_eq!((tasks + jobs + 8 + 1 + complete, jobs), (listing.tasks.len(), 1));
         let alone = JoinedTable::of(sample::found(), None);
-        assert_eq!((pids(alone.others()).len(), alone.without, alone.unpolled), (11, [0, 0], 0));
+        assert_eq!((pids(alone.others()).len(), alone.counts.without, alone.counts.unpolled), (11, [0, 0], 0));
     }
 }

@@ -106,11 +106,11 @@ pub fn alike(seen: &TaskEntry) -> Alike {
 
 /// The name of the resource of a wait. `None` if it has none.
 pub fn resource_name(wait: &Waits) -> Option<String> {
-    Some(match resource(wait) {
-        Resource::Numbered(number) => reference(number),
-        Resource::Named(name) => name?.to_owned(),
-        Resource::Process(number) => pid(number),
-        Resource::Operation(thread, tag) => operation(thread, tag),
+    Some(match &wait.resource {
+        Thing::Numbered(number) => reference(*number),
+        Thing::Named(name) => known(&name.as_ref()?.first)?.to_owned(),
+        Thing::Process(number) => pid(*number),
+        Thing::Operation { thread, tag } => operation(*thread, *tag),
     })
 }
 
@@ -119,31 +119,12 @@ pub fn shown_resource(seen: &TaskEntry) -> String {
     seen.wait.as_ref().and_then(resource_name).map_or_else(missing, escape::name)
 }
 
-/// A resource, by its number, its name, its pid, or as probes name it.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Resource<'t> {
-    Numbered(u64),
-    Named(Option<&'t str>),
-    Process(u64),
-    /// By its thread and that thread's number for it.
-    Operation(i32, i32),
-}
-
 /// The resource that a task waits for.
-pub fn awaited(seen: &TaskEntry) -> Option<Resource<'_>> {
-    seen.wait.as_ref().map(resource)
+pub fn awaited(seen: &TaskEntry) -> Option<&Thing> {
+    seen.wait.as_ref().map(|wait| &wait.resource)
 }
 
-pub fn resource(wait: &Waits) -> Resource<'_> {
-    match &wait.resource {
-        Thing::Numbered(number) => Resource::Numbered(*number),
-        Thing::Named(name) => Resource::Named(name.as_ref().and_then(|name| known(&name.first))),
-        Thing::Process(number) => Resource::Process(*number),
-        Thing::Operation { thread, tag } => Resource::Operation(*thread, *tag),
-    }
-}
-
-/// The same for a resource that several tasks may wait for. An operation has one task.
-pub fn shared(wait: &Waits) -> Option<Resource<'_>> {
-    Some(resource(wait)).filter(|resource| !matches!(resource, Resource::Operation(..)))
+/// The same, if several tasks may wait for it. An operation has one task.
+pub fn shared(seen: &TaskEntry) -> Option<&Thing> {
+    awaited(seen).filter(|resource| !matches!(resource, Thing::Operation { .. }))
 }

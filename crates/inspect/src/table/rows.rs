@@ -165,7 +165,7 @@ mod tests {
         let counts = rows.others(without, |seen| others.push(seen.task.pid));
         assert_eq!(others, kept.others().map(|seen| seen.task.pid).collect::<Vec<_>>());
         assert_eq!(others, [65, 70, 71, 74, 75, 76]);
-        assert_eq!((counts.text(), counts.note()), (kept.counts().text(), kept.counts().note()));
+        assert_eq!((counts.text(), counts.note()), (kept.counts.text(), kept.counts.note()));
         assert_eq!(rows.notes(&counts), kept.notes());
     }
 

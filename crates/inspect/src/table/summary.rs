@@ -19,14 +19,15 @@ pub struct Summary<'k> {
 
 impl<'k> Summary<'k> {
     pub fn of(kept: &'k JoinedTable) -> Summary<'k> {
-        let [tasks_elsewhere, jobs_elsewhere] = kept.without;
+        let counts = &kept.counts;
+        let [tasks_elsewhere, jobs_elsewhere] = counts.without;
         Summary {
-            file: kept.path.to_string_lossy(),
-            tasks: kept.table.tasks.len(),
-            only_here: kept.others.len(),
+            file: counts.path.to_string_lossy(),
+            tasks: counts.tasks,
+            only_here: counts.others,
             tasks_elsewhere,
             jobs_elsewhere,
-            unpolled: kept.unpolled,
+            unpolled: counts.unpolled,
         }
     }
 }

@@ -259,7 +259,7 @@ impl<'l> Text<'l> {
         let others = kept.others().filter(|seen| only.is_none_or(|only| only.has_of_table(seen)));
         let rows = in_memory.filter_map(|task| look.row(task)).chain(others);
         let rows = rows.filter(|seen| seen.wait.is_some() && !self.why.stuck.contains(&seen.task.pid));
-        let groups = fold(rows, |seen| (alike(seen).1, seen.wait.as_ref().map(row::shared)));
+        let groups = fold(rows, |seen| (alike(seen).1, row::shared(seen)));
         let bold = Style::new().bold();
         let in_memory = LazyCell::new(|| operations(&look.listing));
         let text = |group: &Vec<&TaskEntry>| {

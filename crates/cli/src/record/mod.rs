@@ -29,6 +29,8 @@ pub use arguments::Arguments;
 pub use arguments::size;
 use command::run;
 use end::{Subject, end};
+use progress::{PAUSE, Progress};
+use session::Session;
 
 /// Records and prints the summary.
 pub fn record(arguments: &Arguments) -> Outcome {
@@ -37,7 +39,7 @@ pub fn record(arguments: &Arguments) -> Outcome {
     let (status, subject) = match arguments.pid {
         Some(pid) => {
             arguments.events.check_process(pid)?;
-            process::record(pid, &options)?;
+            follow(pid, &options)?;
             (None, Subject::Process(pid))
         }
         None => {
@@ -61,6 +63,16 @@ pub fn record(arguments: &Arguments) -> Outcome {
 
 fn like(status: Option<ExitStatus>) -> ExitCode {
     status.map_or(ExitCode::SUCCESS, exit::like)
+}
+
+/// Records process `pid` until a signal arrives or the process ends.
+fn follow(pid: u32, options: &Options) -> Result<(), Failure> {
+    let mut session = Session::start(pid, options)?;
+    let mut progress = Progress::new(&options.directory);
+    while session.is_open() && !session.is_interrupted_within(PAUSE) {
+        progress.show();
+    }
+    session.stop()
 }
 
 /// Fails before the command starts if nothing can be written.

@@ -5,30 +5,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use dyntrace::recorder::Options;
 use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace::recorder::control::{Connection, ControlError, Ender};
 use dyntrace_terminal::exit::{self, Failure};
 use dyntrace_terminal::signals::Interrupts;
 
 use super::attach::attach;
-use super::progress::{PAUSE, Progress};
-use super::session::Session;
 
 /// How long a process may take to start or end a session: ending one may take it ten seconds. It may be stopped.
 pub const PATIENCE: Duration = Duration::from_secs(15);
 /// The most messages of an answer.
 const PARTS: usize = 1024;
-
-/// Records process `pid` until a signal arrives or the process ends.
-pub fn record(pid: u32, options: &Options) -> Result<(), Failure> {
-    let mut session = Session::start(pid, options)?;
-    let mut progress = Progress::new(&options.directory);
-    while session.is_open() && !session.is_interrupted_within(PAUSE) {
-        progress.show();
-    }
-    session.stop()
-}
 
 /// The first signal ends what the connection was asked for; the second one does not wait for the last counts.
 pub fn end_by_signal(ender: Ender) -> anyhow::Result<()> {

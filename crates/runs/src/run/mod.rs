@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let tag = arguments.tag.as_ref().map(|glob| Tag::new(glob, &script)).transpose()?;
     let tag = tag.as_ref();
     let settings = slow::settings(arguments.slow, &script)?;
-    let target = Target::find(Asked::by(arguments))?;
+    let target = Target::find(Asked::of(arguments.pid, &arguments.command))?;
     let (tracer, text, sites) = match choose::choose(&script, &target.asked, arguments.tracer, tag)? {
         Choice::Tracer(tracer, text) => {
             let named = Named::read(&text, tracer.kind);
@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
             (tracer, Text::raw(&script, rendering, &sites, tag, settings)?, sites)
         }
         Choice::Recorder(rendering) if arguments.tracer_option.is_empty() => {
-            return recorded::run(rendering, arguments, &target, tag, &settings);
+            return recorded::run(rendering, &target, tag, &settings, arguments.output.as_deref());
         }
         Choice::Recorder(_) => {
             let why = "the recorder has no options of a tracer: leave --tracer-option out, or name another tracer";

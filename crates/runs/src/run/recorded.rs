@@ -20,25 +20,25 @@ use dyntrace_terminal::{escape, say};
 use crate::command::Running;
 use crate::script::Named;
 
-use super::arguments::Arguments;
 use super::output::Sink;
 use super::tag::Tag;
 use super::target::{Asked, Target};
 use super::wish::{nothing, wish};
 
-/// Runs the command and prints its events as `rendering` shows them, if a `tag` is given only those that have it.
+/// Runs the command and prints its events to the file `output` or to standard output as `rendering` shows them, if a `tag` is given only
+/// those that have it.
 pub fn run(
     rendering: &'static Rendering,
-    arguments: &Arguments,
     target: &Target,
     tag: Option<&Tag>,
     settings: &Settings,
+    output: Option<&Path>,
 ) -> Outcome {
     let Asked::Command(words) = &target.asked else {
         unreachable!("the recorder is chosen for commands only");
     };
     target.sites(&Named::exactly(rendering.probes().into_iter()))?;
-    let sink = Sink::open(arguments.output.as_deref())?;
+    let sink = Sink::open(output)?;
     let temporary = Temporary::new()?;
     let folder = temporary.path().join("trace");
     let (sender, notices) = mpsc::channel();

@@ -13,8 +13,6 @@ use dyntrace_terminal::exit::{self, Failure};
 use crate::command;
 use crate::script::Named;
 
-use super::arguments::Arguments;
-
 /// The command or process that the user wants to trace.
 #[derive(Clone, Debug)]
 pub enum Asked {
@@ -25,8 +23,8 @@ pub enum Asked {
 }
 
 impl Asked {
-    pub fn by(arguments: &Arguments) -> Asked {
-        arguments.pid.map_or_else(|| Asked::Command(arguments.command.clone()), Asked::Process)
+    pub fn of(pid: Option<u32>, command: &[OsString]) -> Asked {
+        pid.map_or_else(|| Asked::Command(command.to_owned()), Asked::Process)
     }
 }
 

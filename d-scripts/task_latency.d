@@ -35,8 +35,8 @@
  *                       or if it was spawned before the script began
  *
  * CAVEATS
- *     dyntrace run --slow DURATION sets another bound of slow polls; by hand, edit
- *     `slow_ns`.
+ *     dyntrace run --slow DURATION sets another bound of slow polls. By hand, add
+ *     the number of nanoseconds at the end of the command.
  *     A process that polls another, as with dyntrace::process::child, is busy meanwhile,
  *     too. A poll that began before the script or has not ended is not counted.
  *     Functions and tags are cut after 199 bytes. Control characters are not escaped
@@ -50,9 +50,10 @@
 #pragma D option bufsize=16m
 #pragma D option switchrate=50hz
 #pragma D option dynvarsize=16m
+#pragma D option defaultargs
 
 /* A poll of this many nanoseconds or more is slow. */
-inline int64_t slow_ns = 10000000;
+inline int64_t slow_ns = $1 == 0 ? 10000000 : $1;
 
 BEGIN
 {

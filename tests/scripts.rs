@@ -138,7 +138,9 @@ fn formats(text: &str) -> Vec<String> {
 #[test]
 fn a_script_prints_the_same_in_every_language() {
     for name in NAMES {
-        let [d, stap, bt] = LANGUAGES.map(|language| formats(&script(name, language)));
+        let [d, stap, mut bt] = LANGUAGES.map(|language| formats(&script(name, language)));
+        // Only dyntrace run reads these lines of efile_by_tag.
+        bt.retain(|format| !format.starts_with("+ "));
         assert!(!d.is_empty(), "{name} prints nothing");
         assert_eq!(stap, bt, "{name}.stp and {name}.bt");
         // Where DTrace cannot read a number, it prints a question mark.

@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
+use dyntrace_analysis::render::Settings;
 use dyntrace_folders::NewFile;
 use dyntrace_programs::elf::Object;
 use dyntrace_terminal::exit::{self, Failure, Outcome};
@@ -62,7 +63,7 @@ impl Made<'_> {
         let write = || temporary.folder().create_file(&file, NewFile::Plain)?.write_all(self.text.as_bytes());
         write().context("cannot write the script to a temporary file")?;
         let script = script(&temporary.path().join(&file), self.text);
-        let text = Text::new(&script, self.tracer, self.text).with_environment(self.environment);
+        let text = Text::new(&script, self.tracer, self.text, &Settings::default()).with_environment(self.environment);
         let options: Vec<OsString> = self.options.iter().map(Into::into).collect();
         // bpftrace needs the process only.
         let target = Target { asked: Asked::Process(self.pid), program: PathBuf::new(), object: Object::default() };

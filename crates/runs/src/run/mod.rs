@@ -13,6 +13,7 @@ mod made;
 mod marks;
 mod one_process;
 mod output;
+mod parameter;
 mod raw;
 mod recorded;
 #[cfg(target_os = "linux")]
@@ -58,7 +59,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
                 refuse_fixed_path(&script, &text)?;
             }
             let sites = target.sites(&named)?;
-            let text = Text::new(&script, &tracer, &slow::put_into(&text, &settings));
+            let text = Text::new(&script, &tracer, &text, &settings);
             (tracer, text, sites)
         }
         Choice::Raw(tracer, rendering) => {

@@ -1,7 +1,7 @@
 //! The table of `efile_by_tag` under bpftrace, with more rows than a map of bpftrace has.
 //!
-//! The script counts in maps of a fixed size. Operations beyond them it only counts, all together. `dyntrace run` has it print them instead,
-//! a line each, and adds them up here: the table stays exact, and a lost line is counted as in other scripts.
+//! The script counts in maps of a fixed size. Operations beyond them it only counts, all together. `dyntrace run` has it print them instead
+//! ([`parameter`]), a line each, and adds them up here: the table stays exact, and a lost line is counted as in other scripts.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,15 @@ use dyntrace_analysis::operation::op;
 
 use crate::tracer::TracerKind;
 
+use super::parameter::Parameter;
+
 /// Begins the line of an operation that the script has not counted.
 const UNCOUNTED: &str = "+ ";
-/// The statement of the script for such an operation, and its replacement.
-const STATEMENT: &str = "@uncounted = sum(1);";
-const PRINT: &str =
-    "printf(\"+ %ld %ld %ld %ld  %s\\n\", arg3, arg4 == 0 ? 1 : 0, arg6, (uint64)$took / 1000, str(arg2));";
 
-/// The shipped script `text` called `script`, so that it prints what it does not count. `None` for other scripts.
-pub fn put_into(script: &str, text: &str, kind: TracerKind) -> Option<String> {
-    (script == "efile_by_tag" && kind == TracerKind::Bpftrace).then(|| text.replacen(STATEMENT, PRINT, 1))
+/// The parameter by which the shipped `script` prints operations that it does not count. `None` for other scripts.
+pub fn parameter(script: &str, kind: TracerKind) -> Option<Parameter> {
+    let has_rows = script == "efile_by_tag" && kind == TracerKind::Bpftrace;
+    has_rows.then_some(Parameter { name: "prints_uncounted", value: 1 })
 }
 
 /// Operations, errors, bytes and microseconds.
@@ -111,12 +110,13 @@ mod tests {
     const TITLES: &str = "command       operations   errors          bytes      time_us  user tag\n";
 
     #[test]
-    fn the_script_prints_what_it_does_not_count() {
+    fn the_script_declares_the_parameter() {
         let script = scripts::find("efile_by_tag").unwrap();
-        let text = put_into(script.name, script.bt, TracerKind::Bpftrace).unwrap();
-        assert!(text.contains(PRINT) && !text.contains(STATEMENT), "{text}");
-        assert_eq!(put_into("efile_drv", script.bt, TracerKind::Bpftrace), None);
-        assert_eq!(put_into(script.name, script.d, TracerKind::Dtrace), None);
+        let Parameter { name, .. } = parameter(script.name, TracerKind::Bpftrace).unwrap();
+        assert_eq!(script.bt.matches(&format!("getopt(\"{name}\", 0)")).count(), 1);
+        assert!(script.bt.contains(&format!("printf(\"{UNCOUNTED}%ld ")));
+        assert!(parameter("efile_drv", TracerKind::Bpftrace).is_none());
+        assert!(parameter(script.name, TracerKind::Dtrace).is_none());
     }
 
     #[test]

@@ -18,10 +18,12 @@ use super::dtrace;
 use super::marks::{self, Mark, Marked};
 use super::one_process;
 use super::output::{Reading, Sink};
+use super::parameter::Parameter;
 use super::raw::{self, Raw};
 #[cfg(target_os = "linux")]
 use super::returns;
 use super::rows::{self, Rows};
+use super::slow;
 use super::tag::Tag;
 use super::tracing::Followed;
 
@@ -40,6 +42,7 @@ pub struct Text<'a> {
     mixes_processes: bool,
     /// Whether it prints operations that it does not count.
     has_rows: bool,
+    parameter: Option<Parameter>,
     /// Variables that the tracer's environment needs.
     environment: &'static [(&'static str, &'static str)],
     /// Whether bpftrace, when it gets SIGUSR1, ends after the events that it has buffered.
@@ -56,23 +59,24 @@ pub enum ScriptFile {
 
 impl Text<'_> {
     /// For `script`, with its `text` for this tracer.
-    pub fn new<'a>(script: &'a Script, tracer: &Tracer, text: &str) -> Text<'a> {
+    pub fn new<'a>(script: &'a Script, tracer: &Tracer, text: &str, settings: &Settings) -> Text<'a> {
         let mark = Mark::new();
         let kind = tracer.kind;
         // A temporary copy would not find the files that the script includes.
         let ends_when_asked = tracer.ends_when_asked() && !text.contains("#include") && !text.contains("import ");
-        let with_rows = match script {
-            Script::Shipped(shipped) => rows::put_into(shipped.name, text, kind),
+        let rows = match script {
+            Script::Shipped(shipped) => rows::parameter(shipped.name, kind),
             Script::File { .. } => None,
         };
-        let has_rows = with_rows.is_some();
+        let (has_rows, parameter) = (rows.is_some(), rows.or_else(|| slow::parameter(settings)));
         let text = match script {
-            Script::Shipped(_) => mark.put_into(with_rows.as_deref().unwrap_or(text), kind),
+            Script::Shipped(_) => mark.put_into(text, kind),
             Script::File { .. } if ends_when_asked => format!("{text}\n{END_WHEN_ASKED}"),
             Script::File { .. } => text.to_owned(),
         };
         let mixes_processes = tracer.mixes_processes();
-        Text { script, kind, text, mark, raw: None, mixes_processes, has_rows, environment: &[], ends_when_asked }
+        let environment = &[];
+        Text { script, kind, text, mark, raw: None, mixes_processes, has_rows, parameter, environment, ends_when_asked }
     }
 
     /// For the shipped `script` under a bpftrace that is too old for it, on a program with these `sites`, with the events of `tag`.
@@ -88,7 +92,8 @@ impl Text<'_> {
         let (kind, text) = (TracerKind::Bpftrace, raw.script.clone());
         let environment = &raw::ENVIRONMENT;
         let (mixes_processes, has_rows, ends_when_asked) = (false, false, false);
-        Ok(Text { script, kind, text, mark, raw: Some(raw), mixes_processes, has_rows, environment, ends_when_asked })
+        let (raw, parameter) = (Some(raw), None);
+        Ok(Text { script, kind, text, mark, raw, mixes_processes, has_rows, parameter, environment, ends_when_asked })
     }
 
     /// Returns a function for the thread that reads the tracer's output: it makes the reader that turns output into the user's lines.
@@ -115,6 +120,11 @@ impl Text<'_> {
     /// Variables that the tracer's environment needs.
     pub fn environment(&self) -> &'static [(&'static str, &'static str)] {
         self.environment
+    }
+
+    /// The tracer's arguments before the script's file, and behind all others.
+    pub fn arguments(&self) -> [Vec<OsString>; 2] {
+        self.parameter.map(|parameter| parameter.arguments(self.kind)).unwrap_or_default()
     }
 
     /// Whether the script prints, at its end, how many lines its probes had to print.

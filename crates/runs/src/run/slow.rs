@@ -1,6 +1,4 @@
-//! `--slow` in the texts of the script.
-
-use std::borrow::Cow;
+//! `--slow` for the script.
 
 use dyntrace_analysis::render::Settings;
 use dyntrace_analysis::render::slow::{TAKER, refusal};
@@ -8,8 +6,7 @@ use dyntrace_terminal::exit::Failure;
 
 use crate::script::Script;
 
-/// The time in the script's texts, in nanoseconds.
-const DEFAULT: &str = "10000000";
+use super::parameter::Parameter;
 
 /// The settings of a script. Fails for a script without slow polls, and for one that dyntrace does not know.
 pub fn settings(slow: Option<i64>, script: &Script) -> Result<Settings, Failure> {
@@ -20,12 +17,10 @@ pub fn settings(slow: Option<i64>, script: &Script) -> Result<Settings, Failure>
     }
 }
 
-/// The shipped script `text` with this time instead of its own, which is the first number of this value in the text.
-pub fn put_into<'t>(text: &'t str, settings: &Settings) -> Cow<'t, str> {
-    if settings.slow == Settings::default().slow {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(text.replacen(DEFAULT, &settings.slow.to_string(), 1))
+/// The script's parameter for these settings. `None` for those that it has without. DTrace reads an absent parameter as 0.
+pub fn parameter(settings: &Settings) -> Option<Parameter> {
+    let Settings { slow } = *settings;
+    (slow != Settings::default().slow).then_some(Parameter { name: "slow_ns", value: slow.max(1) })
 }
 
 #[cfg(test)]
@@ -35,19 +30,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_language_has_the_time_once() {
-        assert_eq!(Settings::default().slow.to_string(), DEFAULT);
+    fn every_language_declares_the_time() {
         let script = scripts::find(TAKER).unwrap();
-        for text in [script.d, script.stap, script.bt] {
-            let changed = put_into(text, &Settings { slow: 1234 });
-            let lines: Vec<&str> = changed.lines().filter(|line| !text.lines().any(|own| own == *line)).collect();
-            assert!(
-                ["1234", "inline int64_t slow_ns = 1234;", "global slow_ns = 1234"].contains(&lines[0].trim()),
-                "{lines:?}"
-            );
-            assert_eq!(lines.len(), 1, "{lines:?}");
-            assert_eq!(put_into(text, &Settings::default()), text);
+        let (Parameter { name, value }, own) = (parameter(&Settings { slow: 0 }).unwrap(), Settings::default().slow);
+        for (text, declares) in [
+            (script.d, format!("inline int64_t {name} = $1 == 0 ? {own} : $1;\n")),
+            (script.stap, format!("global {name} = {own}\n")),
+            (script.bt, format!("\tgetopt(\"{name}\", {own})\n")),
+        ] {
+            assert_eq!(text.matches(&declares).count(), 1, "{declares}");
         }
+        assert_eq!(value, 1);
+        assert!(parameter(&Settings::default()).is_none());
     }
 
     #[test]

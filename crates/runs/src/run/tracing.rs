@@ -67,7 +67,10 @@ impl Tracing {
         let (ends_when_asked, is_counted) = (script.ends_when_asked, script.is_counted());
         let file = script.file(followed)?;
         let is_told_by_number = followed.number_for(tracer.kind).is_some();
-        let mut command = command(tracer, options, file.path(), followed, program);
+        let [before, behind] = script.arguments();
+        let options: Vec<OsString> = options.iter().cloned().chain(before).collect();
+        let mut command = command(tracer, &options, file.path(), followed, program);
+        command.args(behind);
         command.envs(script.environment().iter().copied());
         if is_told_by_number {
             dtrace::end_with_this_thread(&mut command);

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use crate::script::{Part, parts};
+use crate::script::{Clause, Part, parts, with_clauses};
 use crate::tracer::TracerKind;
 
 const BEGIN: char = '<';
@@ -24,11 +24,10 @@ const READY: char = '!';
 /// Followed by the script's count and `;`.
 const COUNT: char = '=';
 
-/// Has a script for bpftrace note its count and take no more events.
-const STOP: &str = "if (!@dyntrace_stop) { @dyntrace_stop = FIRED; }";
-/// The placeholder for the count in [`STOP`], to which the script's begin has added one. So it is never 0, and never absent: bpftrace
-/// warns of a read of a count that nothing has counted.
-const FIRED: &str = "FIRED";
+/// The statement that counts a line.
+const COUNTS_ONE: &str = "@dyntrace_fired = count(); ";
+/// Has a script for bpftrace note its count and take no more events. The script's begin has added one to the count, so it is never 0.
+const STOP: &str = "if (!@dyntrace_stop) { @dyntrace_stop = (uint64)@dyntrace_fired; }";
 
 /// A random prefix of each of these characters. No name can contain it, as it is chosen when the run begins.
 #[derive(Clone)]
@@ -43,19 +42,39 @@ impl Mark {
     /// Marks each line that the shipped `script` prints, and has the script count the lines of its probes.
     pub fn put_into(&self, script: &str, kind: TracerKind) -> String {
         let Mark(mark) = self;
+        let marked = with_clauses(script, kind, |clause| {
+            let (begin, first) = match is_counted(kind) && clause.header.contains("usdt:") {
+                true => (COUNTED, " if (@dyntrace_stop) { return; }"),
+                false => (BEGIN, ""),
+            };
+            let body = self.with_marks(clause.body, kind, begin);
+            Clause { body: &body, ..clause }.with_first(first)
+        });
+        if !is_counted(kind) {
+            return marked;
+        }
+        // On SIGINT bpftrace discards its buffers. On SIGUSR1 the script takes no more events, and ends after those that it took.
+        format!(
+            "{marked}
+BEGIN {{ {COUNTS_ONE}}}
+self:signal:SIGUSR1 {{ {STOP} exit(); }}
+END {{ {STOP} printf(\"{mark}{COUNT}%ld;\", (int64)@dyntrace_stop - 1); }}
+"
+        )
+    }
+
+    /// The `body` of a clause with marks around each line that it prints.
+    fn with_marks(&self, body: &str, kind: TracerKind, begin: char) -> String {
+        let Mark(mark) = self;
         let mut marked = String::new();
-        let mut clause = Clause { at_end: self.at_end(kind), ..Clause::default() };
-        for part in parts(script, kind) {
+        for part in parts(body, kind) {
             match part {
-                Part::Code(code) => clause.copy(code, kind, &mut marked),
-                Part::Comment(comment) => marked.push_str(comment),
+                Part::Code(text) | Part::Comment(text) => marked.push_str(text),
                 Part::Text(text) => {
                     let print = ["printf(", "printa("].into_iter().find(|print| marked.ends_with(print));
                     if let (Some(print), Some(text)) = (print, text.strip_prefix('"')) {
-                        let begin = if clause.is_counted(kind) { COUNTED } else { BEGIN };
                         if begin == COUNTED {
                             marked.insert_str(marked.len() - print.len(), COUNTS_ONE);
-                            clause.counts = true;
                         }
                         let text = text.replace("\\n\"", &format!("{mark}{END}\\n\""));
                         marked += &format!("\"{mark}{begin}{text}");
@@ -65,32 +84,7 @@ impl Mark {
                 }
             }
         }
-        self.with_last_clauses(marked, kind, &clause)
-    }
-
-    /// The statements at the script's end that print the count.
-    fn at_end(&self, kind: TracerKind) -> String {
-        let Mark(mark) = self;
-        match kind {
-            TracerKind::Bpftrace => format!(" {STOP} printf(\"{mark}{COUNT}%ld;\", (int64)@dyntrace_stop - 1);"),
-            TracerKind::Dtrace | TracerKind::Stap => String::new(),
-        }
-    }
-
-    /// Returns `marked` with additional clauses. On SIGINT bpftrace discards its buffers. On SIGUSR1 the script takes
-    /// no more events, and ends after those that it took.
-    fn with_last_clauses(&self, mut marked: String, kind: TracerKind, clause: &Clause) -> String {
-        if !is_counted(kind) {
-            return marked;
-        }
-        marked += &format!("\nself:signal:SIGUSR1\n{{\n\t{STOP}\n\texit();\n}}\n");
-        if !clause.has_end {
-            marked += &format!("\nEND\n{{{}\n}}\n", self.at_end(kind));
-        }
-        if clause.counts {
-            marked += &format!("\nBEGIN\n{{\n\t{COUNTS_ONE}\n}}\n");
-        }
-        marked.replace(FIRED, if clause.counts { "(uint64)@dyntrace_fired" } else { "(uint64)1" })
+        marked
     }
 
     /// The text that begins a record.
@@ -125,61 +119,6 @@ impl Mark {
 /// Whether shipped scripts for this tracer count the lines of their probes.
 pub fn is_counted(kind: TracerKind) -> bool {
     kind == TracerKind::Bpftrace
-}
-
-/// The statement that counts a line.
-const COUNTS_ONE: &str = "@dyntrace_fired = count(); ";
-
-/// The clause of a script that is being copied.
-#[derive(Default)]
-struct Clause {
-    /// The text before its body.
-    header: String,
-    /// How many braces are open.
-    depth: u32,
-    /// Whether a line of the script was counted.
-    counts: bool,
-    /// The first statements of the clause for the script's end.
-    at_end: String,
-    /// Whether the script has such a clause.
-    has_end: bool,
-}
-
-impl Clause {
-    /// Copies `code`. A clause for bpftrace does nothing after the script was asked to stop.
-    fn copy(&mut self, code: &str, kind: TracerKind, to: &mut String) {
-        for c in code.chars() {
-            to.push(c);
-            match c {
-                '{' => {
-                    self.depth += 1;
-                    if self.depth > 1 {
-                        continue;
-                    }
-                    if self.header.trim() == "END" && is_counted(kind) {
-                        to.push_str(&self.at_end);
-                        self.has_end = true;
-                    } else if self.is_counted(kind) {
-                        to.push_str(" if (@dyntrace_stop) { return; }");
-                    }
-                }
-                '}' => {
-                    self.depth = self.depth.saturating_sub(1);
-                    if self.depth == 0 {
-                        self.header.clear();
-                    }
-                }
-                ';' if self.depth == 0 => self.header.clear(),
-                c if self.depth == 0 => self.header.push(c),
-                _ => {}
-            }
-        }
-    }
-
-    /// Whether it is a clause of the traced program's probes, whose lines are counted.
-    fn is_counted(&self, kind: TracerKind) -> bool {
-        is_counted(kind) && self.header.contains("usdt:")
-    }
 }
 
 /// How many lines the probes of a script had to print, and how many arrived whole.
@@ -356,7 +295,6 @@ mod tests {
                 }
                 let counts = usize::from(is_counted(kind));
                 assert_eq!(text.matches(&count).count(), counts, "{} for {kind}", script.name);
-                assert!(!text.contains(FIRED), "{} for {kind}", script.name);
                 if matches!(script.name, "efile_drv" | "messages" | "user-probe") && is_counted(kind) {
                     assert!(text.contains(COUNTS_ONE), "{} for {kind}", script.name);
                 }

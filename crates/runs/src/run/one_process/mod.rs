@@ -4,7 +4,7 @@
 
 use anyhow::{Result, ensure};
 
-use crate::script::{Part, parts};
+use crate::script::{with_clauses, without_comments};
 use crate::system;
 use crate::tracer::{NAMES_OUTSIDE, TracerKind};
 
@@ -20,35 +20,12 @@ pub fn limited(script: &str, kind: TracerKind, pid: u32) -> Result<String> {
     let limit =
         if kind == TracerKind::Stap { SYSTEMTAP.trim_end() } else { &format!("if (pid != {pid}) {{ return; }}") };
     let is_limited = if kind == TracerKind::Stap { is_probe } else { is_uprobe };
-    let mut limited = String::new();
-    let (mut header, mut depth, mut has_limit) = (String::new(), 0_u32, false);
-    for part in parts(script, kind) {
-        let (Part::Code(text) | Part::Text(text) | Part::Comment(text)) = part;
-        if !matches!(part, Part::Code(_)) {
-            limited.push_str(text);
-            header.push(' ');
-            continue;
-        }
-        for c in text.chars() {
-            limited.push(c);
-            match c {
-                '{' => {
-                    depth += 1;
-                    if depth == 1 && is_limited(&header) {
-                        limited.push(' ');
-                        limited.push_str(limit);
-                        has_limit = true;
-                    }
-                }
-                '}' => {
-                    depth = depth.saturating_sub(1);
-                    header.clear();
-                }
-                c if depth == 0 => header.push(c),
-                _ => {}
-            }
-        }
-    }
+    let mut has_limit = false;
+    let limited = with_clauses(script, kind, |clause| {
+        let is_limited = is_limited(&without_comments(clause.header, kind));
+        has_limit |= is_limited;
+        clause.with_first(&if is_limited { format!(" {limit}") } else { String::new() })
+    });
     ensure!(
         !has_limit || kind == TracerKind::Stap || system::is_in_first_pid_namespace(),
         "bpftrace before 0.20 {NAMES_OUTSIDE}: run dyntrace there, or use a newer bpftrace"

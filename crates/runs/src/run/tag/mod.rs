@@ -5,61 +5,45 @@
 
 mod clauses;
 mod condition;
-mod process;
 
 use anyhow::anyhow;
 use dyntrace::recorder::Glob;
+use dyntrace::scripts;
 use dyntrace_analysis::view::OfTag;
 use dyntrace_terminal::escape;
 use dyntrace_terminal::exit::{self, Failure};
 
-use crate::script::Script;
+use crate::script::{Named, Script};
 use crate::tracer::TracerKind;
 
-use clauses::Between;
+use clauses::Rule;
 use condition::Condition;
-
-/// A shipped script whose events have user tags.
-struct Tagged {
-    script: &'static str,
-    /// How it finds the events of an operation that lie between entry and return and have no user tag.
-    between: Between,
-}
-
-const TAGGED: [Tagged; 9] = [
-    Tagged { script: "blocking_pool", between: Between::Process },
-    Tagged { script: "efile_by_tag", between: Between::ByEntry },
-    Tagged { script: "efile_drv", between: Between::Remembered },
-    Tagged { script: "efile_errors", between: Between::ByEntry },
-    Tagged { script: "efile_latency", between: Between::ByEntry },
-    Tagged { script: "spawn-exit", between: Between::Process },
-    Tagged { script: "task_latency", between: Between::Process },
-    Tagged { script: "task_waits", between: Between::Process },
-    Tagged { script: "user-probe", between: Between::ByEntry },
-];
 
 /// The wanted user tags of a script.
 #[derive(Clone)]
 pub struct Tag {
     glob: Glob,
-    between: Between,
+    rules: Vec<Rule>,
 }
 
 impl Tag {
     /// The tags that match `glob`. Fails for a script without user tags, and for one that dyntrace does not know.
     pub fn new(glob: &str, script: &Script) -> Result<Tag, Failure> {
-        let takers = TAGGED.map(|tagged| tagged.script).join(", ");
+        let rules = Rule::all(&script.name())?;
         let why = match script {
-            Script::Shipped(shipped) => match TAGGED.iter().find(|tagged| tagged.script == shipped.name) {
-                Some(tagged) => return Ok(Tag { glob: glob.into(), between: tagged.between }),
-                None => format!("cannot select by --tag: the events of {} have no user tag", shipped.name),
-            },
+            Script::Shipped(shipped) if takers(&rules).any(|taker| taker == *shipped) => {
+                return Ok(Tag { glob: glob.into(), rules });
+            }
+            Script::Shipped(shipped) => {
+                format!("cannot select by --tag: the events of {} have no user tag", shipped.name)
+            }
             Script::File { .. } => format!(
                 "cannot select by --tag in {}: write the condition into the script, or run a shipped one",
                 script.name()
             ),
         };
-        Err(Failure::new(exit::USAGE, anyhow!("{why}; scripts with user tags are {takers}")))
+        let takers: Vec<&str> = takers(&rules).map(|script| script.name).collect();
+        Err(Failure::new(exit::USAGE, anyhow!("{why}; scripts with user tags are {}", takers.join(", "))))
     }
 
     /// The pattern of the tags.
@@ -78,11 +62,19 @@ impl Tag {
             let glob = escape::name(self.glob.as_str());
             format!("cannot select by the user tag '{glob}': {why}; give a simpler one, such as 'req-*', or --tracer recorder")
         })?;
-        Ok(clauses::put_into(text, kind, self.between, &condition))
+        Ok(clauses::put_into(text, kind, &self.rules, &condition))
     }
 
     /// Selects the same events where dyntrace makes the lines.
     pub fn selection(&self) -> OfTag {
         OfTag::new(self.glob.as_str())
     }
+}
+
+/// The shipped scripts that show an event with a user tag.
+fn takers(rules: &[Rule]) -> impl Iterator<Item = &'static scripts::Script> {
+    scripts::ALL.iter().filter(|script| {
+        let probes = Named::read(script.bt, TracerKind::Bpftrace).names();
+        rules.iter().any(|rule| rule.tag.is_some() && probes.contains(&rule.probe))
+    })
 }

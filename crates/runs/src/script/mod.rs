@@ -1,5 +1,7 @@
 //! The script to run: found by name or path. Reads from its text the probes that it needs.
 
+mod clauses;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,6 +11,8 @@ use dyntrace_programs::elf::Note;
 use dyntrace_terminal::{escape, near};
 
 use crate::tracer::TracerKind;
+
+pub use clauses::{Clause, with_clauses};
 
 /// A script.
 pub enum Script {
@@ -189,6 +193,11 @@ impl Named {
     pub fn exactly<'a>(probes: impl Iterator<Item = &'a str>) -> Named {
         let split = |probe: &'a str| probe.split_once(':').unwrap_or(("", probe));
         Named(probes.map(split).map(|(provider, probe)| (provider.to_owned(), probe.to_owned())).collect())
+    }
+
+    /// Their names without the provider, as in its definition.
+    pub fn names(&self) -> Vec<String> {
+        self.0.iter().map(|(_, probe)| probe.replace('-', "__")).collect()
     }
 
     /// Whether the probe at a site is among them.

@@ -1,4 +1,5 @@
-//! The losses of a trace: the tracer's own count, and the difference between the lines that the probes printed and those that arrived.
+//! The losses of a trace: the tracer's own count, the difference between the lines that the probes printed and those that arrived, and
+//! lines of which a part arrived.
 
 use dyntrace_analysis::losses;
 
@@ -35,10 +36,12 @@ impl Lost {
             }
             _ => (self.said > 0).then(|| format!("{kind} lost {} events", self.said)),
         };
+        let cut = self.tally.cut;
+        let cut = (cut > 0).then(|| format!("{cut} lines are cut"));
         let unmapped = self.unmapped;
         let entries =
             (unmapped > 0).then(|| format!("{kind} had no room for {unmapped} entries: what they count is missing"));
-        let what: Vec<String> = lines.into_iter().chain(entries).collect();
+        let what: Vec<String> = lines.into_iter().chain(cut).chain(entries).collect();
         if !what.is_empty() {
             let what = what.join("; ");
             losses::warn(&format!("{what}; for such a load use dyntrace record -o TRACE, then dyntrace view TRACE"));

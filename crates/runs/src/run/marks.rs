@@ -121,13 +121,15 @@ pub fn is_counted(kind: TracerKind) -> bool {
     kind == TracerKind::Bpftrace
 }
 
-/// How many lines the probes of a script had to print, and how many arrived whole.
+/// How many lines the probes of a script had to print, and how many arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// The script's own count. `None` until its end has printed it.
     pub fired: Option<u64>,
-    /// Lines that arrived.
+    /// Lines of probes that arrived whole.
     pub printed: u64,
+    /// Lines, also of other clauses, of which a part arrived.
+    pub cut: u64,
 }
 
 /// Takes the marks out of a trace that arrives in pieces, and writes out the newlines and tabs between them.
@@ -135,6 +137,8 @@ pub struct Marked {
     mark: Mark,
     is_in_line: bool,
     is_in_counted: bool,
+    /// Whether the script's lines have marks. A script of the user's has none.
+    has_lines: bool,
     /// The lines so far.
     pub tally: Tally,
     /// Whether the script has not reported its begin yet. Until then all output is held back.
@@ -150,6 +154,7 @@ impl Marked {
             mark,
             is_in_line: false,
             is_in_counted: false,
+            has_lines: false,
             tally: Tally::default(),
             is_awaited,
             begun: String::new(),
@@ -175,15 +180,16 @@ impl Marked {
                     return out;
                 };
                 self.tally.fired = count.trim().parse().ok();
-                self.is_in_line = false;
+                out += self.end_cut_line();
                 rest = after;
                 continue;
             }
             let begins = matches!(kind, BEGIN | COUNTED);
-            if self.is_in_line && begins {
-                // The tracer has lost the end of a line.
-                out.push('\n');
+            if begins {
+                out += self.end_cut_line();
             }
+            self.tally.cut += u64::from(kind == END && !self.is_in_line);
+            self.has_lines |= begins;
             self.tally.printed += u64::from(self.is_in_counted && kind == END);
             self.is_in_counted = kind == COUNTED;
             rest = &after[kind.len_utf8()..];
@@ -201,13 +207,39 @@ impl Marked {
         out
     }
 
-    /// Returns the rest when the trace has ended.
-    pub fn finish(self) -> String {
-        self.shown(&self.begun)
+    /// Returns the rest when the trace has ended, and the lines.
+    pub fn finish(mut self) -> (String, Tally) {
+        let begun = std::mem::take(&mut self.begun);
+        let mut rest = String::new();
+        if begun.starts_with(&self.mark.0) {
+            self.tally.cut += 1;
+        } else {
+            rest = self.shown(&begun);
+        }
+        (rest + self.end_cut_line(), self.tally)
     }
 
-    fn shown(&self, text: &str) -> String {
-        if self.is_in_line { text.replace('\n', r"\x0a").replace('\t', r"\x09") } else { text.to_owned() }
+    /// Ends the line, if there is one: the tracer has lost its end.
+    fn end_cut_line(&mut self) -> &'static str {
+        self.tally.cut += u64::from(self.is_in_line);
+        if std::mem::take(&mut self.is_in_line) { "\n" } else { "" }
+    }
+
+    fn shown(&mut self, text: &str) -> String {
+        if self.is_in_line {
+            return text.replace('\n', r"\x0a").replace('\t', r"\x09");
+        }
+        let mut shown = String::new();
+        for line in text.split_inclusive('\n') {
+            let piece = line.trim_end_matches('\n');
+            if self.has_lines && !piece.is_empty() && self.mark.0.starts_with(piece) {
+                // Between lines a piece of a mark is all that is left of a line.
+                self.tally.cut += 1;
+            } else {
+                shown += line;
+            }
+        }
+        shown
     }
 }
 
@@ -246,7 +278,7 @@ mod tests {
         assert_eq!(rows.push("CPU ID\n  0  1  :BEGIN 0a0b!\n  1"), "CPU ID\n  1");
         let mut failed = awaited();
         assert_eq!(failed.push("some"), "");
-        assert_eq!(failed.finish(), "some");
+        assert_eq!(failed.finish().0, "some");
     }
 
     #[test]
@@ -255,14 +287,36 @@ mod tests {
         assert_eq!(marked().push(trace), "name one\\x0atwo\\x09 \nbetween\n0\n");
         let mut pieces = marked();
         let shown: String = trace.split_inclusive(|_| true).map(|piece| pieces.push(piece)).collect();
-        assert_eq!(shown + &pieces.finish(), marked().push(trace));
+        assert_eq!(shown + &pieces.finish().0, marked().push(trace));
     }
 
     #[test]
     fn a_line_whose_end_is_lost_ends_where_the_next_begins() {
-        let mut marked = marked();
-        assert_eq!(marked.push("0a0b<one0a0b<two0a0b>\n0a"), "one\ntwo\n");
-        assert_eq!(marked.finish(), "0a");
+        let mut lines = marked();
+        assert_eq!(lines.push("0a0b<one0a0b<two0a0b>\n0a0b<thr"), "one\ntwo\nthr");
+        assert_eq!(lines.finish(), ("\n".to_owned(), Tally { cut: 2, ..Tally::default() }));
+    }
+
+    #[test]
+    fn a_piece_of_a_mark_is_no_line() {
+        for (trace, left) in [
+            ("0a0b<one0a0b>\n0a", "one\n"),
+            ("0a0b<one0a0b>\n0a\n", "one\n"),
+            ("0a0b<one0a0b>\n0a0a0b<two0a0b>\n", "one\ntwo\n"),
+            ("0a0b<one0a0b>\n0a0b", "one\n"),
+            ("0a0b<one0a0b>\nwo0a0b>\n", "one\nwo\n"),
+            ("0a0b<one0a0b>\n0a0b<t0a", "one\nt0a\n"),
+        ] {
+            for pieces in [vec![trace], trace.split_inclusive(|_| true).collect()] {
+                let mut lines = marked();
+                let shown: String = pieces.iter().map(|piece| lines.push(piece)).collect();
+                let (rest, tally) = lines.finish();
+                assert_eq!((shown + &rest, tally.cut), (left.to_owned(), 1), "{trace:?}");
+            }
+        }
+        // A script of the user's has no marks, and may end within a line.
+        let mut own = marked();
+        assert_eq!(own.push("count 0") + &own.finish().0, "count 0");
     }
 
     #[test]
@@ -270,7 +324,7 @@ mod tests {
         let trace = "0a0b<table0a0b>\n0a0b+one0a0b>\n0a0b+lost 0a0b+two0a0b>\n0a0b=4;0a0b<table0a0b>\n";
         let mut whole = marked();
         assert_eq!(whole.push(trace), "table\none\nlost \ntwo\ntable\n");
-        assert_eq!(whole.tally, Tally { fired: Some(4), printed: 2 });
+        assert_eq!(whole.tally, Tally { fired: Some(4), printed: 2, cut: 1 });
         let mut pieces = marked();
         let shown: String = trace.split_inclusive(|_| true).map(|piece| pieces.push(piece)).collect();
         assert_eq!((shown.as_str(), pieces.tally), ("table\none\nlost \ntwo\ntable\n", whole.tally));

@@ -156,8 +156,8 @@ impl Lines {
     fn finish(self) -> (String, Tally) {
         let Lines { stream, mut marked, mut empty, rows } = self;
         let text = marked.push(&stream.finish());
-        let tally = marked.tally;
-        let mut text = text + &marked.finish();
+        let (rest, tally) = marked.finish();
+        let mut text = text + &rest;
         if let Some(mut rows) = rows {
             text = rows.push(&text) + &rows.finish();
             if rows.uncounted > 0 {

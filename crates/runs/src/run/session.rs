@@ -32,7 +32,7 @@ use super::target::{Asked, Target};
 use super::tracing::{Followed, Tracing};
 use super::watch::Watch;
 
-/// The time between two looks at the process while the tracer gets ready.
+/// The time between two looks at the process while the tracer gets ready, and at a tracer that writes.
 const LOOK: Duration = Duration::from_millis(2);
 /// How long a tracer may print nothing after its process has ended, before it is interrupted.
 const GRACE: Duration = Duration::from_secs(3);
@@ -143,7 +143,7 @@ enum Ending {
     ByItself,
     /// It was asked to end after the events that it has buffered.
     Asked,
-    /// It reads its buffers until then, and is interrupted.
+    /// It reads its buffers, or writes what it has read, until then, and is interrupted.
     Reading(Instant),
     /// It was interrupted.
     Interrupted,
@@ -339,8 +339,8 @@ impl Run {
 
     fn interrupt(&mut self) {
         if !matches!(self.ending, Ending::Interrupted | Ending::Killed) {
-            self.tracing.interrupt();
-            self.ending = Ending::Interrupted;
+            let is_interrupted = self.tracing.interrupt();
+            self.ending = if is_interrupted { Ending::Interrupted } else { Ending::Reading(Instant::now() + LOOK) };
         }
     }
 

@@ -119,14 +119,20 @@ impl Tracing {
         self.ends_when_asked
     }
 
-    /// Interrupts it: its script runs its end clauses.
-    pub fn interrupt(&self) {
+    /// Interrupts it: its script runs its end clauses. Returns false if it is just writing, and must not be interrupted.
+    pub fn interrupt(&self) -> bool {
+        if self.ended.is_some() {
+            return true;
+        }
         if self.kind == TracerKind::Dtrace {
+            let Some(_stopped) = dtrace::Stopped::between_writes(self.child.id()) else { return false };
             self.progress.will_print_newline();
             // A shell script starts its background jobs with SIGINT ignored, and DTrace inherits that.
-            return self.signal(Signal::SIGTERM);
+            self.signal(Signal::SIGTERM);
+        } else {
+            self.signal(Signal::SIGINT);
         }
-        self.signal(Signal::SIGINT);
+        true
     }
 
     /// Ends it the hard way.

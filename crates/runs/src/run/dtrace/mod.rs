@@ -8,12 +8,15 @@
 //! 1. The number takes the place of `$target`.
 //! 2. DTrace attaches to probes before it takes their events. The last clause says when it does both.
 //! 3. DTrace does not end with the process: the session interrupts it, and the kernel does if this process is killed.
+//!
+//! A signal that arrives while DTrace waits for room in the pipe of its output costs text: the write fails with EINTR, the C library drops
+//! up to 4096 bytes of its buffer, and DTrace goes on and succeeds. So the session interrupts DTrace between two writes only.
 
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "elsewhere.rs")]
 mod leaf;
 
-pub use leaf::{BY_NUMBER, end_with_this_thread, when_ended};
+pub use leaf::{BY_NUMBER, Stopped, end_with_this_thread, when_ended};
 
 use crate::script::{Part, parts};
 use crate::tracer::TracerKind;

@@ -254,7 +254,7 @@ efile_drv return tag={1,7} user tag req\\x0a1 | RENAME (12) | errno 2
             let mut out = Vec::new();
             text.as_bytes().chunks(size).for_each(|piece| out.extend(events.push(piece)));
             assert_eq!(String::from_utf8(out).unwrap(), expected);
-            assert_eq!(events.tally, Tally { fired: None, printed: 3 });
+            assert_eq!(events.tally, Tally { fired: None, printed: 3, cut: 0 });
         }
     }
 
@@ -266,7 +266,7 @@ efile_drv return tag={1,7} user tag req\\x0a1 | RENAME (12) | errno 2
             let count = format!("{from}@dyntrace_fired: 2\n{to}");
             let text = [int_entry(&mark, 0, 8), count, int_entry(&mark, 1, 9)].concat();
             text.as_bytes().chunks(size).for_each(|piece| drop(events.push(piece)));
-            assert_eq!(events.tally, Tally { fired: Some(2), printed: 2 });
+            assert_eq!(events.tally, Tally { fired: Some(2), printed: 2, cut: 0 });
         }
     }
 
@@ -278,7 +278,7 @@ efile_drv return tag={1,7} user tag req\\x0a1 | RENAME (12) | errno 2
         let lost =
             [&text[..], &numbers, &numbers.replace("2007", "2008"), &text, "0a0b", &from, "@dyntrace_fired: 3\n", &to];
         assert_eq!(events.push(lost.concat().as_bytes()), b"");
-        assert_eq!(events.tally, Tally { fired: Some(3), printed: 0 });
+        assert_eq!(events.tally, Tally { fired: Some(3), printed: 0, cut: 0 });
 
         let (mut events, mark) = reader();
         let (from, to) = mark.around_count();

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -148,23 +149,44 @@ fn text(field: &Field) -> String {
     }
 }
 
+/// A row of the table `clocks`.
+struct Piece {
+    host: String,
+    range: Range<i64>,
+    drift: f64,
+    ahead: i64,
+    error: Option<i64>,
+}
+
+fn pieces(output: &Path) -> Vec<Piece> {
+    let piece = |row: BTreeMap<String, Field>| {
+        let Field::Double(drift) = row["drift"] else { panic!("{row:?}") };
+        let number = |name| long(row.get(name)).unwrap();
+        let range = number("from_ns")..number("until_ns");
+        Piece {
+            host: text(&row["hostname"]),
+            range,
+            drift,
+            ahead: number("ahead_ns"),
+            error: long(row.get("error_ns")),
+        }
+    };
+    rows(output, "clocks").into_iter().map(piece).collect()
+}
+
 /// The time by the reference's clock and its error, as engines join and compute it; `None` without a row.
-fn aligned(clocks: &[BTreeMap<String, Field>], host: &str, time: i64) -> Option<(i64, Option<i64>)> {
-    let mut found = clocks.iter().filter(|row| {
-        let range = long(row.get("from_ns")).unwrap()..long(row.get("until_ns")).unwrap();
-        text(&row["hostname"]) == host && range.contains(&time)
-    });
-    let row = found.next()?;
+fn aligned(clocks: &[Piece], host: &str, time: i64) -> Option<(i64, Option<i64>)> {
+    let mut found = clocks.iter().filter(|piece| piece.range.contains(&time) && piece.host == host);
+    let piece = found.next()?;
     assert!(found.next().is_none(), "two pieces of {host} at {time}");
-    let Field::Double(drift) = row["drift"] else { panic!("{row:?}") };
-    let more = ((time - long(row.get("from_ns")).unwrap()) as f64 * drift).floor() as i64;
-    Some((time - long(row.get("ahead_ns")).unwrap() - more, long(row.get("error_ns"))))
+    let more = ((time - piece.range.start) as f64 * piece.drift).floor() as i64;
+    Some((time - piece.ahead - more, piece.error))
 }
 
 /// Checks each step of a message of an aligned host: the truth is within the error bar, and nothing is received before it was sent.
 /// Returns the number of steps and the largest error.
 fn hold(output: &Path, truth: &Truth, reference: Host) -> (usize, i64) {
-    let clocks = rows(output, "clocks");
+    let clocks = pieces(output);
     let (mut sent, mut received, mut steps, mut largest) = (BTreeMap::new(), BTreeMap::new(), 0, 0);
     for row in rows(output, "messages") {
         let (host, step) = (text(&row["hostname"]), text(&row["step"]));
@@ -338,7 +360,7 @@ fn estimates_of_ntp_align_hosts_without_messages() {
     assert!(!out.contains("no messages with other hosts"), "{out}");
     // The messages are aligned as before.
     assert_eq!(hold(&output, &truth, WEB).0, 4_800 + 4 + 10 + 1);
-    let table = rows(&output, "clocks");
+    let table = pieces(&output);
     let at = START + 600 * SECOND as i64;
     for (host, ahead, most) in
         [("silent", 0, 3_000_000), ("alone", 2_000_000_000, 2_501_000_000), ("UTC (NTP)", 0, 1_000_000)]
@@ -466,7 +488,7 @@ fn files_with_fewer_columns_are_read() {
     let (out, _) = clocks(folder.path(), &["--drift", "0"], 0);
     // Ahead by 5 us, and half of the 20 ns that both messages took together.
     assert!(out.contains("b") && out.contains("0.000005000 s") && out.contains("10 ns"), "{out}");
-    assert_eq!(aligned(&rows(folder.path(), "clocks"), "b", 5_110).unwrap().0, 110);
+    assert_eq!(aligned(&pieces(folder.path()), "b", 5_110).unwrap().0, 110);
 }
 
 #[test]

@@ -14,7 +14,9 @@ TARGET = ROOT / "target" / "tasks" / "bench"
 
 def tasks():
     environment = dict(os.environ, CARGO_PROFILE_RELEASE_DEBUG="2")
-    command = ["cargo", "build", "--release", "--quiet", "--package", "dyntrace-tasks", "--examples", "--target-dir", TARGET]
+    # The command's build leaves out those of this package.
+    types = ["--config", "profile.release.package.dyntrace-tasks.debug=2"]
+    command = ["cargo", "build", "--release", "--quiet", "--package", "dyntrace-tasks", "--examples", "--target-dir", TARGET, *types]
     subprocess.run(command, cwd=ROOT, env=environment, check=True)
 
     for count, limit in (100_000, 0.4), (1_000_000, 3):

@@ -106,6 +106,11 @@ impl Header {
     }
 }
 
+/// Returns the number of references that a state counts.
+pub(crate) fn references(state: u64) -> u64 {
+    state >> REFERENCES
+}
+
 /// Whether it can be the state of a task that lives.
 pub(crate) fn can_be_state(word: u64) -> bool {
     (1..=MOST_REFERENCES).contains(&(word >> REFERENCES)) && word & (RUNNING | COMPLETE) != RUNNING | COMPLETE

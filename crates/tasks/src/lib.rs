@@ -37,6 +37,7 @@ pub mod image;
 mod kernel;
 pub mod layout;
 mod leaf;
+pub mod leaks;
 pub mod listing;
 pub mod locks;
 mod mapped;

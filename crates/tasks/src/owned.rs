@@ -122,6 +122,11 @@ impl OwnedTasks {
         memory.word(self.count?).ok()
     }
 
+    /// Returns the memory of the array, whose words lead to the first and last tasks.
+    pub(crate) fn lists(&self) -> std::ops::Range<u64> {
+        self.lists..self.lists.saturating_add(self.length.saturating_mul(LIST as u64))
+    }
+
     /// Reads the ends of all lists. `None` if they cannot be read.
     #[must_use]
     pub fn ends(&self, memory: &dyn Memory) -> Option<Ends> {

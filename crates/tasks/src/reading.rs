@@ -153,6 +153,19 @@ impl<'sections> Described<'sections> {
         }
         Described { types, tasks, notes, gaps }
     }
+
+    /// Passes to `take` the parts with values of the cell at `cell`, whose vtable is at `place` of the program's. Returns the part of the
+    /// cell that they describe. `None` if debug information does not describe it.
+    pub(crate) fn live(
+        &self,
+        program: &Program,
+        memory: &dyn Memory,
+        (place, cell): (u32, u64),
+        take: impl FnMut(Range<u64>),
+    ) -> Option<Range<u64>> {
+        let types = self.types[program.vtables()[place as usize].image].as_ref()?;
+        self.tasks[place as usize].layout.as_ref()?.live(types, memory, cell, take)
+    }
 }
 
 /// Returns the best name of the future of a vtable's tasks, whose types are `polled`.
@@ -245,13 +258,8 @@ impl Program {
         let beside = beside(&tasks);
         notes.extend(self.memory().notes());
         let ids = Ids { tasks: &tasks, by_address: OnceLock::new() };
-        let chains = Chains {
-            program: self,
-            described,
-            tasks: &tasks,
-            ids: &|address| ids.get(address),
-            descriptors: self.memory().process().map(|process| Descriptors::of(process.thread())),
-        };
+        let ids = |address| ids.get(address);
+        let chains = Chains::of(self, described, &tasks, &ids);
         let parts = cores::on_parts(&tasks, BATCH, |begin, part| {
             let mut answer = F::default();
             chains.read(begin..begin + part.len(), |task| take(&beside, &mut answer, task));
@@ -261,6 +269,16 @@ impl Program {
         notes.extend(described.notes.iter().cloned());
         let unread = [self.memory().unread(), other_layout, gaps, described.gaps.clone()].concat();
         Ok(Each { parts, beside, rest: Listing { tasks: Vec::new(), runtimes, notes, unread } })
+    }
+
+    /// Reads those of `tasks` that are at these places, as they are now.
+    pub(crate) fn tasks_at(&self, described: &Described<'_>, tasks: &[CensusTask], places: &[usize]) -> Vec<Task> {
+        let ids = Ids { tasks, by_address: OnceLock::new() };
+        let ids = |address| ids.get(address);
+        let chains = Chains::of(self, described, tasks, &ids);
+        let mut read = Vec::with_capacity(places.len());
+        places.iter().for_each(|place| chains.read(*place..place + 1, |task| read.push(task)));
+        read
     }
 }
 
@@ -333,7 +351,17 @@ impl Copies {
     }
 }
 
-impl Chains<'_, '_> {
+impl<'a, 'd> Chains<'a, 'd> {
+    fn of(
+        program: &'a Program,
+        described: &'a Described<'d>,
+        tasks: &'a [CensusTask],
+        ids: &'a (dyn Fn(u64) -> Option<u64> + Sync),
+    ) -> Chains<'a, 'd> {
+        let descriptors = program.memory().process().map(|process| Descriptors::of(process.thread()));
+        Chains { program, described, tasks, ids, descriptors }
+    }
+
     fn layout(&self, task: &CensusTask) -> Option<&Layout> {
         self.described.tasks[task.vtable as usize].layout.as_ref()
     }

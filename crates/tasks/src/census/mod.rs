@@ -20,8 +20,10 @@ mod queued;
 mod walk;
 
 use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
+pub(crate) use copies::stacks;
 use follow::Lists;
 use look::{Cell, Followed, look};
 use owners::{Owner, RuntimeFacts, owners};
@@ -84,6 +86,8 @@ pub struct Census {
     pub gaps: Vec<String>,
     /// Bytes of memory that were scanned.
     pub scanned: u64,
+    /// The memory of the runtimes' lists.
+    pub(crate) lists: Vec<Range<u64>>,
 }
 
 /// Reads a runtime's own count of its tasks, given one of them. Debug information can tell where the count is.
@@ -186,6 +190,7 @@ impl Census {
                 known.found += u64::from(task.linked.unwrap_or(!task.state().complete));
             }
         }
+        self.lists = owners.values().filter_map(|known| Some(known.list.as_ref()?.lists())).collect();
         self.runtimes = runtimes(memory, &self.tasks, &owners, counter);
         memory.check()
     }

@@ -10,6 +10,7 @@ mod fuzz;
 mod guards;
 mod kinds;
 pub(crate) mod limits;
+mod live;
 pub(crate) mod names;
 pub(crate) mod own;
 mod tags;

@@ -26,4 +26,5 @@ mod unwind;
 mod watch;
 
 pub use answer::{Activity, Ending, Frame, Role, SystemCall, Thread, Threads};
+pub(crate) use stack::{Words, words};
 pub use watch::{Glance, Stay, Watch};

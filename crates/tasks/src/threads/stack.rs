@@ -1,5 +1,6 @@
 //! The copy of a thread that is made while it is held.
 
+use std::ops::Range;
 use std::time::SystemTime;
 
 use super::hold::{Held, NotHeld, hold};
@@ -7,12 +8,41 @@ use super::polled::{Cell, Heaps, cells};
 use super::registers::Registers;
 use crate::memory::live::Process;
 use crate::memory::word_at;
+use crate::scan::ByAddress;
 
 /// Bytes of the stack, at most: reading them takes less than 0.1 ms.
 const LENGTH: usize = 256 << 10;
 
 /// Bytes below the stack pointer that a function may use without moving it.
 const RED_ZONE: u64 = 128;
+
+/// The words of a thread, of one instant.
+pub(crate) struct Words {
+    pub pointer: u64,
+    /// The part of its stack that was read.
+    pub read: Range<u64>,
+    /// Those in its registers, then those on its stack.
+    pub words: Vec<u64>,
+}
+
+/// Holds a thread and reads its registers and the top of its stack. `None` if it has ended.
+///
+/// # Errors
+///
+/// If it cannot be held, the reason.
+pub(crate) fn words(process: &Process, tid: u32) -> Result<Option<Words>, String> {
+    let nothing = ByAddress::new(&[]);
+    let copy = match Copy::of(process, tid, &Heaps { vtables: &[], by_address: &nothing, ranges: &[] }) {
+        Ok(Some(copy)) => copy,
+        Ok(None) => return Err("the kernel does not give them".to_owned()),
+        Err(NotHeld::Ended) => return Ok(None),
+        Err(NotHeld::Refused(error)) => return Err(error.to_string()),
+        Err(NotHeld::NotStopped) => return Err("it did not stop within 2 s".to_owned()),
+    };
+    let on_stack = copy.bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+    let words = copy.registers.all.iter().copied().chain(on_stack).collect();
+    Ok(Some(Words { pointer: copy.registers.stack, read: copy.address..copy.address + copy.bytes.len() as u64, words }))
+}
 
 /// A thread's registers and the top of its stack, of one instant.
 #[derive(Debug)]

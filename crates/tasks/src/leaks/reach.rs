@@ -1,0 +1,168 @@
+//! Follows the words of memory from block to block, as a conservative garbage collector does.
+
+use std::collections::HashSet;
+
+use super::heap::Heap;
+use crate::memory::{Memory, Unreadable};
+
+/// A block: its heap's place, and its own in the heap.
+pub(super) type Block = (usize, usize);
+
+/// The heaps of a program at about one time, in the order of their addresses.
+#[derive(Debug, Default)]
+pub(super) struct Heaps(pub Vec<Heap>);
+
+impl Heaps {
+    /// Returns the block to which a word points.
+    pub fn block(&self, word: u64) -> Option<Block> {
+        let heap = self.0.partition_point(|heap| heap.start <= word).checked_sub(1)?;
+        Some((heap, self.0[heap].block(word)?))
+    }
+
+    /// Returns the word at `address`.
+    pub fn word(&self, address: u64) -> Option<u64> {
+        let (heap, place) = self.place(address)?;
+        Some(self.0[heap].words[place])
+    }
+
+    /// Clears a word that wakes nothing.
+    pub fn clear(&mut self, address: u64, is_such: impl Fn(u64) -> bool) {
+        if let Some((heap, place)) = self.place(address) {
+            let word = &mut self.0[heap].words[place];
+            if is_such(*word) {
+                *word = 0;
+            }
+        }
+    }
+
+    fn place(&self, address: u64) -> Option<(usize, usize)> {
+        let heap = self.0.partition_point(|heap| heap.start <= address).checked_sub(1)?;
+        Some((heap, self.0[heap].place(address)?))
+    }
+
+    /// Reaches all blocks to which `roots` lead. `may_lead` says whether the word at an address of a block leads on; it is asked once for
+    /// each block that would reach another one.
+    pub fn reach<L: Fn(u64) -> bool>(
+        &mut self,
+        roots: impl IntoIterator<Item = u64>,
+        may_lead: impl Fn(&Heaps, u64) -> L,
+    ) {
+        let mut open: Vec<Block> = Vec::new();
+        for root in roots {
+            if let Some(block) = self.block(root).filter(|block| !self.is_reached(*block)) {
+                self.0[block.0].reach(block.1);
+                open.push(block);
+            }
+            while let Some((heap, block)) = open.pop() {
+                let mut leads = None;
+                for place in block..block + self.0[heap].content(block).len() {
+                    let led = self.block(self.0[heap].words[place]).filter(|led| !self.is_reached(*led));
+                    let Some(led) = led else { continue };
+                    let start = self.0[heap].start;
+                    let address = |place: usize| start + place as u64 * 8;
+                    if leads.get_or_insert_with(|| may_lead(self, address(block)))(address(place)) {
+                        self.0[led.0].reach(led.1);
+                        open.push(led);
+                    }
+                }
+            }
+        }
+    }
+
+    pub fn is_reached(&self, (heap, block): Block) -> bool {
+        self.0[heap].is_reached(block)
+    }
+
+    /// Returns the blocks that `from` leads to and that were not reached, `most` at most. Does not look into those of which `ends` is true.
+    pub fn unreached(&self, from: Block, most: usize, ends: impl Fn(Block) -> bool) -> Vec<Block> {
+        let mut found: Vec<Block> = Vec::new();
+        let mut seen = HashSet::new();
+        let mut next = Some(from);
+        let mut looked = 0;
+        while let Some((heap, block)) = next {
+            for word in self.0[heap].content(block) {
+                let Some(led) = self.block(*word).filter(|led| !self.is_reached(*led)) else { continue };
+                if found.len() < most && seen.insert(led) {
+                    found.push(led);
+                }
+            }
+            next = loop {
+                let candidate = found.get(looked).copied();
+                looked += 1;
+                if candidate.is_none_or(|block| !ends(block)) {
+                    break candidate;
+                }
+            };
+        }
+        found
+    }
+}
+
+impl Memory for Heaps {
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unreadable> {
+        for (at, byte) in (address..).zip(bytes) {
+            let word = self.word(at).ok_or(Unreadable { address })?;
+            *byte = word.to_le_bytes()[(at % 8) as usize];
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: u64 = 0x5555_5555_0000;
+
+    /// Blocks of four words each, with these words.
+    fn heaps(blocks: &[[u64; 3]]) -> Heaps {
+        let mut words = Vec::from([0]);
+        for [first, second, third] in blocks {
+            words.extend([0x21, *first, *second, *third]);
+        }
+        words.extend([0x41, 0, 0, 0, 0, 0, 0]);
+        Heaps(Vec::from([Heap::of(START, words, false).unwrap()]))
+    }
+
+    fn at(block: u64) -> u64 {
+        START + 0x10 + block * 0x20
+    }
+
+    fn reached(heaps: &Heaps) -> Vec<u64> {
+        (0..heaps.0[0].words.len() as u64 / 4 - 2)
+            .filter(|block| heaps.is_reached(heaps.block(at(*block)).unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn what_roots_lead_to_is_reached() {
+        // A cycle that a root leads to, one that nothing leads to, and a block that leads to both.
+        let blocks = [[at(1), 0, 0], [7, at(0) + 8, 0], [0, 0, at(3)], [at(2), 0, 0], [at(0), at(2), 0]];
+        let mut found = heaps(&blocks);
+        found.reach([3, at(1) + 8], |_, _| |_| true);
+        assert_eq!(reached(&found), [0, 1]);
+        let unreached = |from: u64, most| found.unreached(found.block(at(from)).unwrap(), most, |_| false);
+        let places = |blocks: &[u64]| blocks.iter().map(|block| found.block(at(*block)).unwrap()).collect::<Vec<_>>();
+        assert_eq!(unreached(4, 9), places(&[2, 3]));
+        assert_eq!((unreached(4, 1), unreached(0, 9)), (places(&[2]), Vec::new()));
+        assert_eq!(unreached(2, 9), places(&[3, 2]));
+        let end = found.block(at(2)).unwrap();
+        assert_eq!(found.unreached(found.block(at(4)).unwrap(), 9, |block| block == end), [end]);
+    }
+
+    #[test]
+    fn words_without_values_do_not_lead_on() {
+        let mut found = heaps(&[[at(1), at(2), 0], [0; 3], [0; 3]]);
+        found.reach([at(0)], |heaps, block| {
+            assert_eq!((block, heaps.word(block)), (at(0), Some(at(1))));
+            |word| word != at(0)
+        });
+        assert_eq!(reached(&found), [0, 2]);
+        found.clear(at(0), |word| word == 7);
+        assert_eq!(found.word(at(0)), Some(at(1)));
+        found.clear(at(0), |_| true);
+        let mut bytes = [1; 4];
+        assert_eq!((found.read(at(0) + 6, &mut bytes), bytes), (Ok(()), [0, 0, at(2) as u8, (at(2) >> 8) as u8]));
+        assert!(found.read(START - 8, &mut bytes).is_err() && found.word(START + 0x1000).is_none());
+    }
+}

@@ -122,6 +122,8 @@ commands! {
     #[cfg(target_os = "linux")]
     Why(inspect::Why) => inspect::why,
     #[cfg(target_os = "linux")]
+    Leaks(inspect::leaks::Arguments) => inspect::leaks::leaks,
+    #[cfg(target_os = "linux")]
     Threads(inspect::threads::Arguments) => inspect::threads::threads,
     #[cfg(target_os = "linux")]
     Polls(inspect::polls::Arguments) => inspect::polls::polls,

@@ -1,6 +1,6 @@
 //! The tasks and threads of a tokio program as the commands of [dyntrace](https://docs.rs/dyntrace) show them, read from outside: of a
-//! running one, or of the tasks in its core file, or in the table that it has left. They are `dyntrace ps`, `tree`, `why`, `threads`,
-//! `polls` and `diagnose`.
+//! running one, or of the tasks in its core file, or in the table that it has left. They are `dyntrace ps`, `tree`, `why`, `leaks`,
+//! `threads`, `polls` and `diagnose`.
 #![cfg(target_os = "linux")]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![allow(missing_docs, reason = "a part of the command, where names tell what items are")]
@@ -15,6 +15,7 @@ pub mod diagnose;
 mod different;
 mod fold;
 mod groups;
+pub mod leaks;
 mod look;
 mod object;
 mod own;

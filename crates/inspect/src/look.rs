@@ -31,7 +31,7 @@ pub use super::object::VERSION;
 
 /// Prints the text of one look.
 pub fn once(common: &Common, text: impl FnOnce(&Opened<'_, '_>) -> Result<(String, Answer), Failure>) -> Outcome {
-    let interrupts = interrupts(common)?;
+    let interrupts = interrupts(common.stop)?;
     read::open(&target(common), options(common), |opened| {
         let (text, answer) = text(opened)?;
         print(&text)?;
@@ -41,7 +41,7 @@ pub fn once(common: &Common, text: impl FnOnce(&Opened<'_, '_>) -> Result<(Strin
 
 /// Prints the tasks, then their changes if the user watches.
 pub fn show(common: &Common, chosen: Option<&Chosen>, text: impl Fn(&Look) -> String) -> Outcome {
-    let interrupts = interrupts(common)?;
+    let interrupts = interrupts(common.stop)?;
     let target = target(common);
     read::with(&target, options(common), |look| {
         let keep = |look: &mut Look| chosen.iter().for_each(|chosen| chosen.keep(look));
@@ -73,7 +73,7 @@ pub fn show(common: &Common, chosen: Option<&Chosen>, text: impl Fn(&Look) -> St
 
 /// Prints the waits of tasks, then changes and new deadlocks if the user watches.
 pub fn explain(common: &Common, dead: Option<&Path>, chosen: Option<&Chosen>, only_deadlocks: bool) -> Outcome {
-    let interrupts = interrupts(common)?;
+    let interrupts = interrupts(common.stop)?;
     let target = dead.map_or_else(|| target(common), Target::Dead);
     read::with(&target, options(common), |look| {
         let mut shown = look()?;
@@ -186,8 +186,8 @@ pub fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// Interrupts of this command. With `--stop` it must not die of one, nor be stopped itself: the program would stay stopped.
-fn interrupts(common: &Common) -> anyhow::Result<Option<Interrupts>> {
-    if !common.stop {
+pub fn interrupts(stop: bool) -> anyhow::Result<Option<Interrupts>> {
+    if !stop {
         return Ok(None);
     }
     let interrupts = Interrupts::receive(LAST)?;
@@ -207,6 +207,6 @@ fn wait(interrupts: &Option<Interrupts>, time: Duration) -> Option<ExitCode> {
     }
 }
 
-fn ended(interrupts: &Option<Interrupts>, answer: Answer) -> ExitCode {
+pub fn ended(interrupts: &Option<Interrupts>, answer: Answer) -> ExitCode {
     wait(interrupts, Duration::ZERO).unwrap_or_else(|| answer::status(answer))
 }

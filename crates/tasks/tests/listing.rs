@@ -7,10 +7,9 @@ mod program;
 
 use std::collections::HashMap;
 
-use dyntrace_tasks::leaks::{Answer, Leaks};
+use dyntrace_tasks::leaks::Answer;
 use dyntrace_tasks::listing::{Chain, Listing, Name, SourceLine, Spawned, Task};
 use dyntrace_tasks::preview::Preview;
-use dyntrace_tasks::program::Options;
 use dyntrace_tasks::reading::{DebugInformation, Described};
 use program::Program;
 
@@ -112,42 +111,34 @@ fn nothing_but_the_truth_is_claimed() {
     }
 }
 
-fn leaks(program: &Program, stop: bool) -> Leaks {
-    let options = Options { stop, ..Options::default() };
-    let opened = dyntrace_tasks::program::Program::attach(program.pid(), options).unwrap();
-    let information = DebugInformation::of(&opened);
-    opened.leaks(&Described::of(&opened, &information)).unwrap()
-}
-
 #[test]
 fn only_tasks_that_nothing_can_wake_are_leaked() {
-    // An emulator has the memory of the emulated program's heap.
+    // The file of an emulator's process is the emulator.
     if program::are_emulated() {
         return;
     }
     let program = Program::run_with("leaks_truth", &["moving"]);
-    let seeded = program.tasks.keys().filter(|name| name.starts_with("leaked_")).count();
-    for stop in [false, true] {
-        let found = leaks(&program, stop);
-        let answers: HashMap<u64, Answer> = found.answers.iter().copied().collect();
-        let mut missed = Vec::new();
-        for (name, header) in &program.tasks {
-            match (answers.get(header), name.starts_with("leaked_")) {
-                (Some(Answer::Leaked), true) | (Some(Answer::Alive | Answer::Scheduled), false) => {}
-                // An old copy of an address is left somewhere.
-                (Some(Answer::Alive), true) => missed.push(name),
-                other => panic!("{name}: {other:?}, gaps {:?}", found.gaps),
-            }
+    let opened = program.open();
+    let information = DebugInformation::of(&opened);
+    let found = opened.leaks(&Described::of(&opened, &information)).unwrap();
+    let answers: HashMap<u64, Answer> = found.answers.iter().copied().collect();
+    let mut missed = Vec::new();
+    for (name, header) in &program.tasks {
+        match (answers.get(header), name.starts_with("leaked_")) {
+            (Some(Answer::Leaked), true) | (Some(Answer::Alive | Answer::Scheduled), false) => {}
+            // An old copy of an address is left somewhere.
+            (Some(Answer::Alive), true) => missed.push(name),
+            other => panic!("{name}: {other:?}, gaps {:?}", found.gaps),
         }
-        println!("{} of {seeded} leaked tasks found, without {missed:?}", found.count(Answer::Leaked));
-        let least = if shows() == Shows::Chains { seeded * 4 / 5 } else { seeded / 2 };
-        assert!(seeded - missed.len() >= least, "missed {missed:?}");
-        assert_eq!(found.gaps, [""; 0]);
-        let of = |name: &str| found.leaked.iter().find(|leak| leak.task.address == program.tasks[name]);
-        if let (Some(one), Some(other)) = (of("leaked_pair_one"), of("leaked_pair_other")) {
-            assert!(one.held_by.contains(&other.task.id) && other.held_by.contains(&one.task.id));
-        }
-        let pending = of("leaked_pending").unwrap();
-        assert_eq!((pending.references, pending.held_by.len()), (1, 0));
     }
+    let seeded = program.tasks.keys().filter(|name| name.starts_with("leaked_")).count();
+    println!("{} of {seeded} leaked tasks found, without {missed:?}", seeded - missed.len());
+    assert!(missed.len() * 6 < seeded, "missed {missed:?} of {seeded}");
+    assert_eq!(found.gaps, [""; 0]);
+    let of = |name: &str| found.leaked.iter().find(|leak| leak.task.address == program.tasks[name]);
+    if let (Some(one), Some(other)) = (of("leaked_pair_one"), of("leaked_pair_other")) {
+        assert!(one.held_by.contains(&other.task.id) && other.held_by.contains(&one.task.id));
+    }
+    let pending = of("leaked_pending").unwrap();
+    assert_eq!((pending.references, pending.held_by.len()), (1, 0));
 }

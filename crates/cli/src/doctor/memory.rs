@@ -12,7 +12,7 @@ pub fn check(pid: u32) -> Finding {
 }
 
 fn finding(pid: u32, read: Result<(), Error>) -> Finding {
-    const COMMANDS: &str = "dyntrace diagnose, ps, tree, why, threads and polls";
+    const COMMANDS: &str = "dyntrace diagnose, ps, tree, why, leaks, threads and polls";
     match read {
         Ok(()) => Finding::ok(TOPIC, format!("this user may read the memory of process {pid}, as {COMMANDS} do")),
         Err(error) => {

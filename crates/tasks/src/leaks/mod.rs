@@ -10,21 +10,26 @@
 //!    lists of free blocks are no way to one. Memory of other allocators cannot be cut: it counts as reachable, and its tasks are unknown.
 //! 3. The search begins from the registers and stacks of all threads, all writable memory outside of these heaps (statics, thread-local
 //!    variables, mappings), the words that an epoll or a timer in the kernel keeps, and the tasks that run or are scheduled.
-//! 4. From there each word that points to a block, or into it, reaches the block. A waiting task whose block was not reached is leaked: each
-//!    channel, lock or handle with its address is itself out of reach, such as one that only leaked tasks have.
-//! 5. A task with a single reference, that of its runtime's list, is leaked without a search: each `Waker` and each handle counts as one.
-//! 6. If a part could not be read, tasks that were not reached are unknown. Reached ones are alive: an old copy of an address suffices, so
-//!    that a leak may be missed.
+//! 4. From there each word that points to a block, or into it, reaches the block. Of cells whose types are known, only the parts with values
+//!    count. A waiting task whose block was not reached is leaked: each channel, lock or handle with its address is itself out of reach,
+//!    such as one that only leaked tasks have.
+//! 5. A poll leaves the task's address on stacks and in queues. A task counts its references: if its own memory and what that leads to have
+//!    all of its wakers, such a word is an old copy (`wakers.rs`). A task with the single reference of its runtime's list is leaked without
+//!    a search.
+//! 6. If a part could not be read, tasks that were not reached are unknown. Reached ones are alive: elsewhere an old copy of an address
+//!    suffices, so that a leak may be missed.
 //!
-//! A running program moves addresses while it is read. A task is leaked only if each of [`LOOKS`] looks says so, in turn from the lowest
-//! address up and from the highest one down; each reads the threads before and after the memory. A stopped program is looked at once.
+//! A running program moves addresses while it is read. A task is leaked only if each of three looks says so, in turn from the lowest address
+//! up and from the highest one down; each reads the threads before and after the memory. A stopped program is looked at once.
 //!
 //! The answer rests on this: addresses stand in aligned words; and at most those of a `Box` or an `Arc` have a tag, in the lowest three bits.
 
 mod heap;
 mod reach;
 mod roots;
+mod wakers;
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::ops::Range;
@@ -36,6 +41,7 @@ use serde::Serialize;
 use crate::cell::{COMPLETE, NOTIFIED, RUNNING, references};
 use crate::census::{Census, CensusTask};
 use crate::error::Error;
+use crate::image;
 use crate::listing::{Runtime, Task};
 use crate::memory::Memory;
 use crate::memory::live::Process;
@@ -43,8 +49,9 @@ use crate::memory::source::Present;
 use crate::program::Program;
 use crate::reading::Described;
 use heap::Heap;
-use reach::{Block, Heaps};
+use reach::{Block, From, Heaps};
 use roots::Ranges;
+use wakers::Wakers;
 
 /// Looks at a running program that must agree.
 const LOOKS: usize = 3;
@@ -207,19 +214,23 @@ impl Program {
                 scheduled.push(task.address);
             }
         }
-        let threads = before.into_iter().chain(after).flat_map(|thread| thread.words);
-        let roots = threads.chain(of_memory).chain(kernels).chain(scheduled);
-        heaps.reach(roots, |heaps, block| {
-            let task = cells.get(&block).map(|place| &tasks[*place]);
-            let task = task.filter(|task| self.state(heaps, task).is_some_and(|state| state & RUNNING == 0));
-            let mut live = Vec::new();
-            let described =
-                task.and_then(|task| described.live(self, heaps, (task.vtable, task.address), |part| live.push(part)));
-            move |at| match &described {
-                Some(whole) if whole.contains(&at) => live.iter().any(|part| part.start < at + 8 && at < part.end),
-                _ => true,
-            }
-        });
+        let wakers = Wakers {
+            program: self,
+            described,
+            tasks,
+            cells: &cells,
+            code: image::code(self.images()),
+            stacks: before.iter().map(|thread| thread.read.clone()).collect(),
+            tables: RefCell::default(),
+            known: RefCell::default(),
+        };
+        let threads = before.iter().chain(&after).flat_map(|thread| &thread.words).map(|word| (*word, From::Stack));
+        let others = of_memory.into_iter().chain(kernels).chain(scheduled).map(|word| (word, From::Memory));
+        heaps.reach(
+            others.chain(threads),
+            |heaps, block| wakers.live(heaps, block),
+            |heaps, block, word, from| wakers.counts(heaps, block, word, from),
+        );
         Ok(Look { heaps, gaps: gaps.into_iter().collect() })
     }
 

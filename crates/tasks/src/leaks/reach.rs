@@ -8,6 +8,17 @@ use crate::memory::{Memory, Unreadable};
 /// A block: its heap's place, and its own in the heap.
 pub(super) type Block = (usize, usize);
 
+/// Where a word is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum From {
+    /// In a thread's registers, or on its stack.
+    Stack,
+    /// In other memory that is in no block.
+    Memory,
+    /// At this place of a heap.
+    Block(usize, usize),
+}
+
 /// The heaps of a program at about one time, in the order of their addresses.
 #[derive(Debug, Default)]
 pub(super) struct Heaps(pub Vec<Heap>);
@@ -40,27 +51,36 @@ impl Heaps {
         Some((heap, self.0[heap].place(address)?))
     }
 
-    /// Reaches all blocks to which `roots` lead. `may_lead` says whether the word at an address of a block leads on; it is asked once for
-    /// each block that would reach another one.
+    /// Returns the address of a block.
+    pub fn address(&self, (heap, block): Block) -> u64 {
+        self.0[heap].start + block as u64 * 8
+    }
+
+    /// Reaches all blocks to which `roots` lead. `live` says whether the word at an address of a block has a value; it is asked once for each
+    /// block that would reach another one. `counts` says whether a word leads to the block at an address.
     pub fn reach<L: Fn(u64) -> bool>(
         &mut self,
-        roots: impl IntoIterator<Item = u64>,
-        may_lead: impl Fn(&Heaps, u64) -> L,
+        roots: impl IntoIterator<Item = (u64, From)>,
+        live: impl Fn(&Heaps, u64) -> L,
+        counts: impl Fn(&Heaps, u64, u64, &From) -> bool,
     ) {
         let mut open: Vec<Block> = Vec::new();
-        for root in roots {
-            if let Some(block) = self.block(root).filter(|block| !self.is_reached(*block)) {
+        for (root, from) in roots {
+            let block = self.block(root).filter(|block| !self.is_reached(*block));
+            if let Some(block) = block.filter(|block| counts(self, self.address(*block), root, &from)) {
                 self.0[block.0].reach(block.1);
                 open.push(block);
             }
             while let Some((heap, block)) = open.pop() {
-                let mut leads = None;
+                let begin = self.address((heap, block));
+                let mut is_live = None;
                 for place in block..block + self.0[heap].content(block).len() {
-                    let led = self.block(self.0[heap].words[place]).filter(|led| !self.is_reached(*led));
-                    let Some(led) = led else { continue };
-                    let start = self.0[heap].start;
-                    let address = |place: usize| start + place as u64 * 8;
-                    if leads.get_or_insert_with(|| may_lead(self, address(block)))(address(place)) {
+                    let word = self.0[heap].words[place];
+                    let Some(led) = self.block(word).filter(|led| !self.is_reached(*led)) else { continue };
+                    let at = begin + (place - block) as u64 * 8;
+                    if is_live.get_or_insert_with(|| live(self, begin))(at)
+                        && counts(self, self.address(led), word, &From::Block(heap, place))
+                    {
                         self.0[led.0].reach(led.1);
                         open.push(led);
                     }
@@ -139,7 +159,8 @@ mod tests {
         // A cycle that a root leads to, one that nothing leads to, and a block that leads to both.
         let blocks = [[at(1), 0, 0], [7, at(0) + 8, 0], [0, 0, at(3)], [at(2), 0, 0], [at(0), at(2), 0]];
         let mut found = heaps(&blocks);
-        found.reach([3, at(1) + 8], |_, _| |_| true);
+        let roots = [3, at(1) + 8].map(|root| (root, From::Memory));
+        found.reach(roots, |_, _| |_| true, |_, _, _, _| true);
         assert_eq!(reached(&found), [0, 1]);
         let unreached = |from: u64, most| found.unreached(found.block(at(from)).unwrap(), most, |_| false);
         let places = |blocks: &[u64]| blocks.iter().map(|block| found.block(at(*block)).unwrap()).collect::<Vec<_>>();
@@ -151,11 +172,15 @@ mod tests {
     }
 
     #[test]
-    fn words_without_values_do_not_lead_on() {
-        let mut found = heaps(&[[at(1), at(2), 0], [0; 3], [0; 3]]);
-        found.reach([at(0)], |heaps, block| {
+    fn words_that_do_not_count_do_not_lead_on() {
+        let mut found = heaps(&[[at(1), at(2), at(3)], [0; 3], [0; 3], [0; 3]]);
+        let live = |heaps: &Heaps, block| {
             assert_eq!((block, heaps.word(block)), (at(0), Some(at(1))));
             |word| word != at(0)
+        };
+        found.reach([(at(0), From::Stack)], live, |_, block, word, from| match from {
+            From::Block(0, place) => (block, word, *place) != (at(3), at(3), 4),
+            from => matches!(from, From::Stack),
         });
         assert_eq!(reached(&found), [0, 2]);
         found.clear(at(0), |word| word == 7);

@@ -275,9 +275,17 @@ impl Program {
     pub(crate) fn tasks_at(&self, described: &Described<'_>, tasks: &[CensusTask], places: &[usize]) -> Vec<Task> {
         let ids = Ids { tasks, by_address: OnceLock::new() };
         let ids = |address| ids.get(address);
-        let chains = Chains::of(self, described, tasks, &ids);
-        let mut read = Vec::with_capacity(places.len());
-        places.iter().for_each(|place| chains.read(*place..place + 1, |task| read.push(task)));
+        let chosen: Vec<CensusTask> = places.iter().map(|place| tasks[*place].clone()).collect();
+        let chains = Chains::of(self, described, &chosen, &ids);
+        let mut read = cores::joined(cores::on_parts(&chosen, BATCH, |begin, part| {
+            let mut read = Vec::with_capacity(part.len());
+            chains.read(begin..begin + part.len(), |task| read.push(task));
+            read
+        }));
+        for (place, task) in places.iter().zip(&mut read) {
+            let beside = [place.wrapping_sub(1), place + 1];
+            task.shares_id = beside.iter().any(|beside| tasks.get(*beside).is_some_and(|other| other.id == task.id));
+        }
         read
     }
 }

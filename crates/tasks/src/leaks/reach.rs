@@ -120,11 +120,13 @@ impl Heaps {
 
 impl Memory for Heaps {
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unreadable> {
-        for (at, byte) in (address..).zip(bytes) {
-            let word = self.word(at).ok_or(Unreadable { address })?;
-            *byte = word.to_le_bytes()[(at % 8) as usize];
-        }
-        Ok(())
+        let (heap, place) = self.place(address).ok_or(Unreadable { address })?;
+        let mut from =
+            self.0[heap].words[place..].iter().flat_map(|word| word.to_le_bytes()).skip((address % 8) as usize);
+        bytes.iter_mut().try_for_each(|byte| {
+            *byte = from.next().ok_or(Unreadable { address })?;
+            Ok(())
+        })
     }
 }
 

@@ -76,7 +76,7 @@ impl Wakers<'_, '_> {
     }
 
     fn is_table(&self, word: u64) -> bool {
-        if word < 4096 || word % 8 != 0 {
+        if word < 4096 || !word.is_multiple_of(8) {
             return false;
         }
         *self.tables.borrow_mut().entry(word).or_insert_with(|| {

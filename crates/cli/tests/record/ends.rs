@@ -40,9 +40,9 @@ const LASTING: [(&str, Begun); 12] = [
 
 /// The others. Also `polls`, which lasts as long as its tracer, and ends as `run` does; and `trace` and `diagnose`, whose tests have programs
 /// for them.
-const OTHERS: [&str; 19] = [
+const OTHERS: [&str; 20] = [
     "demo", "diagnose", "list", "doctor", "snapshot", "filter", "recover", "status", "report", "diff", "clocks",
-    "query", "upload", "code", "tree", "why", "threads", "polls", "trace",
+    "query", "upload", "code", "tree", "why", "leaks", "threads", "polls", "trace",
 ];
 
 /// The ways in which a command is told to end.

@@ -21,7 +21,6 @@ pub mod returns;
 mod rows;
 mod script_file;
 mod session;
-pub mod slow;
 mod tag;
 mod target;
 mod tracing;
@@ -50,7 +49,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     let script = Script::find(&arguments.script).map_err(|error| Failure::new(exit::USAGE, error))?;
     let tag = arguments.tag.as_ref().map(|glob| Tag::new(glob, &script)).transpose()?;
     let tag = tag.as_ref();
-    let settings = slow::settings(arguments.slow, &script)?;
+    let settings = script.settings(arguments.slow)?;
     let target = Target::find(Asked::of(arguments.pid, &arguments.command))?;
     let (tracer, text, sites) = match choose::choose(&script, &target.asked, arguments.tracer, tag)? {
         Choice::Tracer(tracer, text) => {

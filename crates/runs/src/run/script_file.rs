@@ -23,7 +23,6 @@ use super::raw::{self, Raw};
 #[cfg(target_os = "linux")]
 use super::returns;
 use super::rows::{self, Rows};
-use super::slow;
 use super::tag::Tag;
 use super::tracing::Followed;
 
@@ -68,7 +67,7 @@ impl Text<'_> {
             Script::Shipped(shipped) => rows::parameter(shipped.name, kind),
             Script::File { .. } => None,
         };
-        let (has_rows, parameter) = (rows.is_some(), rows.or_else(|| slow::parameter(settings)));
+        let (has_rows, parameter) = (rows.is_some(), rows.or_else(|| Parameter::of(settings)));
         let text = match script {
             Script::Shipped(_) => mark.put_into(text, kind),
             Script::File { .. } if ends_when_asked => format!("{text}\n{END_WHEN_ASKED}"),

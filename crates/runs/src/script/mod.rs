@@ -7,7 +7,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use dyntrace::scripts;
+use dyntrace_analysis::render::Settings;
+use dyntrace_analysis::render::slow::{TAKER, refusal};
 use dyntrace_programs::elf::Note;
+use dyntrace_terminal::exit::Failure;
 use dyntrace_terminal::{escape, near};
 
 use crate::tracer::TracerKind;
@@ -73,6 +76,15 @@ impl Script {
         match self {
             Script::Shipped(script) => script.name.to_owned(),
             Script::File { path, .. } => escape::path(path),
+        }
+    }
+
+    /// Its settings with this bound of slow polls. Fails for a script without slow polls, and for one that dyntrace does not know.
+    pub fn settings(&self, slow: Option<i64>) -> Result<Settings, Failure> {
+        let Some(slow) = slow else { return Ok(Settings::default()) };
+        match self {
+            Script::Shipped(shipped) if shipped.name == TAKER => Ok(Settings { slow }),
+            _ => Err(refusal(self.name())),
         }
     }
 
@@ -327,5 +339,13 @@ mod tests {
     fn a_file_tells_its_language_by_its_name() {
         assert!(matches!(Script::find("/etc/passwd"), Err(Error::Language(_))));
         assert!(matches!(Script::find("/nonexistent/x.bt"), Err(Error::Read { .. })));
+    }
+
+    #[test]
+    fn other_scripts_have_no_slow_polls() {
+        let other = Script::Shipped(scripts::find("messages").unwrap());
+        let said = other.settings(Some(1)).err().unwrap().error.to_string();
+        assert_eq!(said, "messages takes no --slow: only task_latency shows slow polls");
+        assert_eq!(other.settings(None).ok().unwrap().slow, Settings::default().slow);
     }
 }

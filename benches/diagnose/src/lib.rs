@@ -39,7 +39,8 @@ impl Shop {
 
 /// Listens, and prints where.
 pub async fn listen() -> anyhow::Result<TcpListener> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("cannot listen on the loopback address")?;
+    let listener =
+        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("cannot listen on the loopback address")?;
     println!("listens on http://{}", listener.local_addr()?);
     Ok(listener)
 }

@@ -5,7 +5,8 @@
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::io::Read;
-use std::task::Poll;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures::{Stream, StreamExt};
@@ -16,6 +17,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::Sleep;
 
 type Body = UnsyncBoxBody<Bytes, Infallible>;
 
@@ -51,6 +53,25 @@ async fn flume_receives(receiver: flume::Receiver<u32>) {
 async fn flume_receives_owned(receiver: flume::Receiver<u32>) {
     here("flume_receives_owned").await;
     let _ = receiver.into_recv_async().await;
+}
+
+/// As servers hold a signal that has come, or that they were not given.
+struct Signal(Option<Pin<Box<Sleep>>>);
+
+impl Future for Signal {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        self.0.as_mut().map_or(Poll::Pending, |sleep| sleep.as_mut().poll(context))
+    }
+}
+
+async fn signalled(receiver: flume::Receiver<u32>) {
+    here("signalled").await;
+    tokio::select! {
+        () = Signal(None) => {}
+        _ = receiver.recv_async() => {}
+    }
 }
 
 async fn flume_stream(receiver: flume::Receiver<u32>) {
@@ -149,6 +170,7 @@ async fn program() {
     let (flume_full, flume_unread) = flume::bounded(1);
     tokio::spawn(flume_receives(flume_receiver.clone()));
     tokio::spawn(flume_receives_owned(flume_receiver.clone()));
+    tokio::spawn(signalled(flume_receiver.clone()));
     tokio::spawn(flume_stream(flume_receiver));
     tokio::spawn(flume_sends(flume_full));
 

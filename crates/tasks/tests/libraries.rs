@@ -30,6 +30,7 @@ fn channels_and_streams_of_libraries_are_true() {
     let (kind, shared) = channel("flume_receives");
     assert_eq!((kind, channel("flume_receives_owned")), ("flume", (kind, shared)));
     assert_eq!(channel("flume_stream"), (kind, shared));
+    assert_eq!(channel("signalled"), (kind, shared));
     assert_eq!(channel("flume_sends").0, "room in flume");
 
     assert!(matches!(leaf("serves_waits"), WaitsFor::Timer { .. }));

@@ -2,20 +2,22 @@
 
 use std::sync::Arc;
 
+use super::collect::Goal;
 use super::kinds::is_trait_object;
 use super::value::Value;
 use super::walk::{Frame, Walk};
 use super::{limits, names, own};
 use crate::dwarf::{Shape, Type, TypeId, Types};
 use crate::leaf;
-use crate::listing::{Await, Chain, WaitsFor};
+use crate::listing::{Await, Chain, Progress, WaitsFor};
 
 impl Walk<'_, '_> {
     /// Reads the stage of a `Core`, and the future if it is there.
     pub(super) fn task(&self, core: TypeId, future: TypeId, address: u64) -> Chain {
         let core = self.steady.at(core, address);
         let Some(stage) = self.stage(&core) else { return Chain::NoTypes };
-        let Some((_, variant)) = self.steady.variant(&stage) else { return Chain::NoTypes };
+        // It is none of the stages: the cell was given back, or another one is being written.
+        let Some((_, variant)) = self.steady.variant(&stage) else { return Chain::Busy };
         match variant.kind.members.first().filter(|member| self.reader.types.are_same(member.kind, future)) {
             Some(member) => match self.steady.member(&variant, member) {
                 Some(future) => Chain::Read { root: self.future(&future, None, 0) },
@@ -102,9 +104,21 @@ impl Walk<'_, '_> {
         self.held_by(value, &mut shown.holds);
         self.registered(&[value], references, &mut shown);
         if shown.awaits.is_empty() && shown.waits_for.is_none() {
-            shown.waits_for = Some(WaitsFor::UnknownLeaf);
+            match self.is_fused(value) {
+                true => shown.progress = Progress::Returned,
+                false => shown.waits_for = Some(WaitsFor::UnknownLeaf),
+            }
         }
         shown
+    }
+
+    /// Whether the one field of a future that may have others is `None`: it had one that has ended, or never had any.
+    fn is_fused(&self, value: &Value) -> bool {
+        let mut inner = value.kind.members.iter().filter(|member| self.contains(member.kind, Goal::Owned));
+        let (Some(only), None) = (inner.next(), inner.next()) else { return false };
+        let option = self.steady.member(value, only).filter(|only| only.kind.bare() == "core::option::Option");
+        let variant = option.and_then(|option| self.steady.variant_of(&option));
+        variant.is_some_and(|variant| variant.as_str() == "None")
     }
 
     /// Names a future by its type alone, without wrappers.

@@ -83,7 +83,7 @@ def diagnose():
     """A program with 10,000 tasks and no idle processor while `dyntrace diagnose` watches it, against nobody watching."""
     busy = build("busy", package=ROOT / "benches" / "diagnose", described=True)
     dyntrace = built("--package", "dyntrace-cli") / "dyntrace"
-    seconds, own, late = 5, [], []
+    seconds, own, late = 10, [], []
 
     def turns(watched):
         program = subprocess.Popen([busy], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

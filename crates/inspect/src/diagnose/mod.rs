@@ -39,7 +39,7 @@ Examples:
   dyntrace diagnose -p 4711 --json | jq '.causes[] | {kind, share, function}'
 
 The program needs no change, and no dyntrace. Its threads are looked at a hundred times a second,
-and its tasks as often as that takes less than a sixteenth of one CPU. A thread that is found in a
+and its tasks as often as that takes less than 3 % of one CPU. A thread that is found in a
 system call while it polls a task is held once, for less than a millisecond, to read its stack.
 The time of requests is that in which tasks wait for something that is late, are ready and find
 no thread, or run. Waits of idle connections, and of timers, channels and sockets outside of a

@@ -39,9 +39,9 @@ const SELDOM: Duration = Duration::from_millis(150);
 const TASKS: Duration = Duration::from_millis(100);
 
 /// The part of one CPU that looks at tasks may take, searches of the heap for them, and holds: one of so many.
-const LOOKS: u32 = 16;
-const SEARCHES: u32 = 64;
-const HOLDS: u32 = 50;
+const LOOKS: u32 = 32;
+const SEARCHES: u32 = 128;
+const HOLDS: u32 = 100;
 
 /// Threads that are watched, at most.
 const MOST: usize = 256;

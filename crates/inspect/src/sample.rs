@@ -132,7 +132,7 @@ pub fn either(id: u64, waits: Vec<WaitsFor>) -> Task {
     read(id, suspended("app::serve", 50, waits.into_iter().map(waiting).collect()))
 }
 
-fn guard(variable: &str, guard: &str, semaphore: u64) -> Guard {
+pub fn guard(variable: &str, guard: &str, semaphore: u64) -> Guard {
     Guard { address: 0x10, variable: variable.into(), guard: guard.into(), semaphore, taken: None, unpolled: None }
 }
 

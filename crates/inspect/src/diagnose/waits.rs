@@ -215,6 +215,7 @@ mod tests {
             request(4, mutex(0xa0)),
             woken,
             job,
+            sample::task(10, Chain::Busy),
         ];
         let waits = of(tasks);
         let told: Vec<_> = waits.all.iter().map(|wait| (wait.cause.kind, wait.cause.resource.as_str())).collect();
@@ -225,6 +226,7 @@ mod tests {
             (CauseKind::Lock, "Mutex"),
         ];
         assert_eq!((told.as_slice(), waits.ready.values().sum()), (&expected[..], 1));
+        assert_eq!((waits.changed, waits.holders), (1, 0));
         assert!(waits.all.iter().all(|wait| wait.victim.as_ref().is_some_and(|own| own.function == "shop::serve")));
         assert_eq!(waits.all[3].cause.own, None, "nobody is seen to hold it");
     }
@@ -234,6 +236,17 @@ mod tests {
         let listing = sample::listing();
         let waits = Waits::of(&listing, &HashSet::new());
         let held: Vec<_> = waits.all.iter().filter(|wait| wait.holder_waits.is_some()).collect();
+        assert_eq!(waits.holders, 0, "the holders wait for locks, too");
         assert!(!held.is_empty() && held.iter().all(|wait| wait.cause.own.is_some()), "{:?}", waits.all);
+    }
+
+    #[test]
+    fn the_wait_of_a_holder_is_told_with_its_lock() {
+        let mut holder = request(1, descriptor("tcp 127.0.0.1:4001 to 10.0.0.1:5432"));
+        let Chain::Read { root } = &mut holder.chain else { panic!("it has a chain") };
+        root.awaits[0].holds.push(sample::guard("cart", "MutexGuard<u64>", 0xa0));
+        let waits = of(vec![holder, request(2, mutex(0xa0))]);
+        let told: Vec<_> = waits.all.iter().map(|wait| (wait.cause.kind, wait.holder_waits.as_deref())).collect();
+        assert_eq!((told, waits.holders), (vec![(CauseKind::Lock, Some("10.0.0.1:5432"))], 1));
     }
 }

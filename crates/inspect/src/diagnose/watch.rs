@@ -161,11 +161,9 @@ struct Watching<'w, 'm, 'a> {
 /// A thread of the runtime.
 #[derive(Default)]
 struct RuntimeThread {
-    /// Whether its functions say that it polls tasks.
-    is_worker: bool,
+    role: Option<Role>,
     /// Whether it may poll tasks.
     polls: bool,
-    is_of_pool: bool,
     /// The runtime of the task that it was last seen to poll.
     owner: Option<u64>,
     /// Whether it waits for work at present.
@@ -184,6 +182,15 @@ struct RuntimeThread {
 }
 
 impl RuntimeThread {
+    /// Whether its functions say that it polls tasks.
+    fn is_worker(&self) -> bool {
+        matches!(self.role, Some(Role::Worker | Role::BlockOn))
+    }
+
+    fn is_of_pool(&self) -> bool {
+        self.role == Some(Role::Blocking)
+    }
+
     /// Learns the runtime of the thread from a hold.
     fn learn(&mut self, thread: Option<&Thread>) {
         self.owner = thread.and_then(|thread| thread.owner).or(self.owner);
@@ -249,12 +256,10 @@ impl Watching<'_, '_, '_> {
             let Some(thread) = self.hold(tid) else { continue };
             // Without symbols, a thread with tokio's name may be one of the blocking pool: only its stack tells.
             let polls = !matches!(thread.role, Role::Blocking | Role::Other);
-            let is_worker = matches!(thread.role, Role::Worker | Role::BlockOn);
-            let is_of_pool = thread.role == Role::Blocking;
-            let owner = thread.owner;
-            self.known.insert(tid, RuntimeThread { is_worker, polls, is_of_pool, owner, ..RuntimeThread::default() });
+            let (role, owner) = (Some(thread.role), thread.owner);
+            self.known.insert(tid, RuntimeThread { role, polls, owner, ..RuntimeThread::default() });
         }
-        self.seen.workers = self.known.values().filter(|known| known.is_worker).count();
+        self.seen.workers = self.known.values().filter(|known| known.is_worker()).count();
     }
 
     /// Whether it may hold a thread: looks have not cost too much, or none was held for long.
@@ -290,7 +295,7 @@ impl Watching<'_, '_, '_> {
     }
 
     fn runs(&mut self, tid: u32, known: &mut RuntimeThread, elapsed: Duration) {
-        if known.is_of_pool {
+        if known.is_of_pool() {
             self.seen.causes.add_pool("a CPU", elapsed);
         }
         if !known.polls {
@@ -331,7 +336,7 @@ impl Watching<'_, '_, '_> {
             return;
         }
         // The call of a job is not that of a thread that waits for one: those wait in `futex`, at places of their own.
-        if known.is_of_pool && !is_futex(&stay) {
+        if known.is_of_pool() && !is_futex(&stay) {
             self.seen.causes.add_pool(&call(&stay), elapsed);
             return;
         }
@@ -374,19 +379,6 @@ impl Watching<'_, '_, '_> {
         self.seen
     }
 
-    /// The causes that keep the threads of a runtime. `None` if one of them waits for work: it is about to take what is ready.
-    fn keepers(&self, owner: u64) -> Option<Vec<Cause>> {
-        // Before any of them was seen to poll a task, they may be all workers.
-        let is_seen = self.known.values().any(|known| known.owner == Some(owner));
-        let is_of = |known: &&RuntimeThread| if is_seen { known.owner == Some(owner) } else { known.is_worker };
-        let threads: Vec<&RuntimeThread> = self.known.values().filter(is_of).collect();
-        if threads.is_empty() || threads.iter().any(|known| known.is_idle) {
-            return None;
-        }
-        let kept: Vec<Cause> = threads.iter().filter_map(|known| known.kept_by.clone()).collect();
-        Some(if kept.is_empty() { vec![Cause::new(CauseKind::NoThread, "a thread", None)] } else { kept })
-    }
-
     fn look_at_tasks(&mut self, listing: Listing, listening: &Listening, elapsed: Duration) {
         self.seen.looks[1] += 1;
         self.seen.stacks.add_tasks(&listing, elapsed);
@@ -395,12 +387,12 @@ impl Watching<'_, '_, '_> {
         let (mut ready, mut woken) = (waits.ready, 0);
         // Connections that were not accepted wait for a runtime whose threads are all kept, if there is one.
         let owners: BTreeSet<u64> = self.known.values().filter_map(|known| known.owner).collect();
-        match owners.into_iter().find(|owner| self.keepers(*owner).is_some()) {
+        match owners.into_iter().find(|owner| keepers(&self.known, *owner).is_some()) {
             Some(kept) => *ready.entry(kept).or_default() += listening.unaccepted,
             None => woken += listening.unaccepted,
         }
         for (owner, count) in ready {
-            let Some(causes) = self.keepers(owner) else {
+            let Some(causes) = keepers(&self.known, owner) else {
                 woken += count;
                 continue;
             };
@@ -414,6 +406,22 @@ impl Watching<'_, '_, '_> {
         self.seen.causes.add_look(all, elapsed);
         self.seen.listing = listing;
     }
+}
+
+/// The causes that keep the threads of a runtime. `None` if one of them waits for work: it is about to take what is ready.
+fn keepers(known: &BTreeMap<u32, RuntimeThread>, owner: u64) -> Option<Vec<Cause>> {
+    // Workers that were not seen to poll a task may be of each runtime. Before any was, so may be threads of a `block_on`.
+    let is_seen = known.values().any(|thread| thread.owner == Some(owner));
+    let is_of = |thread: &&RuntimeThread| match thread.owner {
+        Some(of) => of == owner,
+        None => thread.role == Some(Role::Worker) || !is_seen && thread.is_worker(),
+    };
+    let threads: Vec<&RuntimeThread> = known.values().filter(is_of).collect();
+    if threads.is_empty() || threads.iter().any(|thread| thread.is_idle) {
+        return None;
+    }
+    let kept: Vec<Cause> = threads.iter().filter_map(|thread| thread.kept_by.clone()).collect();
+    Some(if kept.is_empty() { vec![Cause::new(CauseKind::NoThread, "a thread", None)] } else { kept })
 }
 
 /// A system call with its first argument, by which a thread that waits for work is known again: threads of runtimes wait in these only.
@@ -440,5 +448,27 @@ fn call(stay: &Stay) -> String {
     match &stay.system_call {
         Some(call) => call.name.map_or_else(|| format!("system call {}", call.number), str::to_owned),
         None => "a page of memory".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_runtime_is_kept_if_none_of_its_threads_waits_for_work() {
+        let thread =
+            |role, owner, is_idle| RuntimeThread { role: Some(role), owner, is_idle, ..RuntimeThread::default() };
+        let cause = Cause::new(CauseKind::BlockingCall, "fsync", None);
+        let kept = RuntimeThread { kept_by: Some(cause.clone()), ..thread(Role::Worker, Some(1), false) };
+        // A thread in `block_on` of a runtime with workers polls none of its tasks.
+        let main = thread(Role::BlockOn, None, true);
+        let mut known = BTreeMap::from([(1, main), (2, kept), (3, thread(Role::BlockOn, Some(2), true))]);
+        assert_eq!((keepers(&known, 1), keepers(&known, 2)), (Some(vec![cause]), None));
+        known.insert(4, thread(Role::Worker, None, true));
+        assert_eq!(keepers(&known, 1), None, "the fourth may be of this runtime");
+        // None of its threads was seen yet.
+        let busy = BTreeMap::from([(1, thread(Role::BlockOn, None, false))]);
+        assert_eq!(keepers(&busy, 7).map(|causes| causes[0].kind), Some(CauseKind::NoThread));
     }
 }

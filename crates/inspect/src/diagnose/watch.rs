@@ -191,9 +191,10 @@ impl RuntimeThread {
         self.role == Some(Role::Blocking)
     }
 
-    /// Learns the runtime of the thread from a hold.
+    /// Learns from a hold the runtime of the thread, and that it polls tasks where no function's name tells its role.
     fn learn(&mut self, thread: Option<&Thread>) {
         self.owner = thread.and_then(|thread| thread.owner).or(self.owner);
+        self.polls |= self.owner.is_some();
     }
 
     /// A stay that has begun, and the thread if it was held; `None` if the thread waits for work, or if nothing is known.

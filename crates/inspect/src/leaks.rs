@@ -40,7 +40,7 @@ With --stop a signal ends the command after its look, with 128 plus the signal's
 
 /// Find tasks of a running tokio program that nothing can wake any more
 ///
-/// They wait for ever, and keep their memory: for a message whose senders are gone but were never dropped, for each other, or for nothing.
+/// They wait for ever and keep their memory: for a message that no sender in reach can send, for each other, or for nothing.
 #[derive(clap::Args)]
 #[command(after_long_help = HELP)]
 pub struct Arguments {
@@ -138,7 +138,7 @@ fn paragraph(leak: &Leak) -> String {
     format!("  waits{at} for {waits}\n  {}\n\n", proof(leak))
 }
 
-/// What is known of the references of a task.
+/// The references of a leaked task, and the leaked tasks that have them.
 fn proof(leak: &Leak) -> String {
     let others = leak.references.saturating_sub(1);
     if others == 0 {

@@ -23,7 +23,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(Server::builder().add_service(server).serve_with_incoming(incoming).await?)
 }
 
-/// What tonic generates for a service.
+/// The service, as tonic's code generator writes one.
 #[derive(Clone)]
 struct Shops(Arc<Shop>);
 

@@ -178,7 +178,7 @@ impl Causes {
         of_causes + self.running + self.woken + self.holding + self.changed
     }
 
-    /// What is no cause, with its share of the time.
+    /// The parts of that time which are no causes, with their shares.
     pub fn rest(&self) -> [(&'static str, f64); 4] {
         let all = self.requests().as_secs_f64().max(f64::MIN_POSITIVE);
         let rest = [

@@ -66,8 +66,8 @@ pub(super) fn threads(process: &Process, gaps: &mut Vec<String>) -> Vec<Words> {
     threads.into_iter().filter_map(read).collect()
 }
 
-/// Returns the words that only the kernel has: with descriptors that an epoll watches, and with timers. What it keeps of `io_uring` and of
-/// asynchronous I/O cannot be read, and is added to `gaps`.
+/// Returns the words that only the kernel has: with descriptors that an epoll watches, and with timers. Words that it keeps for
+/// `io_uring` and asynchronous I/O cannot be read: `gaps` gets a sentence's part for each.
 pub(super) fn of_kernel(process: &Process, maps: &[Mapping], gaps: &mut Vec<String>) -> Vec<u64> {
     let mut words = Vec::new();
     let Ok(descriptors) = fs::read_dir(process.proc("fd")) else {

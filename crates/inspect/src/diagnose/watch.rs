@@ -83,10 +83,11 @@ pub fn watch(
             seen: Watched { stacks, ..Watched::default() },
         };
         watching.find_threads();
-        let mut tasks = Tasks::search(program, described)?;
+        program.listing(described).map_err(failure)?;
         // The first holds and the first look have prepared the names of functions and types.
         (watching.begun, watching.spent) = (Instant::now(), Duration::ZERO);
         let (mut last, mut last_tasks, mut pause) = (Instant::now(), Instant::now(), TASKS);
+        let mut tasks = Tasks { runtimes: Vec::new(), next_search: Instant::now() };
         let mut listeners = Listeners::of(pid);
         loop {
             let is_over = watching.begun.elapsed() >= time || interrupts.wait(PAUSE).is_some();
@@ -111,29 +112,22 @@ pub fn watch(
 
 /// Looks at tasks: in the lists of known runtimes, and now and then in the whole heap, which finds further runtimes.
 struct Tasks {
+    /// As the last search found them.
     runtimes: Vec<Runtime>,
-    last_search: Instant,
-    /// Until the next search.
-    pause: Duration,
+    next_search: Instant,
 }
 
 impl Tasks {
-    /// Searches the heap.
-    fn search(program: &Program, described: &Described<'_>) -> Result<Tasks, Failure> {
-        let runtimes = program.listing(described).map_err(failure)?.runtimes;
-        Ok(Tasks { runtimes, last_search: Instant::now(), pause: Duration::ZERO })
-    }
-
     fn look(&mut self, program: &Program, described: &Described<'_>) -> Result<Listing, Failure> {
-        if self.last_search.elapsed() < self.pause
+        if Instant::now() < self.next_search
             && let Some(listing) = program.listing_again(described, &self.runtimes).map_err(failure)?
         {
             return Ok(listing);
         }
         let begun = cpu_time();
         let listing = program.listing(described).map_err(failure)?;
-        let runtimes = listing.runtimes.clone();
-        *self = Tasks { runtimes, last_search: Instant::now(), pause: (cpu_time() - begun) * SEARCHES };
+        self.next_search = Instant::now() + (cpu_time() - begun) * SEARCHES;
+        self.runtimes.clone_from(&listing.runtimes);
         Ok(listing)
     }
 }
@@ -257,8 +251,9 @@ impl Watching<'_, '_, '_> {
             let Some(thread) = self.hold(tid) else { continue };
             // Without symbols, a thread with tokio's name may be one of the blocking pool: only its stack tells.
             let polls = !matches!(thread.role, Role::Blocking | Role::Other);
-            let (role, owner) = (Some(thread.role), thread.owner);
-            self.known.insert(tid, RuntimeThread { role, polls, owner, ..RuntimeThread::default() });
+            let mut known = RuntimeThread { role: Some(thread.role), polls, ..RuntimeThread::default() };
+            known.learn(Some(&thread));
+            self.known.insert(tid, known);
         }
         self.seen.workers = self.known.values().filter(|known| known.is_worker()).count();
     }

@@ -130,10 +130,12 @@ impl Image {
 /// If the program itself cannot be read.
 pub fn images(process: &Process, maps: &[Mapping]) -> Result<(Vec<Image>, Vec<String>), Error> {
     let (room, opener) = (Cell::new(COPIED), Opener::default());
-    let link = process.proc("exe");
-    let program = fs::read_link(&link).map_err(|source| refused(process, source))?;
-    let opened = opener.open(Path::new(&link), &room, |_| Ok(()));
-    let (facts, file) = opened.map_err(|source| refused(process, source))?;
+    let open = || {
+        let link = process.proc("exe");
+        Ok((fs::read_link(&link)?, opener.open(Path::new(&link), &room, |_| Ok(()))?))
+    };
+    let opened = process.by_living_thread(open)?;
+    let (program, (facts, file)) = opened.map_err(|source| refused(process, source))?;
     let what = "the program's file";
     let bytes = file.read(&program, what, &room)?;
     let maps = ByFile::new(maps);
@@ -315,13 +317,12 @@ fn segments(elf: &Elf<'_>, code: bool) -> Vec<Range<u64>> {
 
 fn refused(process: &Process, error: io::Error) -> Error {
     let what = "the program's file";
-    match process.check() {
+    match error.kind() {
         // Threads of the kernel have no program, and no permission makes a server answer.
-        Ok(()) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::TimedOut | ErrorKind::FileTooLarge) => {
+        ErrorKind::NotFound | ErrorKind::TimedOut | ErrorKind::FileTooLarge => {
             Error::File { what, path: process.proc("exe").into(), error }
         }
-        Ok(()) => Error::NotPermitted { pid: process.pid(), what, error },
-        Err(ended) => ended,
+        _ => Error::NotPermitted { pid: process.pid(), what, error },
     }
 }
 

@@ -84,6 +84,19 @@ impl Process {
         }
     }
 
+    /// Returns the answer of `read` by a thread that lived until then: a thread that has ended shows no memory and no files, though the
+    /// process goes on.
+    pub(crate) fn by_living_thread<T>(&self, mut read: impl FnMut() -> T) -> Result<T, Error> {
+        loop {
+            let thread = self.thread();
+            let answer = read();
+            self.check()?;
+            if self.thread() == thread {
+                return Ok(answer);
+            }
+        }
+    }
+
     /// Returns the path of `file` in the process's folder of /proc.
     #[must_use]
     pub fn proc(&self, file: &str) -> String {
@@ -103,8 +116,7 @@ impl Process {
             self.check()?;
             return Ok(self.last_mappings());
         }
-        let read = fs::read(self.proc("maps"));
-        self.check()?;
+        let read = self.by_living_thread(|| fs::read(self.proc("maps")))?;
         let refused = |error| Error::NotPermitted { pid: self.pid, what: "the mappings", error };
         let maps = Arc::new(maps::parse(&read.map_err(refused)?));
         let mut gaps = self.gaps.write().unwrap_or_else(PoisonError::into_inner);
@@ -147,14 +159,9 @@ impl Process {
     /// If the process has ended, or the reader may not read its memory.
     pub fn may_read(&self) -> Result<(), Error> {
         // Nothing is there: the kernel checks the permission first.
-        match self.read_some(0, &mut [0]) {
+        match self.by_living_thread(|| self.read_some(0, &mut [0]))? {
             Err(error) if error.raw_os_error() != Some(libc::EFAULT) => {
-                self.check()?;
-                // It is ending: its memory is gone, and the process still there.
-                Err(match error.raw_os_error() {
-                    Some(libc::ESRCH) => Error::Ended { pid: self.pid },
-                    _ => Error::NotPermitted { pid: self.pid, what: "the memory", error },
-                })
+                Err(Error::NotPermitted { pid: self.pid, what: "the memory", error })
             }
             _ => Ok(()),
         }
@@ -187,6 +194,11 @@ impl Process {
         let Ok(read) = usize::try_from(read) else {
             let error = io::Error::last_os_error();
             return match error.raw_os_error() {
+                // This thread has ended: another one shows the same memory.
+                Some(libc::ESRCH) if self.check().is_ok() && libc::pid_t::try_from(self.thread()) != Ok(pid) => {
+                    drop(gaps);
+                    self.transfer(bytes, pieces)
+                }
                 // Kernels and sandboxes without the call, filters, and missing permission, of which this file tells as well.
                 Some(libc::ENOSYS | libc::EPERM) => {
                     let memory = File::open(self.proc("mem"))?;
@@ -415,6 +427,25 @@ mod tests {
         assert!(own().check().is_ok());
         let later = Process { started: 0, ..own() };
         assert!(matches!(later.check(), Err(Error::Ended { .. })));
+    }
+
+    #[test]
+    fn a_process_is_read_by_another_thread_when_one_has_ended() {
+        let ended =
+            std::thread::spawn(|| rustix::thread::gettid().as_raw_nonzero().get().cast_unsigned()).join().unwrap();
+        while std::path::Path::new(&format!("/proc/self/task/{ended}")).exists() {
+            std::thread::yield_now();
+        }
+        let by_ended = || Process { thread: ended.into(), ..own() };
+        let value = 4711u64;
+        let mut bytes = [0; 8];
+        by_ended().read(std::ptr::from_ref(&value).addr() as u64, &mut bytes).unwrap();
+        assert_eq!(u64::from_le_bytes(bytes), value);
+        assert!(!by_ended().mappings().unwrap().is_empty());
+        let process = by_ended();
+        let maps = own().mappings().unwrap();
+        assert!(crate::image::images(&process, &maps).is_ok());
+        by_ended().may_read().unwrap();
     }
 
     #[test]

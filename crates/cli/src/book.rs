@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
-use clap::{Arg, Command, CommandFactory as _, Parser as _};
+use clap::{Arg, Command, Parser as _};
 
 use crate::Arguments;
 
@@ -27,7 +27,7 @@ fn hold(page: &str, text: &str) {
 
 /// The commands that help shows, in its order; those of a command follow it.
 fn commands() -> Vec<(String, Command)> {
-    let mut command = Arguments::command();
+    let mut command = crate::command();
     command.build();
     let mut found = Vec::new();
     below(&command, &mut found);

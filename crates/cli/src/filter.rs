@@ -27,7 +27,7 @@ Exit status:
 #[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The process
-    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long)]
     pid: u32,
     /// The number of the session, if there are several; dyntrace status shows it
     #[arg(long, value_name = "N")]

@@ -43,12 +43,13 @@ mod upload;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use dyntrace_analysis::{diff, report, view};
 #[cfg(feature = "full")]
 use dyntrace_formats::{clocks, convert};
 #[cfg(target_os = "linux")]
 use dyntrace_inspect as inspect;
+use dyntrace_programs::named;
 use dyntrace_runs::run;
 use dyntrace_terminal::exit::{Failure, Outcome};
 use dyntrace_terminal::{escape, say, stdout};
@@ -131,8 +132,16 @@ commands! {
     Man(packaging::Man) => packaging::man,
 }
 
+/// The command line. Each option `-p` takes a process's name, too.
+fn command() -> clap::Command {
+    let named = |pid: clap::Arg| pid.value_name("PID|NAME").value_parser(named::pid);
+    Arguments::command().mut_subcommands(|command| {
+        command.mut_args(|argument| if argument.get_id() == "pid" { named(argument) } else { argument })
+    })
+}
+
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit());
     let outcome = perform(arguments.command).and_then(|status| Ok(stdout::flush().map(|()| status)?));
     match outcome {
         Ok(status) => status,

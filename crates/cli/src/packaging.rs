@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use clap::CommandFactory as _;
 use dyntrace_terminal::exit::Outcome;
 use dyntrace_terminal::{escape, stdout};
 
@@ -26,13 +25,13 @@ pub struct Man {
 
 pub fn completions(&Completions { shell }: &Completions) -> Outcome {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut crate::Arguments::command(), "dyntrace", &mut text);
+    clap_complete::generate(shell, &mut crate::command(), "dyntrace", &mut text);
     stdout::write(&String::from_utf8_lossy(&text))?;
     Ok(ExitCode::SUCCESS)
 }
 
 pub fn man(Man { folder }: &Man) -> Outcome {
-    clap_mangen::generate_to(crate::Arguments::command(), folder)
+    clap_mangen::generate_to(crate::command(), folder)
         .with_context(|| format!("cannot write to {}", escape::path(folder)))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 #[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The process
-    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long)]
     pid: u32,
     /// The folder for the trace, which must be new or empty [default: snapshot, or snapshot-2 and so on]
     #[arg(short, long, value_name = "DIR")]

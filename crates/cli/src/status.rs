@@ -28,7 +28,7 @@ Exit status:
 #[command(alias = "sessions", after_long_help = HELP)]
 pub struct Arguments {
     /// Only this process, instead of all of this user
-    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long)]
     pid: Option<u32>,
     /// Print JSON
     #[arg(long)]

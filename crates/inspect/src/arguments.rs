@@ -2,11 +2,14 @@
 
 use std::path::PathBuf;
 
+use dyntrace_programs::named;
+
 use super::choose::{self, Chosen};
 
 const PS_HELP: &str = "\
 Examples:
-  dyntrace ps -p 4711
+  dyntrace ps 4711
+  dyntrace ps server
   dyntrace ps -p 4711 --all --debug target/release/server.debug
   dyntrace ps -p 4711 --watch 1
   dyntrace ps --core core.4711 --exe target/release/server
@@ -86,10 +89,10 @@ Exit status:
   65  there is no such process, or the program is no tokio program
 With --stop a signal ends the command after its look, with 128 plus the signal's number; a stop by the terminal is ignored.";
 
-#[derive(clap::Args)]
+#[derive(clap::Args, Clone)]
 pub struct Common {
     /// The process; or a core file, by --core
-    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..), required_unless_present = "core", conflicts_with = "core")]
+    #[arg(short, long, required_unless_present = "core", conflicts_with = "core")]
     pub pid: Option<u32>,
     /// A core file, instead of a process
     #[arg(long, value_name = "FILE", requires = "exe", conflicts_with_all = ["stop", "watch"])]
@@ -141,10 +144,13 @@ fn seconds(text: &str) -> Result<std::time::Duration, String> {
 /// information (debug = 2, in the program or in a file of its own); without, tasks and their states are listed.
 #[derive(clap::Args)]
 #[command(after_long_help = PS_HELP)]
-#[command(mut_arg("pid", |pid| pid.required_unless_present_any(["core", "dead"]).display_order(0)))]
+#[command(mut_arg("pid", |pid| pid.required_unless_present_any(["core", "dead", "process"]).display_order(0)))]
 pub struct Ps {
     #[command(flatten)]
     pub common: Common,
+    /// The process, as with -p
+    #[arg(value_name = "PID|NAME", value_parser = named::pid, conflicts_with_all = ["pid", "core", "dead"])]
+    pub process: Option<u32>,
     /// A line for each task, also for tasks that are alike
     #[arg(short, long)]
     pub all: bool,

@@ -45,7 +45,9 @@ pub fn ps(arguments: &Ps) -> Outcome {
     if let Some(table) = &arguments.dead {
         return dead::ps(table, arguments.common.json, arguments.all);
     }
-    let common = &arguments.common;
+    let mut common = arguments.common.clone();
+    common.pid = common.pid.or(arguments.process);
+    let common = &common;
     if !arguments.all && !common.json && common.watch.is_none() {
         return look::once(common, streamed::text);
     }

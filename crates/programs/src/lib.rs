@@ -8,6 +8,7 @@ pub mod elf;
 #[cfg(all(test, target_os = "linux"))]
 #[path = "../../tasks/src/filtered.rs"]
 mod filtered;
+pub mod named;
 pub mod probe_names;
 pub mod process;
 pub mod provider;

@@ -39,13 +39,24 @@ pub fn create(path: &Path, mode: u32) -> io::Result<File> {
     new.file().try_clone()
 }
 
-/// Creates a file of this mode, which gets its name when it is [whole](NewFile::finish). An existing pipe or device is opened instead.
+/// Creates a file of this mode, which gets its name when it is [whole](NewFile::finish). An existing pipe or device is opened instead, and
+/// standard output for [`-`](is_stdout).
 pub fn replace(path: &Path, mode: u32) -> io::Result<NewFile> {
+    let path = if is_stdout(path) { Path::new("/dev/stdout") } else { path };
     OutputPlace::of(path)?.create(mode)
+}
+
+/// Whether the path of an output is `-`.
+pub fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
 }
 
 /// Creates a folder for files of this mode, unless it exists.
 pub fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
+    if is_stdout(path) {
+        let why = "standard output takes one file, and this format has several";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
     let may_read = mode & 0o444;
     make_folder(path, 0o700 | mode | may_read >> 2)
 }

@@ -96,7 +96,7 @@ pub struct Arguments {
     /// name, a and b.
     #[arg(long)]
     json: bool,
-    /// Write one self-contained HTML page, too
+    /// Write one self-contained HTML page, too; - is standard output, which then has nothing else
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Print all rows: without it, 20 of each table
@@ -123,10 +123,10 @@ pub fn diff(arguments: &Arguments) -> Outcome {
             .and_then(|mut file| file.write_all(page.as_bytes()).and_then(|()| file.finish()))
             .with_context(|| format!("cannot write the page {}", escape::path(file)))?;
     }
-    if arguments.json {
-        stdout::write_json(&json::json(&diff, &checked), false)?;
-    } else {
-        stdout::write_coloured(&text::text(&diff, arguments.all))?;
+    match arguments.html.as_deref().is_some_and(private::is_stdout) {
+        true => {}
+        false if arguments.json => stdout::write_json(&json::json(&diff, &checked), false)?,
+        false => stdout::write_coloured(&text::text(&diff, arguments.all))?,
     }
     [&diff.a, &diff.b].into_iter().for_each(|side| losses::say(&side.losses));
     checked.iter().for_each(say);

@@ -53,7 +53,7 @@ pub struct Arguments {
     /// The folder of a recording, or of one process in it; several are shown as one
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<PathBuf>,
-    /// The HTML file to write
+    /// The HTML file to write; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }

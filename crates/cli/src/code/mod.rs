@@ -46,7 +46,7 @@ Exit status:
 #[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The process
-    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long)]
     pid: u32,
     /// Print JSON, one object per version or event
     #[arg(long, global = true)]

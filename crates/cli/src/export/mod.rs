@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
 use dyntrace_analysis::view::PAUSE;
-use dyntrace_analysis::view::time::now;
+use dyntrace_analysis::view::time::{length, now};
 use dyntrace_formats::otlp::{Endpoint, Sampling, Spans};
 use dyntrace_reader::{Error, FileOperation, Follower, OperationFollower};
 use dyntrace_terminal::exit::{self, Failure, Outcome};
@@ -40,7 +40,7 @@ While the collector is away or busy, up to 16 MiB of spans wait. Further ones ar
 counted. At the end it has 10 s for the spans that wait; another interrupt ends that.
 
 Exit status:
-   0  an interrupt or the end of the process ended it, and the collector has taken all spans
+   0  an interrupt, --for or the end of the process ended it, and the collector has taken all spans
    1  the collector did not take all of them, or the process does not answer
    2  wrong use
    3  events were lost
@@ -61,7 +61,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The process
-    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long)]
     pid: u32,
     /// The collector, by HTTP in JSON; at /v1/traces unless the address has another path
     #[arg(long, value_name = "ADDRESS", default_value = "http://127.0.0.1:4318")]
@@ -73,11 +73,14 @@ pub struct Arguments {
     /// there
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
+    /// End after this time: 60s
+    #[arg(long = "for", value_name = "TIME", value_parser = length)]
+    length: Option<Duration>,
     #[command(flatten)]
     sampling: Sampling,
 }
 
-pub fn export(Arguments { pid, to, size, folder, sampling }: &Arguments) -> Outcome {
+pub fn export(Arguments { pid, to, size, folder, length, sampling }: &Arguments) -> Outcome {
     let wrong = |why: anyhow::Error| Failure::new(exit::USAGE, why);
     let shown = escape::path(Path::new(to));
     let endpoint = Endpoint::of(Path::new(to)).with_context(|| format!("cannot export to {shown}")).map_err(wrong)?;
@@ -89,7 +92,8 @@ pub fn export(Arguments { pid, to, size, folder, sampling }: &Arguments) -> Outc
     let mut session = place.record(*pid, *size, &PROBES)?;
     let mut live = Live::new(&place.directory, Spans::new(Queue::start(endpoint), sampling));
     say!("exporting the spans of process {pid} to {shown}; an interrupt ends it");
-    while !session.is_interrupted_within(PAUSE) && session.is_open() {
+    let end = length.and_then(|length| Instant::now().checked_add(length));
+    while !session.is_over_within(PAUSE, end) && session.is_open() {
         live.look()?;
     }
     session.stop()?;

@@ -58,7 +58,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The process
-    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long)]
     pid: u32,
     /// Print JSON instead of Prometheus's text format
     #[arg(long, conflicts_with = "listen")]

@@ -40,7 +40,7 @@ Exit status:
 #[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The process
-    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long)]
     pub pid: u32,
     /// Polls that last longer: 100ms [without any limit: 100ms]
     #[arg(long, value_name = "TIME", value_parser = limit)]

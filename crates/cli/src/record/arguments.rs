@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dyntrace::recorder::{Format, Mode, Options, OptionsError};
+use dyntrace_analysis::view::time;
 use dyntrace_terminal::exit::{self, Failure};
 
 use super::filter::FilterArguments;
@@ -17,7 +18,7 @@ Examples:
   dyntrace record --format ctf2 -- target/release/server
   dyntrace record --overwrite --size 4M -- target/release/server
   dyntrace record --overwrite --slower 100ms --on-panic -- target/release/server
-  dyntrace record -p 4711 -o trace --command RENAME --failed
+  dyntrace record -p server --for 60s --command RENAME --failed
   dyntrace record -p 4711 -o trace --path '/var/lib/*' --rate 1000
 
 In a pattern, * matches any text and ? one character. Sizes may end in K, M or G; times end in ns, us, ms or s.
@@ -45,8 +46,11 @@ pub struct Arguments {
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Record a running process, until an interrupt or until it ends
-    #[arg(short, long, conflicts_with = "command_line", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, conflicts_with = "command_line")]
     pub pid: Option<u32>,
+    /// End the recording of the process after this time: 60s
+    #[arg(long = "for", value_name = "TIME", value_parser = time::length, requires = "pid")]
+    pub length: Option<Duration>,
     #[command(flatten)]
     pub events: FilterArguments,
     /// Keep only the newest events of each thread; dyntrace snapshot copies them at any time

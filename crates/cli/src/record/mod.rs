@@ -14,6 +14,7 @@ pub mod summary;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use dyntrace::recorder::Options;
@@ -39,7 +40,7 @@ pub fn record(arguments: &Arguments) -> Outcome {
     let (status, subject) = match arguments.pid {
         Some(pid) => {
             arguments.events.check_process(pid)?;
-            follow(pid, &options)?;
+            follow(pid, &options, arguments.length)?;
             (None, Subject::Process(pid))
         }
         None => {
@@ -65,11 +66,12 @@ fn like(status: Option<ExitStatus>) -> ExitCode {
     status.map_or(ExitCode::SUCCESS, exit::like)
 }
 
-/// Records process `pid` until a signal arrives or the process ends.
-fn follow(pid: u32, options: &Options) -> Result<(), Failure> {
+/// Records process `pid` until a signal arrives, the process ends, or the time is over.
+fn follow(pid: u32, options: &Options, length: Option<Duration>) -> Result<(), Failure> {
     let mut session = Session::start(pid, options)?;
+    let end = length.and_then(|length| Instant::now().checked_add(length));
     let mut progress = Progress::new(&options.directory);
-    while session.is_open() && !session.is_interrupted_within(PAUSE) {
+    while session.is_open() && !session.is_over_within(PAUSE, end) {
         progress.show();
     }
     session.stop()

@@ -1,7 +1,7 @@
 //! A recording of a running process, which ends with its value.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dyntrace::recorder::Options;
 use dyntrace::recorder::control::protocol::Request;
@@ -37,6 +37,12 @@ impl Session {
     /// Whether a signal that ends the command arrives within that time.
     pub fn is_interrupted_within(&self, pause: Duration) -> bool {
         self.interrupts.wait(pause).is_some()
+    }
+
+    /// Whether such a signal arrives within that time, or `end` has come.
+    pub fn is_over_within(&self, pause: Duration, end: Option<Instant>) -> bool {
+        let left = end.map_or(pause, |end| pause.min(end.saturating_duration_since(Instant::now())));
+        self.is_interrupted_within(left) || end.is_some_and(|end| end <= Instant::now())
     }
 
     /// Whether the process runs. A forked child may keep the socket open after it has ended.

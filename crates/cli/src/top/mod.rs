@@ -67,7 +67,7 @@ const ONCE: Duration = Duration::from_secs(1);
 pub struct Arguments {
     /// The process
     #[cfg(target_os = "linux")]
-    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long)]
     pid: Option<u32>,
     /// The folder of a recording, or of one process in it; several are shown as one
     #[arg(short = 'r', long, value_name = "TRACE", num_args = 1..)]

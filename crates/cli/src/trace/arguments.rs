@@ -65,7 +65,7 @@ const PER_SECOND: u32 = 10_000;
 #[command(subcommand_value_name = "ORDER", subcommand_help_heading = "Orders to a running trace")]
 pub struct Arguments {
     /// The process
-    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long)]
     pub pid: u32,
     /// Functions, arguments and conditions: 'shop::**::price(_, qty) if qty > 100'
     #[arg(value_name = "PATTERN")]

@@ -258,6 +258,19 @@ fn no_events_no_trace() {
 }
 
 #[test]
+fn a_minus_is_standard_output() {
+    let folder = tempfile::tempdir().unwrap();
+    Writer::new(folder.path());
+    let file = page(&[folder.path()], 5);
+    let output = dyntrace(["report".as_ref(), folder.path().as_os_str(), "-o".as_ref(), "-".as_ref()]);
+    assert_eq!(output.stdout, file.as_bytes());
+    let convert = ["convert", "--to", "csv", "-o", "-"].map(AsRef::as_ref);
+    let output = dyntrace(convert.into_iter().chain([folder.path().as_os_str()]));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.stdout.is_empty() && error.contains("this format has several"), "{error}");
+}
+
+#[test]
 fn absurd_values_end_no_command() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("trace");

@@ -239,6 +239,7 @@ fn wrong_use() {
         (&["--overwrite", "--slower", "1s", "--probes", "aio*", "--", "true"], "have them among the probes"),
         (&["--command", "MOVE", "--", "true"], "the commands are OPEN"),
         (&["-p", "1", "--", "true"], "cannot be used with"),
+        (&["-p", "no such name"], "no process has this name"),
         (&[], "COMMAND"),
     ] {
         let ran = place.run(&[&["record"], arguments].concat());

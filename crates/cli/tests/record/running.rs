@@ -30,6 +30,15 @@ fn a_running_process_until_an_interrupt() {
     assert_eq!(place.events("trace").len(), 100, "the session has ended");
 }
 
+#[test]
+fn a_recording_ends_after_its_time() {
+    let place = Place::new();
+    let firing = place.controlled();
+    place.run(&["record", "-o", "trace", "-p", &firing.pid(), "--for", "1ms"]).says(0, "");
+    place.run(&["export", "-p", &firing.pid(), "--for", "1ms"]).says(0, "");
+    place.run(&["record", "--for", "1s", "--", "true"]).says(2, "--pid");
+}
+
 /// The process opens its control socket at its first operation, message, poll of a task or event after the request, which a later command finds, too.
 #[test]
 fn a_running_process_that_was_not_prepared() {

@@ -78,7 +78,7 @@ pub struct Arguments {
     /// The format
     #[arg(long, value_enum)]
     to: Format,
-    /// The file to write, or the folder if the format has several files; for otlp also http://HOST:PORT of a collector
+    /// The file to write (- is standard output), or the folder if the format has several files; for otlp also http://HOST:PORT of a collector
     #[arg(short, long, value_name = "PATH")]
     output: PathBuf,
     #[command(flatten)]

@@ -2,15 +2,16 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use dyntrace_analysis::view::time::duration;
+use dyntrace_analysis::view::time::{duration, length};
 
 use super::choose::By;
 
 const HELP: &str = "\
 Examples:
   sudo dyntrace run efile_drv -- target/release/server --port 8080
-  sudo dyntrace run efile_drv -p 4711
+  sudo dyntrace run efile_drv -p server --for 10s
   sudo dyntrace run efile_latency --tag 'req-*' -p 4711
   sudo dyntrace run task_latency --slow 1ms -p 4711
   dyntrace run --tracer recorder efile_drv -- target/release/server
@@ -38,8 +39,11 @@ pub struct Arguments {
     /// A shipped script, or the path of a .d (DTrace), .stp (SystemTap) or .bt (bpftrace) file
     pub(super) script: String,
     /// Trace a running process; an interrupt ends the trace, not the process
-    #[arg(short, long, conflicts_with = "command", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, conflicts_with = "command")]
     pub(super) pid: Option<u32>,
+    /// End the trace this time after the tracer was started: 10s
+    #[arg(long = "for", value_name = "TIME", value_parser = length, requires = "pid")]
+    pub(super) length: Option<Duration>,
     /// Use this tracer
     #[arg(long, value_enum)]
     pub(super) tracer: Option<By>,
@@ -57,7 +61,7 @@ pub struct Arguments {
     /// Pass an option to that tracer, before those of dyntrace; one word each: --tracer-option=-q
     #[arg(long, value_name = "OPTION", requires = "tracer", allow_hyphen_values = true)]
     pub(super) tracer_option: Vec<OsString>,
-    /// Write the trace to a file
+    /// Write the trace to a file; - is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
     /// The command to run and trace, with its arguments

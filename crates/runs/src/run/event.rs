@@ -14,6 +14,8 @@ pub enum Event {
     Begun,
     /// The traced process has ended, and the tracer does not end with it.
     ProcessEnded,
+    /// The time for which the user wants the trace is over.
+    TimeOver,
     /// The trace has ended, with this many lines.
     Counted(Tally),
     /// One of the two outputs of the tracer has ended.

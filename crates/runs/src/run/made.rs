@@ -67,7 +67,14 @@ impl Made<'_> {
         let options: Vec<OsString> = self.options.iter().map(Into::into).collect();
         // bpftrace needs the process only.
         let target = Target { asked: Asked::Process(self.pid), program: PathBuf::new(), object: Object::default() };
-        let session = Session { tracer: self.tracer, options: &options, script: &text, target: &target, sites: &[] };
+        let session = Session {
+            tracer: self.tracer,
+            options: &options,
+            script: &text,
+            target: &target,
+            sites: &[],
+            length: None,
+        };
         session.run(Sink::File(output))
     }
 }

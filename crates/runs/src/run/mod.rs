@@ -80,7 +80,8 @@ pub fn run(arguments: &Arguments) -> Outcome {
     };
     let sink = Sink::open(arguments.output.as_deref())?;
     let options = &arguments.tracer_option;
-    session::Session { tracer: &tracer, options, script: &text, target: &target, sites: &sites }.run(sink)
+    let length = arguments.length;
+    session::Session { tracer: &tracer, options, script: &text, target: &target, sites: &sites, length }.run(sink)
 }
 
 /// Refuses a script with the path of the program in its probes: with a process, bpftrace would report each event twice.

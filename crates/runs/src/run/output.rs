@@ -70,9 +70,9 @@ pub enum Sink {
 }
 
 impl Sink {
-    /// A new file at `path`; standard output without a path.
+    /// A new file at `path`; standard output without a path, and for `-`.
     pub fn open(path: Option<&Path>) -> anyhow::Result<Sink> {
-        let Some(path) = path else { return Ok(Sink::Stdout) };
+        let Some(path) = path.filter(|path| !private::is_stdout(path)) else { return Ok(Sink::Stdout) };
         let file = private::create(path, 0o600).with_context(|| format!("cannot write to {}", escape::path(path)))?;
         Ok(Sink::File(file))
     }

@@ -9,6 +9,7 @@ use std::io;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitCode};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
@@ -55,6 +56,8 @@ pub struct Session<'a> {
     pub target: &'a Target,
     /// The probes that the tracer will attach to.
     pub sites: &'a [Note],
+    /// The time after which the trace of a process ends.
+    pub length: Option<Duration>,
 }
 
 impl Session<'_> {
@@ -75,6 +78,13 @@ impl Session<'_> {
             }
             Asked::Process(pid) => {
                 let tracing = self.start_tracer(&Followed::Process(*pid), sink, &sender)?;
+                if let Some(length) = self.length {
+                    let sender = sender.clone();
+                    thread::spawn(move || {
+                        thread::sleep(length);
+                        let _ = sender.send(Event::TimeOver);
+                    });
+                }
                 if tracing.is_told_by_number {
                     dtrace::when_ended(*pid, move || drop(sender.send(Event::ProcessEnded)))
                         .with_context(|| format!("cannot wait for the end of process {pid}"))?;
@@ -274,6 +284,7 @@ impl Run {
             Event::Notice(Notice::ChildChanged) => {}
             Event::Begun => self.has_begun = true,
             Event::ProcessEnded => self.process_ended(),
+            Event::TimeOver => self.end_tracing(),
             Event::OutputEnded => self.open_outputs -= 1,
             Event::CannotWrite(error) => {
                 if error.kind() != io::ErrorKind::BrokenPipe {

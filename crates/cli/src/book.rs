@@ -81,13 +81,13 @@ fn row(argument: &Arg) -> String {
 fn the_page_of_options_is_made_from_the_help() {
     let mut page = "# Options\n\n\
         This page is made from the command's help: `dyntrace COMMAND --help` has the same, with examples. `-h` and `--help` are options of\n\
-        each command.\n"
+        each command, and so is `--color=auto|always|never`.\n"
         .to_owned();
     for (name, command) in commands() {
         let _ = write!(page, "\n{} {name}\n\n", if name.split(' ').count() > 2 { "###" } else { "##" });
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         let _ = writeln!(page, "{}.", about.replace('\n', " "));
-        let is_shown = |argument: &&Arg| !argument.is_hide_set() && argument.get_id() != "help";
+        let is_shown = |argument: &&Arg| !argument.is_hide_set() && !["help", "color"].contains(&argument.get_id().as_str());
         let rows: String = command.get_arguments().filter(is_shown).map(row).collect();
         if !rows.is_empty() {
             let _ = write!(page, "\n| argument | meaning |\n|---|---|\n{rows}");

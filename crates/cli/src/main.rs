@@ -58,6 +58,9 @@ use dyntrace_terminal::{escape, say, stdout};
 #[derive(Parser)]
 #[command(name = "dyntrace", version, max_term_width = 100)]
 struct Arguments {
+    /// Colours in text: auto has them on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", default_value_t, hide_default_value = true, hide_short_help = true)]
+    color: clap::ColorChoice,
     #[command(subcommand)]
     command: Command,
 }
@@ -142,6 +145,12 @@ fn command() -> clap::Command {
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit());
+    match arguments.color {
+        clap::ColorChoice::Auto => anstream::ColorChoice::Auto,
+        clap::ColorChoice::Always => anstream::ColorChoice::Always,
+        clap::ColorChoice::Never => anstream::ColorChoice::Never,
+    }
+    .write_global();
     let outcome = perform(arguments.command).and_then(|status| Ok(stdout::flush().map(|()| status)?));
     match outcome {
         Ok(status) => status,

@@ -35,6 +35,7 @@ mod tree;
 mod why;
 mod words;
 
+use dyntrace_terminal::columns;
 use dyntrace_terminal::exit::{Failure, Outcome};
 
 use read::Look;
@@ -47,11 +48,11 @@ pub fn ps(arguments: &Ps) -> Outcome {
     }
     let mut common = arguments.common.clone();
     common.pid = common.pid.or(arguments.process);
-    let common = &common;
+    let (common, width) = (&common, columns::terminal_width());
     if !arguments.all && !common.json && common.watch.is_none() {
-        return look::once(common, streamed::text);
+        return look::once(common, |opened| streamed::text(opened, width));
     }
-    look::show(common, None, |look| ps::text(look, arguments.all))
+    look::show(common, None, |look| ps::text(look, arguments.all, width))
 }
 
 pub fn tree(arguments: &Tree) -> Outcome {

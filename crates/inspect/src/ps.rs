@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use dyntrace_tasks::coverage::Coverage;
 use dyntrace_tasks::listing::{Runtime, Task};
-use dyntrace_terminal::{columns, escape};
+use dyntrace_terminal::columns::{self, Narrow};
+use dyntrace_terminal::escape;
 
 use super::answer;
 use super::groups::{Group, Groups, NAME, Tasks, outside};
@@ -20,11 +21,17 @@ const WAITS: usize = 100;
 /// Leaves named in a line.
 const LEAVES: usize = 3;
 
+/// How the table fits a terminal.
+const NARROW: Narrow<'_> = Narrow {
+    going: &["SPAWNED AT", "WOKEN BY", "LONGEST POLL", "BUSY", "POLLS", "TAG", "PID", "AT", "SINCE", "ID"],
+    from_the_start: &["AT", "SPAWNED AT"],
+};
+
 /// Ends cells that are from the program's table, in columns that are else from its memory.
 const OF_TABLE: &str = " *";
 
-/// The lines of all tasks, `each` in one of its own, and the foot.
-pub fn text(look: &Look, each: bool) -> String {
+/// The lines of all tasks, `each` in one of its own, and the foot. Lines are at most as long as a terminal of that width has room for.
+pub fn text(look: &Look, each: bool, width: Option<usize>) -> String {
     let times = look.kept.as_ref().map(JoinedTable::times);
     let rows = if each {
         let in_memory = look.listing.tasks.iter().map(|task| Group::of(Cow::Borrowed(task), look.row(task), times));
@@ -42,7 +49,7 @@ pub fn text(look: &Look, each: bool) -> String {
     let mut totals = Totals::default();
     look.listing.tasks.iter().for_each(|task| totals.add(task));
     let counts = if look.has_memory { totals.text(&look.listing.runtimes) } else { String::new() };
-    drawn(&rows) + &foot(counts, look.kept.as_ref().map(|kept| &kept.counts), &look.told(), &look.notes())
+    drawn(rows, width) + &foot(counts, look.kept.as_ref().map(|kept| &kept.counts), &look.told(), &look.notes())
 }
 
 /// The rows of groups, below the titles.
@@ -57,9 +64,12 @@ pub fn rows<'l>(groups: impl Iterator<Item = impl AsRef<Group<'l>>>, has_table: 
 }
 
 /// The lines of rows, below the titles.
-pub fn drawn(rows: &[Vec<String>]) -> String {
+pub fn drawn(mut rows: Vec<Vec<String>>, width: Option<usize>) -> String {
+    if let Some(width) = width {
+        columns::fit(&mut rows, width, &NARROW);
+    }
     let is_number = |column: usize| ["TASKS", "POLLS"].contains(&&*rows[0][column]) || column == 0;
-    if rows.len() == 1 { String::new() } else { lines(&columns::aligned(rows, is_number)) }
+    if rows.len() == 1 { String::new() } else { lines(&columns::aligned(&rows, is_number)) }
 }
 
 fn titles(has_table: bool, each: bool) -> Vec<String> {
@@ -232,42 +242,42 @@ mod tests {
     fn runtimes_with_the_same_number_have_their_addresses() {
         let mut look = Look::of_memory(sample::listing());
         look.listing.runtimes[1].owner = 1;
-        let foot = text(&look, false);
+        let foot = text(&look, false, None);
         assert!(foot.contains("\nruntime 1 at 0x1000: 33 found") && foot.contains("\nruntime 1 at 0x2000: 7 found"));
         assert!(foot.contains("\nruntime 3: 1 found"));
     }
 
     #[test]
     fn each_task_in_a_line() {
-        assert_eq!(text(&Look::of_memory(sample::listing()), true), include_str!("golden/ps-all.txt"));
+        assert_eq!(text(&Look::of_memory(sample::listing()), true, None), include_str!("golden/ps-all.txt"));
     }
 
     #[test]
     fn tasks_that_are_alike_in_one_line() {
-        assert_eq!(text(&Look::of_memory(sample::listing()), false), include_str!("golden/ps.txt"));
+        assert_eq!(text(&Look::of_memory(sample::listing()), false, None), include_str!("golden/ps.txt"));
     }
 
     #[test]
     fn tasks_of_a_program_with_a_table() {
-        assert_eq!(text(&sample::look(), true), include_str!("golden/ps-table-all.txt"));
-        assert_eq!(text(&sample::look(), false), include_str!("golden/ps-table.txt"));
-        assert_eq!(text(&sample::look_at_table(), false), include_str!("golden/ps-table-alone.txt"));
+        assert_eq!(text(&sample::look(), true, None), include_str!("golden/ps-table-all.txt"));
+        assert_eq!(text(&sample::look(), false, None), include_str!("golden/ps-table.txt"));
+        assert_eq!(text(&sample::look_at_table(), false, None), include_str!("golden/ps-table-alone.txt"));
     }
 
     #[test]
     fn places_of_spawning_are_shown_if_there_are_any() {
         let mut look = Look::of_memory(sample::listing());
         look.listing.tasks.truncate(2);
-        assert!(text(&look, true).contains("SPAWNED AT"));
+        assert!(text(&look, true, None).contains("SPAWNED AT"));
         look.listing.tasks.retain(|task| task.id == 99);
         look.listing.tasks.push(sample::task(4, dyntrace_tasks::listing::Chain::NoTypes));
-        assert_eq!(text(&look, true).lines().next(), Some("ID  STATE  FUTURE                 AT  WAITS FOR"));
+        assert_eq!(text(&look, true, None).lines().next(), Some("ID  STATE  FUTURE                 AT  WAITS FOR"));
     }
 
     #[test]
     fn a_program_without_tasks() {
         assert_eq!(
-            text(&Look::of_memory(Listing::default()), false),
+            text(&Look::of_memory(Listing::default()), false, None),
             "0 tasks found\nunknown: no task and no runtime was found: the program has none now, or another layout of tokio\n"
         );
     }

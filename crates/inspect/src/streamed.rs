@@ -16,21 +16,21 @@ use super::read::{Opened, REFUSED, alone, failure, of_program, process};
 use super::table::{self, Rows};
 
 /// The lines of tasks that are alike, and the foot.
-pub fn text(opened: &Opened<'_, '_>) -> Result<(String, Answer), Failure> {
+pub fn text(opened: &Opened<'_, '_>, width: Option<usize>) -> Result<(String, Answer), Failure> {
     let streamed = match opened {
-        Opened::Memory { program, described, is_stopped } => of_memory(program, described, *is_stopped)?,
-        Opened::Table(pid, note) => Some(of_table(*pid, note.as_deref())?),
+        Opened::Memory { program, described, is_stopped } => of_memory(program, described, *is_stopped, width)?,
+        Opened::Table(pid, note) => Some(of_table(*pid, note.as_deref(), width)?),
         Opened::Dead(_) => None,
     };
     if let Some((text, told)) = streamed {
         return Ok((text, told.answer(false)));
     }
     let look = opened.look()?;
-    Ok((super::ps::text(&look, false), look.told().answer(false)))
+    Ok((super::ps::text(&look, false, width), look.told().answer(false)))
 }
 
 /// The tasks of the table alone.
-fn of_table(pid: u32, note: Option<&str>) -> Result<(String, Coverage), Failure> {
+fn of_table(pid: u32, note: Option<&str>, width: Option<usize>) -> Result<(String, Coverage), Failure> {
     let (found, mut notes) = alone(table::read_compact(pid, false, &table::mappings(pid))?, pid, note)?;
     let kept = Rows::of(found, std::iter::empty());
     let mut groups = Groups::default();
@@ -38,7 +38,7 @@ fn of_table(pid: u32, note: Option<&str>) -> Result<(String, Coverage), Failure>
     notes.extend(kept.notes(&counts));
     let rows = rows(groups.list().iter(), true, false);
     let told = Coverage::with_gaps(note.map(|_| REFUSED.to_owned()).into_iter().collect());
-    Ok((drawn(&rows) + &foot(String::new(), Some(&counts), &told, &notes), told))
+    Ok((drawn(rows, width) + &foot(String::new(), Some(&counts), &told, &notes), told))
 }
 
 /// The tasks of one thread.
@@ -76,6 +76,7 @@ fn of_memory(
     program: &Program,
     described: &Described<'_>,
     is_stopped: bool,
+    width: Option<usize>,
 ) -> Result<Option<(String, Coverage)>, Failure> {
     let read = |tasks: &[CensusTask]| {
         let found = of_program(program, |pid, maps| table::read_compact(pid, is_stopped, maps));
@@ -106,5 +107,5 @@ fn of_memory(
         told = told.also_in(&Coverage::default());
     }
     let foot = foot(all.totals.text(&rest.runtimes), counts.as_ref(), &told, &rest.notes);
-    Ok(Some((drawn(&rows) + &foot, told)))
+    Ok(Some((drawn(rows, width) + &foot, told)))
 }

@@ -36,7 +36,8 @@ Examples:
 
 Keys: Tab and 1 to 6 choose a tab, the arrows a row and, in a trace, the time. s: sort by the next
 column, r: reverse, w: the last 10 s or all the time, /: filter, p: pause, Enter: details, of a task
-what dyntrace why says, ?: all keys, q: leave. It ends with its terminal, too.
+what dyntrace why says, ?: all keys, q: leave. It ends with its terminal, too. On a narrow screen some
+columns are in the details of a row only.
 
 Without a terminal, and with --once, --for or --json, it prints all tabs once, as tables or JSON: of
 a process after 1 s or --for, of a trace up to its end or --at.

@@ -20,12 +20,12 @@ pub fn picture() -> Picture {
     let mut operations = listing(
         Tab::Operations,
         vec![
-            row(&["OPEN", "/srv/data/index"], &[120, 120, 3, 0, 41_000, 90_000, 1_200_000]),
-            row(&["READ", "/srv/data/index"], &[4_800, 4_800, 0, 19_660_800, 11_000, 52_000, 810_000]),
-            row(&["FDATASYNC", "/srv/log"], &[12, 12, 1, 0, 2_100_000, 9_800_000, 9_900_000]),
+            row(&["OPEN", "/srv/data/index"], &[120, 120, 5_200_000, 3, 0, 41_000, 90_000, 1_200_000]),
+            row(&["READ", "/srv/data/index"], &[4_800, 4_800, 60_000_000, 0, 19_660_800, 11_000, 52_000, 810_000]),
+            row(&["FDATASYNC", "/srv/log"], &[12, 12, 31_000_000, 1, 0, 2_100_000, 9_800_000, 9_900_000]),
         ],
     );
-    operations.others = Some(row(&["", ""], &[7, 7, 0, 0, 1_000, 2_000, 3_000]));
+    operations.others = Some(row(&["", ""], &[7, 7, 8_000, 0, 0, 1_000, 2_000, 3_000]));
     operations.left_out = 31;
     let tasks = listing(
         Tab::Tasks,

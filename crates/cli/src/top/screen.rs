@@ -85,7 +85,8 @@ fn table(frame: &mut Frame<'_>, area: Rect, view: &View, picture: &Picture, list
     };
     let widths: Vec<usize> = columns.iter().enumerate().map(|(number, column)| width(number, column)).collect();
     let (sorted, reverse) = view.order();
-    let title = |(number, column): (usize, &Column)| {
+    let shown = fitting(columns, &widths, sorted, area.width.into());
+    let title = |number: usize| {
         let mark = if number != sorted {
             ""
         } else if reverse {
@@ -93,20 +94,33 @@ fn table(frame: &mut Frame<'_>, area: Rect, view: &View, picture: &Picture, list
         } else {
             "v"
         };
-        format!("{:>width$}", format!("{}{mark}", column.title), width = widths[number])
+        format!("{:>width$}", format!("{}{mark}", columns[number].title), width = widths[number])
     };
-    let head = Row::new(columns.iter().enumerate().map(title).chain([keys])).bold();
+    let head = Row::new(shown.iter().map(|number| title(*number)).chain([keys])).bold();
     let lines = rows.iter().map(|(cells, keys)| {
-        let numbers = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}"));
+        let numbers = shown.iter().map(|number| format!("{:>width$}", cells[*number], width = widths[*number]));
         Row::new(numbers.chain([keys.clone()]))
     });
-    let constraints = widths.iter().map(|width| Constraint::Length(*width as u16)).chain([Constraint::Fill(1)]);
+    let constraints = shown.iter().map(|number| Constraint::Length(widths[*number] as u16)).chain([Constraint::Fill(1)]);
     let table = Table::new(lines, constraints)
         .header(head)
         .column_spacing(2)
         .row_highlight_style(Style::new().add_modifier(Modifier::REVERSED));
     let mut state = TableState::new().with_selected(selected.map(|selected| selected - first));
     frame.render_stateful_widget(table, area, &mut state);
+}
+
+/// The columns for which a screen has room beside the keys. The one by which rows are sorted stays; the details of a row have all.
+fn fitting(columns: &[Column], widths: &[usize], sorted: usize, screen: usize) -> Vec<usize> {
+    /// The least room for the keys.
+    const KEYS: usize = 24;
+    let mut shown: Vec<usize> = (0..columns.len()).collect();
+    while shown.iter().map(|number| widths[*number] + 2).sum::<usize>() + KEYS > screen {
+        let can_go = shown.iter().filter(|number| columns[**number].goes > 0 && **number != sorted);
+        let Some(next) = can_go.min_by_key(|number| columns[**number].goes).copied() else { break };
+        shown.retain(|number| *number != next);
+    }
+    shown
 }
 
 /// The keys of the head and of the rows, as one column of text: under each other, unless they are very long.
@@ -248,7 +262,7 @@ mod tests {
         let asked = press(&mut view, &picture, &[KeyCode::Down, KeyCode::Char('j'), KeyCode::Up, KeyCode::Enter]);
         assert_eq!(asked.last(), Some(&keys::Asked::Details));
         let row = view.selected_row(&picture).unwrap();
-        assert_eq!(row.keys, ["OPEN", "/srv/data/index"]);
+        assert_eq!(row.keys, ["FDATASYNC", "/srv/log"]);
         view.over = Over::Details { title: row.keys.join("  "), text: details(&view, &picture, &row), from: 0 };
         is_golden("details.txt", &drawn(&view, &picture));
         press(&mut view, &picture, &[KeyCode::Down, KeyCode::Down, KeyCode::Up]);
@@ -272,9 +286,9 @@ mod tests {
         let is_reversed = |line: u16| buffer[(50, line)].modifier.contains(Modifier::REVERSED);
         let reversed: Vec<u16> = (2..16).filter(|line| is_reversed(*line)).collect();
         assert_eq!(reversed.len(), 1, "{}", drawn(&view, &picture));
-        assert_eq!(view.selected_row(&picture).unwrap().keys[0], "FDATASYNC");
+        assert_eq!(view.selected_row(&picture).unwrap().keys, ["OPEN", "/srv/data/index"]);
         let line = drawn(&view, &picture).lines().nth(reversed[0].into()).unwrap().to_owned();
-        assert!(line.contains("FDATASYNC"), "{line}");
+        assert!(line.contains("OPEN       /srv/data/index"), "{line}");
         press(&mut view, &picture, &[KeyCode::PageUp, KeyCode::Home, KeyCode::Up]);
         assert_eq!(view.selected(53), Some(0));
         // Rows that became fewer.
@@ -298,6 +312,26 @@ mod tests {
         let mut view = View::new("trace".to_owned(), true, String::new());
         let codes = [KeyCode::Left, KeyCode::Char(']'), KeyCode::Char('}')];
         assert_eq!(press(&mut view, &picture, &codes), [Seek(-SECOND), Seek(SECOND), Seek(10 * SECOND)]);
+    }
+
+    #[test]
+    fn columns_go_on_narrow_screens() {
+        let (view, picture) = (sample::view(), sample::picture());
+        let heads = [80, 100, 200].map(|width| {
+            let mut terminal = Terminal::new(TestBackend::new(width, 16)).unwrap();
+            terminal.draw(|frame| draw(frame, &view, &picture)).unwrap();
+            let buffer = terminal.backend().buffer();
+            let line: String = (0..width).map(|column| buffer[(column, 2)].symbol()).collect();
+            line.split_whitespace().collect::<Vec<_>>().join(" ")
+        });
+        assert_eq!(
+            heads,
+            [
+                "OPS/S TOTALv ERRORS BYTES/S P99 MAX COMMAND PATH",
+                "OPS OPS/S TOTALv ERRORS BYTES/S P50 P99 MAX COMMAND PATH",
+                "OPS OPS/S TOTALv ERRORS BYTES/S P50 P99 MAX COMMAND PATH",
+            ]
+        );
     }
 
     #[test]

@@ -34,22 +34,31 @@ pub struct Column {
     pub unit: Unit,
     /// Whether it is of the instant: then it is the same for all times.
     pub is_now: bool,
+    /// Its turn to go if the screen is too narrow, from 1. 0: it stays.
+    pub goes: u8,
+}
+
+impl Column {
+    const fn goes(self, turn: u8) -> Column {
+        Column { goes: turn, ..self }
+    }
 }
 
 const fn column(name: &'static str, title: &'static str, unit: Unit) -> Column {
-    Column { name, title, unit, is_now: false }
+    Column { name, title, unit, is_now: false, goes: 0 }
 }
 
 const fn now(name: &'static str, title: &'static str) -> Column {
-    Column { name, title, unit: Unit::Count, is_now: true }
+    Column { name, title, unit: Unit::Count, is_now: true, goes: 0 }
 }
 
-pub const OPERATIONS: [Column; 7] = [
-    column("count", "OPS", Unit::Count),
+pub const OPERATIONS: [Column; 8] = [
+    column("count", "OPS", Unit::Count).goes(1),
     column("count", "OPS/S", Unit::Rate),
-    column("errors", "ERRORS", Unit::Count),
-    column("bytes", "BYTES/S", Unit::BytesRate),
-    column("p50_ns", "P50", Unit::Time),
+    column("total_ns", "TOTAL", Unit::Time),
+    column("errors", "ERRORS", Unit::Count).goes(4),
+    column("bytes", "BYTES/S", Unit::BytesRate).goes(3),
+    column("p50_ns", "P50", Unit::Time).goes(2),
     column("p99_ns", "P99", Unit::Time),
     column("max_ns", "MAX", Unit::Time),
 ];
@@ -57,9 +66,9 @@ pub const OPERATIONS: [Column; 7] = [
 pub const TASKS: [Column; 9] = [
     now("alive", "ALIVE"),
     now("not_polled", "STILL"),
-    column("spawned", "SPAWNED", Unit::Count),
-    column("ended", "ENDED", Unit::Count),
-    column("panics", "PANICS", Unit::Count),
+    column("spawned", "SPAWNED", Unit::Count).goes(2),
+    column("ended", "ENDED", Unit::Count).goes(1),
+    column("panics", "PANICS", Unit::Count).goes(3),
     column("polls", "POLLS/S", Unit::Rate),
     column("busy_ns", "BUSY", Unit::Share),
     column("p99_ns", "P99", Unit::Time),
@@ -68,7 +77,7 @@ pub const TASKS: [Column; 9] = [
 
 pub const WAITS: [Column; 6] = [
     now("waiting", "WAITING"),
-    column("waits", "WAITS", Unit::Count),
+    column("waits", "WAITS", Unit::Count).goes(1),
     column("waits", "WAITS/S", Unit::Rate),
     column("waited_ns", "TOTAL", Unit::Time),
     column("p99_ns", "P99", Unit::Time),
@@ -77,9 +86,9 @@ pub const WAITS: [Column; 6] = [
 
 pub const MESSAGES: [Column; 6] = [
     now("queue", "QUEUE"),
-    column("sent", "SENT", Unit::Count),
+    column("sent", "SENT", Unit::Count).goes(1),
     column("sent", "SENT/S", Unit::Rate),
-    column("received", "RECEIVED", Unit::Count),
+    column("received", "RECEIVED", Unit::Count).goes(2),
     column("received", "RECEIVED/S", Unit::Rate),
     column("queue_max", "QUEUE MAX", Unit::Count),
 ];
@@ -88,10 +97,10 @@ pub const POOLS: [Column; 9] = [
     now("queue", "QUEUE"),
     now("busy", "BUSY"),
     now("threads", "THREADS"),
-    column("jobs", "JOBS", Unit::Count),
+    column("jobs", "JOBS", Unit::Count).goes(1),
     column("jobs", "JOBS/S", Unit::Rate),
-    column("queue_max", "QUEUE MAX", Unit::Count),
-    column("p50_ns", "P50", Unit::Time),
+    column("queue_max", "QUEUE MAX", Unit::Count).goes(3),
+    column("p50_ns", "P50", Unit::Time).goes(2),
     column("p99_ns", "P99", Unit::Time),
     column("max_ns", "MAX", Unit::Time),
 ];
@@ -136,7 +145,8 @@ impl Tab {
     /// The column by which it is sorted at first.
     pub fn first_sort(self) -> usize {
         match self {
-            Tab::Operations | Tab::Tags | Tab::Messages => 1,
+            Tab::Operations | Tab::Tags => 2,
+            Tab::Messages => 1,
             Tab::Tasks => 6,
             Tab::Waits => 0,
             Tab::Pools => 4,

@@ -76,7 +76,7 @@ fn listing<S: Sum>(
 
 fn operations(row: &Operations) -> Numbers {
     let [p50, p99, max] = times(&row.total);
-    vec![Some(row.count), Some(row.count), Some(row.errors), Some(row.bytes), p50, p99, max]
+    vec![Some(row.count), Some(row.count), sum(&row.total), Some(row.errors), Some(row.bytes), p50, p99, max]
 }
 
 fn polled(line: &Line<Polled>, of: &Polled, still: Option<u64>) -> Numbers {

@@ -97,6 +97,16 @@ fn the_page_of_options_is_made_from_the_help() {
 }
 
 #[test]
+fn help_has_two_screens() {
+    /// Two screens of 48 lines.
+    const LINES: usize = 96;
+    let lines = |mut command: Command| command.render_long_help().to_string().lines().count();
+    let lines = commands().into_iter().map(|(name, command)| (name, lines(command)));
+    let long: Vec<_> = lines.filter(|(_, lines)| *lines > LINES).collect();
+    assert!(long.is_empty(), "{long:?}");
+}
+
+#[test]
 fn the_page_of_exit_statuses_is_made_from_the_help() {
     let mut page = "# Exit statuses\n\n\
         This page is made from the command's help. An error is a line on standard error that begins with `dyntrace:`.\n"

@@ -25,6 +25,11 @@ pub fn become_program(name: &str, arguments: &[OsString]) -> Outcome {
     Err(Failure::new(status, anyhow!("cannot run {}: {error}", escape::path(&program))))
 }
 
+/// Whether there is a program with this name.
+pub fn is_installed(name: &str) -> bool {
+    locate(name, env::current_exe().ok().as_deref(), tracer::in_path(OsStr::new(name))).is_ok()
+}
+
 /// The program beside this one, else the first of those in PATH.
 fn locate(name: &str, own: Option<&Path>, mut in_path: impl Iterator<Item = PathBuf>) -> Result<PathBuf, Failure> {
     let beside = own.map(|own| own.with_file_name(name)).filter(|path| tracer::is_executable(path));

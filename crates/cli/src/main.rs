@@ -54,9 +54,14 @@ use dyntrace_runs::run;
 use dyntrace_terminal::exit::{Failure, Outcome};
 use dyntrace_terminal::{escape, say, stdout};
 
+const HELP: &str = "\
+dyntrace COMMAND --help has examples and exit statuses. Completions: dyntrace completions bash, or zsh
+and others. Manual pages: dyntrace man FOLDER. query and upload are listed where `cargo install
+dyntrace-query` has put them.";
+
 /// Trace Rust programs that use dyntrace: run tracing scripts, record events, list probes, check a machine
 #[derive(Parser)]
-#[command(name = "dyntrace", version, max_term_width = 100)]
+#[command(name = "dyntrace", version, max_term_width = 100, after_help = HELP)]
 struct Arguments {
     /// Colours in text: auto has them on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value_t, hide_default_value = true, hide_short_help = true)]
@@ -143,8 +148,16 @@ fn command() -> clap::Command {
     })
 }
 
+/// The command line, with programs of their own hidden from the help where they are not installed.
+fn offered() -> clap::Command {
+    let programs = [("query", "dyntrace-query"), ("upload", "dyntrace-upload")];
+    programs.into_iter().fold(command(), |command, (name, program)| {
+        command.mut_subcommand(name, |command| command.hide(!external::is_installed(program)))
+    })
+}
+
 fn main() -> ExitCode {
-    let arguments = Arguments::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit());
+    let arguments = Arguments::from_arg_matches(&offered().get_matches()).unwrap_or_else(|error| error.exit());
     match arguments.color {
         clap::ColorChoice::Auto => anstream::ColorChoice::Auto,
         clap::ColorChoice::Always => anstream::ColorChoice::Always,

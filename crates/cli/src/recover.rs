@@ -23,7 +23,7 @@ Exit status:
    2  wrong use
    3  events of the trace were lost
    4  damaged parts were left out
-   5  the trace has no event, and its recording was not ended: it is not known whether events are missing
+   5  the trace has no event and no end: it is not known whether events are missing
   66  there is no such trace, or it cannot be read";
 
 /// Recover a trace after a crash or damage

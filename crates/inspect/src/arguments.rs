@@ -17,19 +17,18 @@ Examples:
   dyntrace ps --dead /run/user/1000/dyntrace/4711.tasks
 
 FUTURE is the task's. Where that is a framework's, as with a server's connections, the program's own
-stands before it: the outermost, unless several branches have one each. AT is its outermost line that
-awaits; a running task has left it: \"after\" precedes it.
-WAITS FOR is the innermost future: of a lock its address, free permits, and those the task lacks.
-SPAWNED AT is the line that spawned it. Programs built with tokio_unstable record it. Of others,
-lines that spawn a future of this type are shown, each with a ?. Tasks that are alike share a line,
-unless --all is given. Of a program that keeps a table of its tasks (DYNTRACE=tasks) the table is read,
-too: PID, SINCE, TAG, POLLS, BUSY, LONGEST POLL, WOKEN BY and all that ends with * are from there. SINCE is for how
-long the task has had its state; polls and their times are those of all tasks in the line together, the
-longest poll that of one. WOKEN BY is what made the last wake before the last poll: a process, a task of the
-runtime by its ID, or outside of tasks the thread by its number, such as the runtime's for a timer or a socket.
-A task without ID is in the table only. Below, the number of tasks found is compared with the runtime's own count.
-A core file does not have the time, so timers in it are unknown leaves; of descriptors it has only
-the numbers.
+stands before it. AT is its outermost line that awaits; a running task has left it: \"after\" precedes
+it. WAITS FOR is the innermost future: of a lock its address, free permits, and those the task lacks.
+SPAWNED AT is the line that spawned it, if the program was built with tokio_unstable; else lines that
+spawn a future of this type, each with a ?. Tasks that are alike share a line, unless --all is given.
+On a terminal, columns go and cells are cut until the table fits.
+
+Of a program that keeps a table of its tasks (DYNTRACE=tasks) the table is read, too: PID, SINCE, TAG,
+POLLS, BUSY, LONGEST POLL, WOKEN BY and all that ends with * are from there. Polls and their times are
+those of all tasks in the line together, the longest poll that of one. WOKEN BY made the last wake
+before the last poll: a process, a task of the runtime by its ID, or a thread. A task without ID is in
+the table only. Below, the number of tasks found is compared with the runtime's own count.
+A core file has no time, so timers in it are unknown leaves; of descriptors it has only the numbers.
 
 Exit status:
    0  the tasks were read
@@ -37,7 +36,8 @@ Exit status:
    2  wrong use
    5  tasks, or what they wait for, are not known: a line says how many, and why
   65  there is no such process, or the program is no tokio program
-With --stop a signal ends the command after its look, with 128 plus the signal's number; a stop by the terminal is ignored.";
+With --stop a signal ends the command after its look, with 128 plus its number; a stop by the terminal
+is ignored.";
 
 const TREE_HELP: &str = "\
 Examples:
@@ -51,7 +51,8 @@ Exit status:
    2  wrong use
    5  tasks, or what they wait for, are not known: a line says how many, and why
   65  there is no such process, or the program is no tokio program
-With --stop a signal ends the command after its look, with 128 plus the signal's number; a stop by the terminal is ignored.";
+With --stop a signal ends the command after its look, with 128 plus its number; a stop by the terminal
+is ignored.";
 
 const WHY_HELP: &str = "\
 Examples:
@@ -65,8 +66,8 @@ Holders of locks are found among the variables of suspended tasks, also in boxes
 futures. One that is held outside of tasks is not seen. A guard that was dropped by drop() may
 still be seen: if that is possible, \"perhaps\" is printed. It is also printed if a task that runs,
 or that could not be read, may be the holder, or if the lock itself notes another holder. A
-deadlock is printed if two looks found it. So is a futurelock: a lock that tasks wait for, and that a future has which its task
-does not poll, because it awaits something else.
+deadlock is printed if two looks found it. So is a futurelock: a lock that tasks wait for, held by a
+future that its task does not poll, because it awaits something else.
 
 Tasks of a program that keeps a table of them (DYNTRACE=tasks) have a line with what it knows. Waits
 that memory does not tell are told by the table, those for one resource together. A task that waits
@@ -76,10 +77,9 @@ too: the table has the last wait of each.
 Of a program that links dyntrace, a task has its user tag, and a file operation its path and the
 thread of the pool that runs it, with the system call that it is in.
 
-With --json, all tasks are in the object, and five more fields: answer (yes, no or unknown: whether tasks
-are stuck), deadlocks, futurelocks and table_deadlocks, arrays, and blockers, an object whose keys are the addresses of blocked tasks; with TASK only of those that
-it names. Wherever a task is named it has id and address: tasks of two versions of tokio may have
-the same id, but never the same address. A task's blockers: jq '.blockers[\"94012345678976\"]'.
+With --json, the object has all tasks, and answer (yes, no or unknown: whether tasks are stuck),
+deadlocks, futurelocks, table_deadlocks and blockers, by the address of the blocked task; with TASK
+only of those that it names. One task's: jq '.blockers[\"94012345678976\"]'.
 
 Exit status:
    0  a deadlock or a futurelock was found; or all tasks were seen, and there is none
@@ -87,7 +87,8 @@ Exit status:
    2  wrong use
    5  none was found, and part of the program was not seen: a line says how many tasks, and why
   65  there is no such process, or the program is no tokio program
-With --stop a signal ends the command after its look, with 128 plus the signal's number; a stop by the terminal is ignored.";
+With --stop a signal ends the command after its look, with 128 plus its number; a stop by the terminal
+is ignored.";
 
 #[derive(clap::Args, Clone)]
 pub struct Common {
@@ -106,17 +107,7 @@ pub struct Common {
     /// not in the table, and the holders of locks.
     #[arg(long, conflicts_with_all = ["core", "debug", "stop"])]
     pub table: bool,
-    /// Print JSON
-    ///
-    /// An object: version (1), tasks, coverage (of how many tasks the waits are known; unknown: the others, in words), runtimes, notes. A task has id, shares_id (whether another one has the same id, as two versions of
-    /// tokio count apart), address (no two tasks of a look have the same), owner and scheduler (its runtime; owner is 0 for jobs of the blocking pool), state (flags), future,
-    /// spawned and linked, and its chain. A chain that was read has a root: future, place (file and line), progress, waits_for, holds
-    /// (locks; unpolled is the future that has the lock, if the task does not poll it), awaits (futures like this one) and more (how many
-    /// are left out). waits_for has a kind: semaphore, notify, channel, timer (due_in: nanoseconds), join, descriptor, object, file (an
-    /// operation of dyntrace::fs), job, forever or unknown_leaf. If the program keeps a table of its tasks, there is a field table (file, and
-    /// how many tasks are where), and a task has one: pid, parent, tag, function, place, state, since_ns, polls, busy_ns, longest_ns,
-    /// woken_by, waits_for and others. A task that is in the table only has no other field. docs/formats.md has them all. With --watch, each look is an
-    /// object on one line.
+    /// Print JSON, an object; with --watch one on a line for each look. docs/formats.md has its fields
     #[arg(long)]
     pub json: bool,
     /// The file with the program's debug information, or with its split units (.dwp), if it is not where debuggers look

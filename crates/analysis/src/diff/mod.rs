@@ -65,7 +65,7 @@ Exit status:
    2  wrong use, or a condition names a group that neither trace has
    3  events of a trace were lost
    4  a trace is damaged
-   5  a trace has no event, and its recording was not ended: it is not known whether events are missing
+   5  a trace has no event and no end: it is not known whether events are missing
   66  there is no such trace, or it cannot be read";
 
 /// Compare two traces: counts, errors and times by command, user tag, function and resource
@@ -84,16 +84,7 @@ pub struct Arguments {
     /// Exit with status 1 if this holds: 'p99(queue_wait) > 1.2x'; can be repeated
     #[arg(long, value_name = "CONDITION", value_parser = condition::parse)]
     fail_if: Vec<Condition>,
-    /// Print JSON
-    ///
-    /// An object: version (1), a, b, all, groups, conditions. a and b have trace (the path), events, length_ns, lost_events, losses (in
-    /// words), unmatched_events, operations_without_end and unanswered_operations. A group has by (command, tag, function or resource),
-    /// name (empty without a tag or path, null for groups beyond the limit), state (new, gone or both), changes, a and b (figures, or null); all has the figures of all
-    /// operations. Figures are count, rate (in a second), errors, error_share, bytes, and total_ns, queue_wait_ns, service_ns
-    /// and delivery_ns, where known, in nanoseconds: count, mean, max, p50, p90, p99 and p99.9. Percentiles and error_share have value, low
-    /// and high; an unknown end is null. A change has figure, a, b and apart, the logarithm of the ratio of the intervals' nearer ends,
-    /// positive if B is higher. A condition has condition, verdict (met, unsure, not met or no data) and the groups with that verdict:
-    /// name, a and b.
+    /// Print JSON, an object; docs/formats.md has its fields
     #[arg(long)]
     json: bool,
     /// Write one self-contained HTML page, too; - is standard output, which then has nothing else

@@ -43,7 +43,7 @@ Exit status:
    2  wrong use
    3  events of the trace were lost
    4  the trace is damaged
-   5  the trace has no event, and its recording was not ended: it is not known whether events are missing
+   5  the trace has no event and no end: it is not known whether events are missing
   66  there is no such trace, or it cannot be read";
 
 /// Write a trace as one self-contained HTML page

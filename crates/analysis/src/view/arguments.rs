@@ -22,9 +22,7 @@ const HELP: &str = "\
 Examples:
   dyntrace view trace
   dyntrace view trace --tag 'req-*' --probe efile_drv-return --failed --json
-  dyntrace view trace --probe efile_drv-return --csv
   dyntrace view trace --errno ENOENT --since 1.5s --until 2s
-  dyntrace view trace --min-duration 10ms
   dyntrace view trace --slowest --tag 'req-*'
   dyntrace view trace --token 42
   dyntrace view trace --script efile_latency
@@ -42,7 +40,7 @@ Exit status:
    2  wrong use, or a name after --probe that no probe has
    3  events of the trace were lost
    4  the trace is damaged
-   5  the trace has no event, and its recording was not ended: it is not known whether events are missing
+   5  the trace has no event and no end: it is not known whether events are missing
   66  there is no such trace, or it cannot be read";
 
 /// Show the events of a recorded trace

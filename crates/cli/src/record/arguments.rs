@@ -15,21 +15,20 @@ const HELP: &str = "\
 Examples:
   dyntrace record -- target/release/server --port 8080
   dyntrace record -o trace --probes 'efile_drv*,aio_pool*' --tag 'req-*' -- target/release/server
-  dyntrace record --format ctf2 -- target/release/server
-  dyntrace record --overwrite --size 4M -- target/release/server
   dyntrace record --overwrite --slower 100ms --on-panic -- target/release/server
   dyntrace record -p server --for 60s --command RENAME --failed
   dyntrace record -p 4711 -o trace --path '/var/lib/*' --rate 1000
 
-In a pattern, * matches any text and ? one character. Sizes may end in K, M or G; times end in ns, us, ms or s.
+In a pattern, * matches any text and ? one character. Sizes may end in K, M or G; times end in ns, us,
+ms or s.
 
-Exit status: that of the command, or 128 plus the number of the signal that ended it. If that is 0, and with -p:
+Exit status: that of the command, or 128 plus the number of its signal. If that is 0, and with -p:
     0  the trace is complete
     1  the trace cannot be written, read or finished
     2  wrong use
     3  events were lost
     4  the trace is damaged
-   65  nothing was recorded: the program has no recorder, no probe of those names, or does not allow control of it
+   65  nothing was recorded: no recorder in the program, no such probe, or control is not allowed
   126  the command cannot be run
   127  the command was not found";
 

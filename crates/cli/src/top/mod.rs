@@ -44,7 +44,8 @@ a process after 1 s or --for, of a trace up to its end or --at.
 
 The process records its operations, tasks, waits and messages into circular files in TMPDIR, which
 are removed at the end. They take the bytes of --size for each thread, and for 16 threads more.
-Tasks are those that dyntrace's functions started, waits those of dyntrace::sync, time, net, task, mailbox and wait.
+Tasks are those that dyntrace's functions started, waits those of dyntrace::sync, time, net, task,
+mailbox and wait.
 
 Exit status:
    0  the figures are whole
@@ -52,7 +53,7 @@ Exit status:
    2  wrong use
    3  events were lost
    4  the trace is damaged
-   5  the trace has no event, and its recording was not ended: it is not known whether events are missing
+   5  the trace has no event and no end: it is not known whether events are missing
   65  there is no such process, or it does not allow control
   66  there is no such trace, or it cannot be read";
 

@@ -15,35 +15,22 @@ Examples:
   dyntrace trace -p 4711 'shop::**::price(_, qty) if qty > 100' --return --panic
   dyntrace trace -p 4711 'shop::**::price(Order { id: 7, .. }, _)' --caller
   dyntrace trace -p 4711 'shop::pay' --stack --max-events 1
-  dyntrace trace -p 4711 'shop::cart::*' --max-events 20 --json
   dyntrace trace -p 4711 'shop::**' --time --for 30s
-  dyntrace trace -p 4711 'shop::**' --memory --for 30s
   dyntrace trace -p 4711 'shop::**' --count --interval 1s
-  dyntrace trace -p 4711 --later 'pricing::**' --count
-  dyntrace trace -p 4711 '**::pay if matches(tag, \"req-*\")' --return
   dyntrace trace -p 4711 '**::pay if tag == \"req-81\" do caller, return, exception'
 
 While a trace runs, from another terminal:
-  dyntrace trace -p 4711 list
-  dyntrace trace -p 4711 add 'shop::cart::*' --return
   dyntrace trace -p 4711 update 2 'shop::cart::*(id) if id == 7'
-  dyntrace trace -p 4711 remove 1
-  dyntrace trace -p 4711 exclude '<0.57.0>'
 
 A path selects functions: * matches any text and ? one character of a segment, ** any number of
 segments. Arguments are literals, _ or names, which the guard after if may compare, or parts of
 structures, tuples, variants and slices: Order { id, lines: [first, ..], .. }. tag is the user
-tag, pid the process, matches(tag, \"req-*\") a condition with a glob. Actions after do are for one pattern: message, silent, caller,
-current_stacktrace, return, return_to, exception, error, count, time, memory, get_seq_token,
-set_seq_token(label, 17), set(call), set(set_on_spawn). The documentation of dyntrace::trace::Pattern has the whole grammar.
+tag, pid the process, matches(tag, \"req-*\") a condition with a glob. Actions stand after do: caller,
+return, count and others. The documentation of dyntrace::trace::Pattern has the whole grammar.
 
-The process opens its control socket when it is asked to, at its next file operation, message or
-call of a traced function; it has the socket from the start if it calls
-dyntrace::recorder::control() or has DYNTRACE=control. When the trace ends for any reason, its functions run as before. The program never
-waits for this command: events that cannot be sent in time are dropped, and counted. --limit has
-a default, so that many events do not slow the program down.
-
-Times are local; --json has nanoseconds since 1970.
+The process opens its control socket as for dyntrace record -p. When the trace ends for any reason, its
+functions run as before. The program never waits for this command: events that cannot be sent in time
+are dropped, and counted. Times are local; --json has nanoseconds since 1970.
 
 Exit status:
    0  the trace has ended: by its limits, by an interrupt, or because the process ended

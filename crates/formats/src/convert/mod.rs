@@ -38,8 +38,6 @@ Examples:
   dyntrace convert trace --to perfetto -o trace.perfetto
   dyntrace convert trace-of-a trace-of-b --to parquet -o tables
   dyntrace convert traces/* --to parquet --partition host,date,hour -o fleet
-  dyntrace convert trace --to csv -o tables
-  dyntrace convert trace --to ctf2 -o trace-ctf2
   dyntrace convert trace --to otlp --slow 10ms --failed --one-in 100 -o spans.jsonl
   dyntrace convert trace --to otlp -o http://127.0.0.1:4318
 
@@ -50,14 +48,15 @@ OTLP has a span for each operation. It belongs to
   else to a trace of its own.
 A collector gets OTLP by HTTP in JSON, at /v1/traces unless the address has another path.
 
-With --partition, the folder has a folder for each of the tables events, operations, tasks, waits, messages and losses, and for the table
-clocks, to which dyntrace clocks gives rows. A run adds the rows that are not there yet, each once, also if an earlier run was killed or
+With --partition, the folder has a folder for each table; dyntrace clocks gives the table clocks its
+rows. A run adds the rows that are not there yet, each once, also if an earlier run was killed or
 another one runs at the same time. A trace that cannot be read is told, and the others are converted.
 
-With --follow, SIGINT, SIGTERM and SIGHUP end the command as the end of the recordings does: after a last round, with its counts and its exit
-status. The second of them ends it at once; the next run writes what is missing.
+With --follow, SIGINT, SIGTERM and SIGHUP end the command after a last round, as the end of the
+recordings does. The second of them ends it at once; the next run writes the missing rows.
 
-Files get the access rights that all files of the trace have. Existing files are replaced, those of a data set never.
+Files get the access rights that all files of the trace have. Existing files are replaced, those of a
+data set never.
 
 Exit status:
    0  the trace was converted
@@ -65,7 +64,7 @@ Exit status:
    2  wrong use
    3  events of the trace were lost
    4  the trace is damaged
-   5  the trace has no event, and its recording was not ended: it is not known whether events are missing
+   5  the trace has no event and no end: it is not known whether events are missing
   66  there is no such trace, or it cannot be read";
 
 /// Convert a trace to the format of another tool

@@ -47,12 +47,7 @@ pub struct Arguments {
     /// The process
     #[arg(short, long)]
     pid: u32,
-    /// Print JSON
-    ///
-    /// An object: version (1), threads, unknown (how many are not known, in words), notes. A thread has tid, name, role (worker, blocking, block_on, runtime, other), activity (idle,
-    /// polls, runs, or null), task and job (ids), state (the kernel's letter), system_call (number, name, descriptor), kernel_function,
-    /// cpu_time and held (nanoseconds), frames and ending (complete, or why there are no more frames). A frame has address, image,
-    /// function, place (file and line) and inlined.
+    /// Print JSON, an object; docs/formats.md has its fields
     #[arg(long)]
     json: bool,
     /// The file with the program's debug information, or with its split units (.dwp), if it is not where debuggers look

@@ -171,6 +171,14 @@ fn trace_a_program_you_did_not_build() {
 }
 
 #[test]
+fn axum_in_five_lines() {
+    let chapter = chapter("servers_in_five_lines.md");
+    let tonic = blocks(&chapter, "rust")[2];
+    let example = fs::read_to_string(root().join("crates/tower/examples/grpc_files.rs")).unwrap();
+    assert!(example.contains(tonic), "{tonic}");
+}
+
+#[test]
 fn files() {
     assert_eq!(run("files.md"), 3);
 }

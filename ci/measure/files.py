@@ -7,11 +7,19 @@ import sys
 from .common import FULL, ROOT, say
 
 sys.path.append(str(ROOT / "benches" / "fileio"))
+import breadth as uses  # noqa: E402
 import figures  # noqa: E402
+
+# Words of the rows that `breadth` measures; all rows if there are none.
+ONLY = []
 
 
 def fileio():
     figures.measure(say, FULL)
+
+
+def breadth():
+    uses.measure(say, FULL, ONLY)
 
 
 def standing():

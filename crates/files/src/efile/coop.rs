@@ -58,22 +58,22 @@ fn spend(cx: &mut Context<'_>) {
     }
 }
 
-/// Yields if the task's budget is spent, or if `must_yield` is set, and spends a unit of the budget.
-pub(super) async fn yield_if_spent(must_yield: bool) {
-    let (mut has_yielded, mut must_yield) = (false, must_yield);
-    poll_fn(|cx| {
-        if mem::take(&mut must_yield) {
-            has_yielded = true;
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        if !may_proceed(&mut has_yielded, cx) {
-            return Poll::Pending;
-        }
-        spend(cx);
-        Poll::Ready(())
-    })
-    .await;
+/// Yields once if the task's budget is spent, or if `must_yield` says so, and spends a unit of the budget. `has_yielded` is false before the
+/// first poll, and again when it is ready.
+pub(crate) fn poll_budget(must_yield: impl FnOnce() -> bool, has_yielded: &mut bool, cx: &mut Context<'_>) -> Poll<()> {
+    if !mem::take(has_yielded) && (must_yield() || !has_budget_remaining()) {
+        *has_yielded = true;
+        cx.waker().wake_by_ref();
+        return Poll::Pending;
+    }
+    spend(cx);
+    Poll::Ready(())
+}
+
+/// As [`poll_budget`].
+pub(super) async fn yield_if_spent(must_yield: impl Fn() -> bool) {
+    let mut has_yielded = false;
+    poll_fn(|cx| poll_budget(&must_yield, &mut has_yielded, cx)).await;
 }
 
 /// The outcome of a detached operation. `None` in a forked child.

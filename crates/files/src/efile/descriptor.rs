@@ -97,6 +97,12 @@ impl Descriptor {
         Descriptor { driver, port, flags, attempts, written, syncs, file: Some(file), opened_for: None, release }
     }
 
+    /// Finds out the kind of the file's file system, if no job did. May block.
+    pub(crate) fn detected(self) -> Descriptor {
+        self.attempts.detect(self.file());
+        self
+    }
+
     /// Sets the user tag of the task that opened the file.
     pub(crate) fn opened_for(mut self, user_tag: Option<Tag>) -> Descriptor {
         self.opened_for = user_tag;
@@ -125,6 +131,12 @@ impl Descriptor {
         // The parent of a forked child has the cursor, too.
         self.syncs.get()?;
         self.attempts.reads_at_cursor(size)
+    }
+
+    /// As [`permit_read`](Descriptor::permit_read), for a move of the cursor.
+    pub(crate) fn permit_seek(&self) -> Option<Permit> {
+        self.syncs.get()?;
+        self.attempts.seeks()
     }
 
     /// As [`permit_read_at`](Descriptor::permit_read_at), for the metadata.

@@ -4,7 +4,6 @@ use std::future::Future;
 use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 use dyntrace_probes::forks;
 
@@ -29,6 +28,13 @@ pub struct Driver {
     pool: ProcessLocal<Pool>,
     port: Port,
     inline: Inline,
+}
+
+/// An operation that was entered, and whose answer the caches do not have.
+pub(crate) struct Unanswered<B> {
+    entered: Entered,
+    request: Request,
+    buffer: B,
 }
 
 impl Driver {
@@ -172,28 +178,56 @@ impl Driver {
         T: Send + 'static,
     {
         self.wait_for_writes(&request).await;
-        let Some(permit) = permit else {
-            let entered = Entered::enter(port, &request);
-            return self.submit(FileJob::new(entered, request, buffer, make_work()), port).await;
-        };
-        // Otherwise a task whose operations all hit the caches would never yield.
-        yield_if_spent(permit.must_yield()).await;
-        let entered = Entered::enter(port, &request);
-        let mut operation = FileJob::new(entered, request, buffer, make_work());
-        let mut took = Duration::ZERO;
-        let tried = operation.at_once(|request, buffer| {
-            let mut trial = permit.begin();
-            let attempt = attempt(request, buffer, &mut trial);
-            took = trial.end(&attempt);
-            self.cached_answer(attempt)
-        });
-        match tried {
-            Some((answer, buffer)) => {
-                operation.count_answer(self.pool.pool(), answer.is_ok(), took);
-                (answer, Some(buffer))
-            }
-            None => self.submit(operation, port).await,
+        if let Some(permit) = permit {
+            // Otherwise a task whose operations all hit the caches would never yield.
+            yield_if_spent(|| permit.must_yield()).await;
         }
+        match self.begin(permit, port, request, buffer, attempt) {
+            Ok((answer, buffer)) => (answer, Some(buffer)),
+            Err(unanswered) => self.submit_unanswered(unanswered, port, make_work()).await,
+        }
+    }
+
+    /// Enters an operation. With a permit calls `attempt` on this thread, and settles the operation if the caches have the answer.
+    /// Otherwise the caller must [submit](Driver::submit_unanswered) it. A task with a permit must have [yielded](super::poll_budget)
+    /// before, and waited for the writes that the operation depends on.
+    #[inline(always)]
+    pub(crate) fn begin<T, B>(
+        &self,
+        permit: Option<Permit>,
+        port: Port,
+        request: Request,
+        mut buffer: B,
+        attempt: impl FnOnce(&Request, &mut B, &mut Trial) -> Attempt<T>,
+    ) -> Result<(io::Result<T>, B), Unanswered<B>> {
+        let entered = Entered::enter(port, &request);
+        let Some(permit) = permit else { return Err(Unanswered { entered, request, buffer }) };
+        entered.begin(&request.command);
+        let mut trial = permit.begin();
+        let tried = attempt(&request, &mut buffer, &mut trial);
+        let took = trial.end(&tried);
+        let Some(answer) = self.cached_answer(tried) else { return Err(Unanswered { entered, request, buffer }) };
+        entered.end(&request.command);
+        entered.settle(&request.command, || (failure(&answer), request.moved()));
+        entered.count_answer(request.command, self.pool.pool(), answer.is_ok(), request.moved(), took);
+        Ok((answer, buffer))
+    }
+
+    /// Submits an operation that [began](Driver::begin) without an answer.
+    #[inline(always)]
+    pub(crate) fn submit_unanswered<T, B, F>(
+        &self,
+        unanswered: Unanswered<B>,
+        port: Port,
+        work: F,
+    ) -> impl Future<Output = (io::Result<T>, Option<B>)> + use<T, B, F>
+    where
+        F: FnOnce(&Request, &mut B) -> io::Result<T> + Send + 'static,
+        B: Send + 'static,
+        T: Send + 'static,
+    {
+        let Unanswered { entered, request, buffer } = unanswered;
+        self.submit(FileJob::new(entered, request, buffer, work), port)
     }
 
     /// Returns the result of an attempt, or `None` if the operation must go to the pool.

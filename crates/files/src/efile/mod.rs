@@ -79,7 +79,7 @@ mod unwritten;
 mod waits;
 
 pub use command::{Argument, Command, Position};
-pub(crate) use coop::answered;
+pub(crate) use coop::{answered, poll_budget};
 pub(crate) use descriptor::{Descriptor, Owner};
 pub use driver::Driver;
 pub use inline::Inline;

@@ -194,33 +194,10 @@ impl<F, B, T> FileJob<F, B, T>
 where
     F: FnOnce(&Request, &mut B) -> io::Result<T>,
 {
-    /// Makes the job of an operation that was entered with `request`. The caller must submit it to a pool, which settles it, or complete
-    /// it [at once](FileJob::at_once).
+    /// Makes the job of an operation that was entered with `request`. The caller must submit it to a pool, which settles it.
     #[inline(always)]
     pub(super) fn new(entered: Entered, request: Request, buffer: B, work: F) -> Self {
         FileJob { entered, request, work: Some((work, buffer)), answer: PhantomData }
-    }
-
-    /// Attempts the operation on this thread. If `attempt` returns a result, the operation is settled; otherwise the job must be submitted.
-    ///
-    /// `attempt` must not panic.
-    #[inline(always)]
-    pub(super) fn at_once(
-        &mut self,
-        attempt: impl FnOnce(&Request, &mut B) -> Option<io::Result<T>>,
-    ) -> Option<(io::Result<T>, B)> {
-        let (_, buffer) = self.work.as_mut()?;
-        self.entered.begin(&self.request.command);
-        let answer = attempt(&self.request, buffer)?;
-        self.entered.end(&self.request.command);
-        self.entered.settle(&self.request.command, || (failure(&answer), self.request.moved()));
-        Some((answer, self.reclaim()?))
-    }
-
-    /// Counts the operation, which was answered [at once](FileJob::at_once), for the pool's metrics.
-    #[inline]
-    pub(super) fn count_answer(&self, pool: &Pool, succeeded: bool, took: Duration) {
-        self.entered.count_answer(self.request.command, pool, succeeded, self.request.moved(), took);
     }
 
     /// Takes the buffer of an operation that never ran.

@@ -146,7 +146,7 @@ impl OpenOptions {
         let open = move |request: &Request, _: &mut ()| {
             let file = options.open(request.path()?)?;
             let flags = if is_known { shown } else { flags_of(&file) };
-            Ok(Descriptor::new(driver_too, port, flags, inline, file).opened_for(user_tag))
+            Ok(Descriptor::new(driver_too, port, flags, inline, file).detected().opened_for(user_tag))
         };
         let is_attempted = self.is_known && self.read && inline::can_open(flags);
         let permit = if is_attempted { Driver::permit(inline) } else { None };

@@ -58,6 +58,7 @@ pub(super) enum Attempted {
     Open,
     /// FSTAT of an open file.
     Fstat,
+    Seek,
     Close,
 }
 

@@ -14,6 +14,8 @@
 //!   holder, and a file of FUSE or NFS, as well as its metadata, for the server. So the driver first opens a name with `O_PATH`, which
 //!   never waits, and goes on only with a regular file of a local file system. It adds `O_NONBLOCK` because of leases. The open itself may
 //!   ask another process: see [`opens`](super::opens).
+//! - lseek(2) has no flag. On local file systems it sets the position, or adds to it, or to the length of the file in memory; it asks for
+//!   no data or hole. overlayfs takes a lock that the copy of a lower file holds: the back-off learns that.
 //! - The close of a file that was written may wait for the disk, and the last close of a file without a name frees its blocks: no attempts
 //!   on either. If the name goes between the look and the close, that one close may be slow.
 
@@ -74,6 +76,19 @@ impl FileSystemPlace {
     /// asking a file server.
     pub(super) fn fstats(self) -> Option<&'static BackOff> {
         self.local(Attempted::Fstat)
+    }
+
+    /// Returns the back-off of LSEEK. `None` unless the file system is known to be local: others ask a server for the end of the file.
+    pub(super) fn seeks(self) -> Option<&'static BackOff> {
+        self.local(Attempted::Seek)
+    }
+
+    /// Finds out the kind of the file system, if it is not known and no job does. May block.
+    pub(super) fn detect(self, file: &File) {
+        if self.0.is_some_and(|system| system.is_local().is_none() && system.must_be_detected()) {
+            detect(file, false);
+            detected(file);
+        }
     }
 
     /// Returns the back-off of CLOSE. `None` unless the file system is known to be local: others tell a server.

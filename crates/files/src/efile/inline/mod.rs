@@ -39,7 +39,7 @@ use crate::aio_pool::{Fault, Job, Lane};
 
 #[cfg(test)]
 pub(super) use attempt::MAX_SIZE;
-pub(super) use attempt::{Attempt, Miss};
+pub(crate) use attempt::{Attempt, Miss};
 #[cfg(test)]
 pub(super) use back_off::BackOff;
 pub use mode::Inline;
@@ -49,8 +49,7 @@ pub(super) use system::FileSystemPlace;
 pub(super) use system::detect;
 pub(super) use system::{cached_inode, inode_of};
 pub(crate) use system::{can_open, metadata, open, read_file, symlink_metadata};
-pub(super) use trial::Permit;
-pub(crate) use trial::Trial;
+pub(crate) use trial::{Permit, Trial};
 
 /// Whether this system has attempts at all.
 pub(super) const IS_SUPPORTED: bool = system::IS_SUPPORTED;

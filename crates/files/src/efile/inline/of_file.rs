@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::attempt::{Attempt, MAX_SIZE, Miss};
-use super::back_off::microseconds;
+use super::back_off::{BackOff, microseconds};
 use super::mode::{Inline, SharedMode};
 use super::system::{self, FileSystemPlace, IS_SUPPORTED};
 use super::trial::{Permit, Trial};
@@ -77,27 +77,42 @@ impl Attempts {
 
     /// Returns the permit for a read at the cursor.
     pub(in crate::efile) fn reads_at_cursor(&self, size: usize) -> Option<Permit> {
-        let may_wait = self.mode.get() == Inline::Adaptive && !self.is_cursor_own.load(Ordering::Relaxed);
-        if may_wait { None } else { self.reads(size) }
+        if self.cursor_may_wait() { None } else { self.reads(size) }
+    }
+
+    /// Returns the permit for LSEEK.
+    pub(in crate::efile) fn seeks(&self) -> Option<Permit> {
+        if self.cursor_may_wait() { None } else { self.local(FileSystemPlace::seeks) }
     }
 
     /// Returns the permit for FSTAT.
     pub(in crate::efile) fn fstats(&self) -> Option<Permit> {
-        let mode = self.mode.get();
-        if !mode.is_on() {
-            return None;
-        }
-        Permit::on(mode, Some(self.place.get()?.fstats()?))
+        self.local(FileSystemPlace::fstats)
     }
 
     /// Returns the permit for CLOSE of a file that was only read.
     pub(in crate::efile) fn closes(&self, file: &File) -> Option<Permit> {
+        self.local(FileSystemPlace::closes).filter(|_| system::is_linked(file))
+    }
+
+    /// Has the kind of the file system found out, if it matters and is not known. May block.
+    pub(in crate::efile) fn detect(&self, file: &File) {
+        if let Some(place) = self.place.get() {
+            place.detect(file);
+        }
+    }
+
+    fn local(&self, back_off: impl FnOnce(FileSystemPlace) -> Option<&'static BackOff>) -> Option<Permit> {
         let mode = self.mode.get();
         if !mode.is_on() {
             return None;
         }
-        let permit = Permit::on(mode, Some(self.place.get()?.closes()?));
-        permit.filter(|_| system::is_linked(file))
+        Permit::on(mode, Some(back_off(*self.place.get()?)?))
+    }
+
+    /// Returns whether an operation at the cursor may wait for one of another descriptor.
+    fn cursor_may_wait(&self) -> bool {
+        self.mode.get() == Inline::Adaptive && !self.is_cursor_own.load(Ordering::Relaxed)
     }
 
     /// Fills `bytes` up to the end of the file. After a miss their contents are unspecified.
@@ -149,7 +164,6 @@ mod tests {
     use std::thread;
     use std::time::SystemTime;
 
-    use super::super::back_off::BackOff;
     use super::*;
 
     #[test]

@@ -36,6 +36,12 @@ impl FileSystemPlace {
         None
     }
 
+    pub(super) fn seeks(self) -> Option<&'static BackOff> {
+        None
+    }
+
+    pub(super) fn detect(self, _: &File) {}
+
     pub(super) fn closes(self) -> Option<&'static BackOff> {
         None
     }

@@ -52,7 +52,7 @@ impl Permit {
     }
 
     /// Returns whether the task must yield before the attempt, because the thread's turn is over.
-    pub(in crate::efile) fn must_yield(self) -> bool {
+    pub(crate) fn must_yield(self) -> bool {
         self.mode == Inline::Adaptive && is_over()
     }
 

@@ -18,7 +18,7 @@ use crate::efile::inline::{self, Miss, Permit, Trial};
 use crate::efile::observe::Stage::{self, InternalEntry, InternalReturn, Return};
 use crate::efile::observe::operations;
 use crate::efile::{Command, Driver, Inline, Request};
-use crate::fs::{File, OpenOptions};
+use crate::fs::{File, FileOption, OpenOptions};
 
 /// An attempt that misses, then the pool's work.
 pub(super) const MISSED: [Stage; 4] = [InternalEntry, InternalEntry, InternalReturn, Return(0)];
@@ -101,17 +101,47 @@ fn the_cursor_reads_at_once() {
     let mut bytes = [0; 100];
     assert_eq!(finish_now(file.read(&mut bytes)).unwrap().unwrap(), 100);
     assert_eq!(bytes[..], contents()[..100]);
-    // A seek goes to the pool; the cursor is the same.
-    finish(&pool, file.seek(SeekFrom::Current(50))).unwrap();
+    assert_eq!(finish_now(file.seek(SeekFrom::Current(50))).unwrap().unwrap(), 150);
     let mut rest = Vec::new();
     finish_now(file.read_to_end(&mut rest)).unwrap().unwrap();
     assert_eq!(rest, contents()[150..]);
-    let reads = operations(file.port()).into_iter().filter(|(command, _)| *command == Command::Read);
-    assert!(reads.map(|(_, stages)| stages).all(|stages| stages == DONE));
+    assert!(operations(file.port()).into_iter().all(|(_, stages)| stages == DONE));
+    assert!(!pool.run_one());
     // As after a miss.
     file.set_inline(false);
     assert!(finish_now(file.read(&mut bytes)).is_none());
     assert_eq!(finish(&pool, file.read(&mut bytes)).unwrap(), 0);
+}
+
+#[test]
+fn a_file_that_may_be_written_seeks_at_once() {
+    let Some((_folder, path)) = cached() else { return };
+    let (pool, driver, _) = stepped_inline();
+    let mut options = OpenOptions::new();
+    let mut file = finish(&pool, options.read(true).write(true).open_with(&driver, &path)).unwrap();
+    assert_eq!(finish_now(file.seek(SeekFrom::End(-10))).unwrap().unwrap(), contents().len() as u64 - 10);
+    // The pool finds the error again.
+    let error = finish(&pool, file.seek(SeekFrom::Current(-(1 << 30)))).unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(Errno::INVAL.raw_os_error()));
+    let mut rest = Vec::new();
+    finish(&pool, file.read_to_end(&mut rest)).unwrap();
+    assert_eq!(rest, contents()[contents().len() - 10..]);
+}
+
+/// The bytes go from the cache to the caller, unless some were read ahead.
+#[test]
+fn bytes_that_were_read_ahead_come_first() {
+    let Some((_folder, path)) = cached() else { return };
+    let (pool, driver, _) = stepped_inline();
+    let mut file = open(&pool, &driver, &path);
+    finish(&pool, file.set_option(FileOption::ReadAhead(100))).unwrap();
+    let mut bytes = [0; 150];
+    assert_eq!(finish_now(file.read(&mut bytes[..10])).unwrap().unwrap(), 10);
+    assert_eq!(finish_now(file.stream_position()).unwrap().unwrap(), 10);
+    finish_now(file.read_exact(&mut bytes[10..20])).unwrap().unwrap();
+    finish_now(file.read_exact(&mut bytes[20..])).unwrap().unwrap();
+    assert_eq!(bytes[..], contents()[..150]);
+    assert_eq!(finish_now(file.seek(SeekFrom::Current(0))).unwrap().unwrap(), 150);
 }
 
 /// A quick disk makes a miss a hit. The probes show which it was; the bytes are the same.

@@ -34,6 +34,11 @@ impl Buffer {
         &self.bytes[self.middle..self.end]
     }
 
+    /// Returns whether a read finds the kernel's position where the caller's is, with no bytes before it.
+    pub(super) fn is_clear(&self) -> bool {
+        self.start == self.end && self.owed == 0
+    }
+
     /// Removes the unwritten bytes and returns them.
     #[cfg(all(feature = "tokio-fs", not(loom)))]
     pub(super) fn take_unwritten(&mut self) -> Vec<u8> {

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use rustix::io::Errno;
+use tokio::io::ReadBuf;
 use tokio::sync::oneshot;
 
 use super::buffer::Buffer;
-use crate::efile::inline::Trial;
-use crate::efile::{Command, Descriptor, Request, answered};
+use crate::efile::inline::{Attempt, Miss, Permit, Trial};
+use crate::efile::{Command, Descriptor, Request, answered, poll_budget};
 use dyntrace_processes::tag;
 
 /// The most bytes that one READ or WRITE moves unless the file says otherwise, and the most that may be read ahead.
@@ -23,7 +24,11 @@ pub(super) struct Cursor {
     descriptor: Arc<Descriptor>,
     /// The operation in flight owns it; an empty one is here meanwhile.
     buffer: Buffer,
+    /// A seek that the next poll begins.
+    seek: Option<SeekFrom>,
     in_flight: Option<InFlight>,
+    /// Whether the task has yielded for the operation that it begins.
+    has_yielded: bool,
     /// [`Buffer::ahead`] when the operation in flight was begun.
     ahead: u64,
     /// The least bytes that a read asks for.
@@ -51,7 +56,9 @@ impl Cursor {
         Cursor {
             descriptor,
             buffer: Buffer::default(),
+            seek: None,
             in_flight: None,
+            has_yielded: false,
             ahead: 0,
             read_ahead: 0,
             position: 0,
@@ -60,7 +67,7 @@ impl Cursor {
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        self.in_flight.is_none()
+        self.in_flight.is_none() && self.seek.is_none()
     }
 
     pub(super) fn unread(&self) -> &[u8] {
@@ -122,10 +129,20 @@ impl Cursor {
     /// Waits for the operation in flight and returns its result; `None` if there is none. Keeps the error of a write, and the position of a
     /// seek.
     pub(super) fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Option<Finished>> {
-        let Some(operation) = &mut self.in_flight else { return Poll::Ready(None) };
-        let (finished, buffer) = ready!(operation.as_mut().poll(cx));
-        self.in_flight = None;
-        self.buffer = buffer.unwrap_or_else(|| Buffer::lost(self.ahead));
+        let answered = match self.seek {
+            Some(to) => ready!(self.poll_begin_seek(to, cx)).map(Finished::Seek),
+            None => None,
+        };
+        let finished = match (answered, &mut self.in_flight) {
+            (Some(finished), _) => finished,
+            (None, None) => return Poll::Ready(None),
+            (None, Some(operation)) => {
+                let (finished, buffer) = ready!(operation.as_mut().poll(cx));
+                self.in_flight = None;
+                self.buffer = buffer.unwrap_or_else(|| Buffer::lost(self.ahead));
+                finished
+            }
+        };
         match finished {
             Finished::Write(Err(error)) => {
                 self.write_error = Some(error);
@@ -161,21 +178,40 @@ impl Cursor {
         Poll::Ready(Ok(self.position))
     }
 
-    pub(super) fn begin_read(&mut self, wanted: usize, max_size: usize) {
-        let size = wanted.max(self.read_ahead).min(max_size);
+    /// Begins a READ of as many bytes as `into` has room for, or of those to read ahead. Returns the count if the caches have the answer:
+    /// these bytes are in `into`, or unread.
+    pub(super) fn poll_begin_read(
+        &mut self,
+        into: &mut ReadBuf<'_>,
+        max_size: usize,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<usize>>> {
+        let size = into.remaining().max(self.read_ahead).min(max_size);
         let request = self.descriptor.request_with_flags(Command::Read).i3(size as i64);
-        self.begin_reading(request, size);
+        let into = (self.buffer.is_clear() && size <= into.remaining()).then_some(into);
+        self.poll_begin_reading(request, size, into, cx)
     }
 
-    pub(super) fn begin_read_line(&mut self, max_size: usize) {
+    /// Begins a READ_LINE, and returns the count of bytes if the caches have the answer.
+    pub(super) fn poll_begin_read_line(
+        &mut self,
+        max_size: usize,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<usize>>> {
         const SIZE: usize = 64 << 10;
         let size = if self.read_ahead == 0 { SIZE } else { self.read_ahead }.min(max_size);
         let request = self.descriptor.request_with_flags(Command::ReadLine);
         let request = request.i3(self.unread().len() as i64).i4(size as i64);
-        self.begin_reading(request, size);
+        self.poll_begin_reading(request, size, None, cx)
     }
 
-    pub(super) fn begin_seek(&mut self, to: SeekFrom) {
+    /// Has the next poll begin an LSEEK. No operation may be in flight.
+    pub(super) fn seek(&mut self, to: SeekFrom) {
+        debug_assert!(self.is_idle());
+        self.seek = Some(to);
+    }
+
+    fn poll_begin_seek(&mut self, to: SeekFrom, cx: &mut Context<'_>) -> Poll<Option<io::Result<u64>>> {
         // The caller counts from the end of the bytes that it has taken.
         let (to, offset, origin) = match to {
             SeekFrom::Start(offset) => (to, offset as i64, 0),
@@ -186,7 +222,14 @@ impl Cursor {
             SeekFrom::End(offset) => (to, offset, 2),
         };
         let request = self.descriptor.request(Command::Lseek).i2(offset).i3(origin);
-        self.begin(request, move |file, buffer| buffer.seek(file, to), Finished::Seek);
+        let attempt = |descriptor: &Descriptor, _: &Request, buffer: &mut Buffer, _: &mut Trial| {
+            // The pool finds an error again.
+            buffer.seek(descriptor.file(), to).map_err(|_| Miss::NotCached)
+        };
+        let work = move |file: &File, _: &Request, buffer: &mut Buffer| buffer.seek(file, to);
+        let answer = ready!(self.poll_begin(self.descriptor.permit_seek(), request, attempt, work, Finished::Seek, cx));
+        self.seek = None;
+        Poll::Ready(answer)
     }
 
     /// Begins to write up to `max_size` bytes, and returns how many. No earlier bytes may be unwritten.
@@ -229,44 +272,63 @@ impl Cursor {
         }));
     }
 
-    fn begin_reading(&mut self, request: Request, size: usize) {
-        debug_assert!(self.is_idle());
-        self.ahead = self.buffer.ahead();
-        let buffer = mem::take(&mut self.buffer);
-        let descriptor = Arc::clone(&self.descriptor);
-        self.in_flight = Some(Box::pin(async move {
-            let permit = descriptor.permit_read(size);
-            let attempt = |request: &Request, buffer: &mut Buffer, trial: &mut Trial| {
-                buffer.read(descriptor.file(), size, |bytes| request.moving(descriptor.try_read(bytes, trial)))
-            };
-            let work = || {
-                let user = Arc::clone(&descriptor);
-                move |request: &Request, buffer: &mut Buffer| {
-                    buffer.read(user.file(), size, |bytes| request.moving(read(user.file(), bytes)))
-                }
-            };
-            let (driver, port) = (descriptor.driver(), descriptor.port());
-            let (answer, buffer) = driver.run_inline(permit, port, request, buffer, attempt, work).await;
-            (Finished::Read(answer), buffer)
-        }));
-    }
-
-    fn begin<T: Send + 'static>(
+    fn poll_begin_reading(
         &mut self,
         request: Request,
-        work: impl FnOnce(&File, &mut Buffer) -> io::Result<T> + Send + Sync + 'static,
+        size: usize,
+        into: Option<&mut ReadBuf<'_>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<usize>>> {
+        let attempt = |descriptor: &Descriptor, request: &Request, buffer: &mut Buffer, trial: &mut Trial| {
+            let read = |bytes: &mut [u8]| request.moving(descriptor.try_read(bytes, trial));
+            let Some(into) = into else { return buffer.read(descriptor.file(), size, read) };
+            let count = read(into.initialize_unfilled_to(size))?;
+            into.advance(count);
+            Ok(count)
+        };
+        let work = move |file: &File, request: &Request, buffer: &mut Buffer| {
+            buffer.read(file, size, |bytes| request.moving(read(file, bytes)))
+        };
+        self.poll_begin(self.descriptor.permit_read(size), request, attempt, work, Finished::Read, cx)
+    }
+
+    /// Begins an operation: with a permit attempts it, and returns the answer of the caches. Otherwise it is in flight. Pending only while
+    /// the task must yield.
+    fn poll_begin<T: Send + 'static>(
+        &mut self,
+        permit: Option<Permit>,
+        request: Request,
+        attempt: impl FnOnce(&Descriptor, &Request, &mut Buffer, &mut Trial) -> Attempt<T>,
+        work: impl FnOnce(&File, &Request, &mut Buffer) -> io::Result<T> + Send + Sync + 'static,
         finished: fn(io::Result<T>) -> Finished,
-    ) {
-        debug_assert!(self.is_idle());
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<T>>> {
+        debug_assert!(self.in_flight.is_none());
+        if let Some(permit) = permit {
+            ready!(poll_budget(|| permit.must_yield(), &mut self.has_yielded, cx));
+        }
         self.ahead = self.buffer.ahead();
         let buffer = mem::take(&mut self.buffer);
-        let descriptor = Arc::clone(&self.descriptor);
-        self.in_flight = Some(Box::pin(async move {
-            let user = Arc::clone(&descriptor);
-            let work = move |_: &Request, buffer: &mut Buffer| work(user.file(), buffer);
-            let (answer, buffer) = descriptor.driver().run_with(descriptor.port(), request, buffer, work).await;
-            (finished(answer), buffer)
-        }));
+        let descriptor = &self.descriptor;
+        let (driver, port) = (descriptor.driver(), descriptor.port());
+        let attempt =
+            |request: &Request, buffer: &mut Buffer, trial: &mut Trial| attempt(descriptor, request, buffer, trial);
+        match driver.begin(permit, port, request, buffer, attempt) {
+            Ok((answer, buffer)) => {
+                self.buffer = buffer;
+                Poll::Ready(Some(answer))
+            }
+            Err(unanswered) => {
+                let user = Arc::clone(descriptor);
+                let work = move |request: &Request, buffer: &mut Buffer| work(user.file(), request, buffer);
+                let operation = driver.submit_unanswered(unanswered, port, work);
+                self.in_flight = Some(Box::pin(async move {
+                    let (answer, buffer) = operation.await;
+                    (finished(answer), buffer)
+                }));
+                Poll::Ready(None)
+            }
+        }
     }
 }
 

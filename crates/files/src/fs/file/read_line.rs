@@ -14,12 +14,13 @@ impl File {
     pub async fn read_line(&mut self, line: &mut Vec<u8>) -> io::Result<usize> {
         let max_size = self.max_buf_size;
         let cursor = self.cursor.get_mut();
-        let mut searched = 0;
+        let (mut searched, mut answered) = (0, None);
         loop {
-            let at_end = match poll_fn(|cx| cursor.poll_idle(cx)).await {
-                Some(Finished::Read(answer)) => answer? == 0,
-                _ => false,
+            let read = match (answered.take(), poll_fn(|cx| cursor.poll_idle(cx)).await) {
+                (None, Some(Finished::Read(answer))) => Some(answer),
+                (answered, _) => answered,
             };
+            let at_end = read.transpose()? == Some(0);
             if cursor.must_write_first() {
                 poll_fn(|cx| cursor.poll_written(cx)).await?;
             }
@@ -30,7 +31,7 @@ impl File {
                 None if at_end => unread.len(),
                 None => {
                     searched = unread.len();
-                    cursor.begin_read_line(max_size);
+                    answered = poll_fn(|cx| cursor.poll_begin_read_line(max_size, cx)).await;
                     continue;
                 }
             };

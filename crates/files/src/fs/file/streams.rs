@@ -30,7 +30,13 @@ impl AsyncRead for File {
                 cursor.consume(count);
                 break;
             }
-            cursor.begin_read(into.remaining(), max_size);
+            let before = into.remaining();
+            if let Some(answer) = ready!(cursor.poll_begin_read(into, max_size, cx)) {
+                let is_at_end = answer? == 0 && cursor.unread().is_empty();
+                if is_at_end || into.remaining() < before {
+                    break;
+                }
+            }
         }
         Poll::Ready(Ok(()))
     }
@@ -84,7 +90,7 @@ impl AsyncSeek for File {
                 "an operation of the file is in flight: call poll_complete before start_seek",
             ));
         }
-        cursor.begin_seek(to);
+        cursor.seek(to);
         Ok(())
     }
 

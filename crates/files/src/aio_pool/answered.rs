@@ -42,7 +42,7 @@ struct Sums {
 }
 
 impl Answered {
-    pub const COMMANDS: usize = 8;
+    pub const COMMANDS: usize = 16;
 
     pub fn new() -> Answered {
         let cores = if cfg!(loom) { 1 } else { thread::available_parallelism().map_or(1, usize::from) };

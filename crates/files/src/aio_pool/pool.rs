@@ -131,7 +131,7 @@ impl Pool {
         self.handle.submit(QueuedJob { port, lane, taken, submitted, runnable, promise });
     }
 
-    /// Counts an operation that its driver answered without a job. `command` is the command's number, below 8.
+    /// Counts an operation that its driver answered without a job. `command` is the command's number, below 16.
     #[inline]
     pub(crate) fn count_answer(&self, command: usize, thread: usize, answer: &Answer) {
         self.handle.shards.first().answered.count(command, thread, answer);

@@ -174,7 +174,9 @@ impl Command {
 
     /// Returns the command's number among those that are answered inline.
     pub(super) fn inline_number(self) -> usize {
-        use Command::{Close, Fstat, Lstat, Open, Preadv, Read, ReadFile};
+        use Command::{
+            Canonicalize, Close, Fstat, Lseek, Lstat, Open, Preadv, Pwritev, Read, ReadFile, Readlink, Write,
+        };
         match self {
             Read => 0,
             Preadv => 1,
@@ -183,7 +185,12 @@ impl Command {
             Lstat => 4,
             Open => 5,
             Close => 6,
-            _ => 7,
+            Lseek => 7,
+            Readlink => 8,
+            Canonicalize => 9,
+            Write => 10,
+            Pwritev => 11,
+            _ => 15,
         }
     }
 

@@ -3,10 +3,16 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::efile::{Command, Driver, Request};
+use crate::efile::{Command, Driver, Request, inline};
 
 /// Returns the absolute path that `path` leads to, without symbolic links, `.` and `..`; see [`std::fs::canonicalize`].
 pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     let request = Request::new(Command::Canonicalize).s1(path.as_ref());
-    Driver::global().run(request, |request| std::fs::canonicalize(request.path()?)).await
+    Driver::global()
+        .try_or_run(
+            request,
+            |request, trial| inline::canonicalize(request.path()?, trial),
+            |request| std::fs::canonicalize(request.path()?),
+        )
+        .await
 }

@@ -4,7 +4,7 @@
 //! second.
 
 use std::fs::File;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::fs::{AtFlags, FileType, StatVfsMountFlags, Statx, StatxFlags};
@@ -31,6 +31,9 @@ const LOCAL: [u64; 11] = [
     0xe0f5_e1e2, // EROFS
 ];
 
+/// Those of them that have their files in memory.
+const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
+
 /// Without a lock, which a fork could leave locked in the child.
 static TABLE: [FileSystem; 64] = [const { FileSystem::new(0) }; 64];
 
@@ -43,7 +46,7 @@ pub(super) static OF_OTHERS: FileSystem = FileSystem::new(OTHER_KIND | REFUSES_R
 pub(super) struct FileSystem {
     /// The device number plus 1; 0 while the entry is free.
     number: AtomicU64,
-    facts: AtomicU8,
+    facts: AtomicU16,
     back_offs: [BackOff; Attempted::COUNT],
 }
 
@@ -59,6 +62,7 @@ pub(super) enum Attempted {
     /// FSTAT of an open file.
     Fstat,
     Seek,
+    ReadLink,
     Close,
 }
 
@@ -72,24 +76,26 @@ impl Attempted {
 }
 
 /// Facts about a file system.
-const LOCAL_KIND: u8 = 1;
-const OTHER_KIND: u8 = 2;
-const REFUSES_READS: u8 = 4;
+const LOCAL_KIND: u16 = 1;
+const OTHER_KIND: u16 = 2;
+const REFUSES_READS: u16 = 4;
 /// A job detects the kind, or tries an open. In a child that is forked meanwhile, it stays unknown: files go to the pool.
-const ASKED: u8 = 8;
+const ASKED: u16 = 8;
 /// Reads do not change the time of the last access: mounted with `noatime`, or read-only.
-const KEEPS_ATIME: u8 = 16;
+const KEEPS_ATIME: u16 = 16;
 /// Each read changes it: mounted with `strictatime`.
-const STRICT_ATIME: u8 = 32;
+const STRICT_ATIME: u16 = 32;
 /// The last job that tried an open found that nobody is asked.
-const OPENS_ASK_NOBODY: u8 = 64;
+const OPENS_ASK_NOBODY: u16 = 64;
 /// The last job that tried a read found that somebody is asked.
-const READS_ASK: u8 = 128;
+const READS_ASK: u16 = 128;
+/// Its files are in memory. A read waits for nothing unless there is swap.
+const MEMORY_KIND: u16 = 256;
 
 impl FileSystem {
-    const fn new(facts: u8) -> FileSystem {
+    const fn new(facts: u16) -> FileSystem {
         let back_offs = [const { BackOff::new() }; Attempted::COUNT];
-        FileSystem { number: AtomicU64::new(0), facts: AtomicU8::new(facts), back_offs }
+        FileSystem { number: AtomicU64::new(0), facts: AtomicU16::new(facts), back_offs }
     }
 
     /// Returns the file system of a file, after taking an entry for it; `None` if the table is full.
@@ -151,6 +157,11 @@ impl FileSystem {
         }
     }
 
+    /// Returns whether its files are in memory.
+    pub(super) fn is_in_memory(&self) -> bool {
+        self.facts.load(Ordering::Relaxed) & MEMORY_KIND != 0
+    }
+
     /// Returns whether reads never change the time of the last access.
     pub(super) fn keeps_atime(&self) -> bool {
         self.facts.load(Ordering::Relaxed) & KEEPS_ATIME != 0
@@ -169,7 +180,7 @@ impl FileSystem {
         &self.back_offs[attempted as usize]
     }
 
-    fn note(&self, fact: u8) {
+    fn note(&self, fact: u16) {
         self.facts.fetch_or(fact, Ordering::Relaxed);
     }
 }
@@ -183,6 +194,14 @@ pub(super) fn is_regular(stat: &Statx) -> bool {
     FileType::from_raw_mode(stat.stx_mode.into()).is_file()
 }
 
+pub(super) fn is_link(stat: &Statx) -> bool {
+    FileType::from_raw_mode(stat.stx_mode.into()).is_symlink()
+}
+
+pub(super) fn is_same(one: &Statx, other: &Statx) -> bool {
+    (device(one), one.stx_ino) == (device(other), other.stx_ino)
+}
+
 fn device(stat: &Statx) -> u64 {
     u64::from(stat.stx_dev_major) << 32 | u64::from(stat.stx_dev_minor)
 }
@@ -192,15 +211,21 @@ pub(in crate::efile) fn detect(file: &File, is_opened: bool) {
     let Ok(found) = rustix::fs::fstatfs(file) else { return };
     let Some(system) = of_file(file) else { return };
     // The field's type differs from machine to machine; the magic numbers have 32 bits.
-    let is_local = LOCAL.contains(&(found.f_type as u64 & 0xffff_ffff));
-    system.note(atime(file) | if is_local { LOCAL_KIND } else { OTHER_KIND });
+    let number = found.f_type as u64 & 0xffff_ffff;
+    let is_local = LOCAL.contains(&number);
+    system.note(match is_local {
+        // Their times are in memory, too.
+        true if IN_MEMORY.contains(&number) => LOCAL_KIND | MEMORY_KIND | KEEPS_ATIME,
+        true => LOCAL_KIND | atime(file),
+        false => OTHER_KIND,
+    });
     if is_local && is_opened {
         let began = now();
         system.tried(try_open(file), began, now());
     }
 }
 
-fn atime(file: &File) -> u8 {
+fn atime(file: &File) -> u16 {
     let Ok(mount) = rustix::fs::fstatvfs(file) else { return 0 };
     if mount.f_flag.intersects(StatVfsMountFlags::NOATIME | StatVfsMountFlags::RDONLY) {
         KEEPS_ATIME
@@ -222,9 +247,10 @@ fn of_file(file: &File) -> Option<&'static FileSystem> {
     FileSystem::of(&known(file).ok()?)
 }
 
-/// Notes that the file system of a regular file cannot tell whether a read would wait.
+/// Notes that the file system of a regular file cannot tell whether a read would wait. Not before its kind is known: files in memory need
+/// not tell.
 pub(super) fn refuse_reads(file: &File) {
-    if let Some(system) = of_file(file) {
+    if let Some(system) = of_file(file).filter(|system| system.is_local().is_some()) {
         system.note(REFUSES_READS);
     }
 }

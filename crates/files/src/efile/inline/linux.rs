@@ -14,23 +14,36 @@
 //!   holder, and a file of FUSE or NFS, as well as its metadata, for the server. So the driver first opens a name with `O_PATH`, which
 //!   never waits, and goes on only with a regular file of a local file system. It adds `O_NONBLOCK` because of leases. The open itself may
 //!   ask another process: see [`opens`](super::opens).
+//! - tmpfs and ramfs refuse the flag. Their files are in memory, except for pages that were swapped out: without swap, a read needs no flag.
+//!   The driver asks sysinfo(2) at most once a millisecond; it counts areas that are being emptied, too.
+//! - readlinkat(2) has no flag. A target that takes no blocks is in the inode: others may have to be read. Reading it changes the time of the
+//!   last access.
+//! - realpath(3) looks up each name above the last. The driver opens the name, and asks `/proc` for the path of the descriptor. That path
+//!   has a mark after it if the file was removed, and may lead elsewhere below another root directory or mount: so it must lead to the same
+//!   file, without symbolic links.
 //! - lseek(2) has no flag. On local file systems it sets the position, or adds to it, or to the length of the file in memory; it asks for
 //!   no data or hole. overlayfs takes a lock that the copy of a lower file holds: the back-off learns that.
 //! - The close of a file that was written may wait for the disk, and the last close of a file without a name frees its blocks: no attempts
 //!   on either. If the name goes between the look and the close, that one close may be slow.
 
+use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::io::IoSliceMut;
-use std::path::Path;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, Statx};
 use rustix::io::{Errno, ReadWriteFlags};
 
 use super::attempt::{Attempt, MAX_SIZE, Miss};
-use super::back_off::BackOff;
-use super::file_systems::{Attempted, FileSystem, OF_OTHERS, is_regular, known, refuse_reads};
+use super::back_off::{BackOff, microseconds};
+use super::file_systems::{Attempted, FileSystem, OF_OTHERS, is_link, is_regular, is_same, known, refuse_reads};
+use super::of_file::LOOK_HOLDS;
+use super::opens::OWN_DESCRIPTORS;
 use super::trial::{Trial, now};
 use crate::efile::inode::Inode;
 
@@ -59,6 +72,11 @@ impl FileSystemPlace {
         // If its kind is not known: the flag has the system refuse to wait on any.
         let system = self.0.filter(|system| system.is_local() != Some(false))?;
         Some(system.back_off(Attempted::Read))
+    }
+
+    /// Returns the flags of a read that must not wait.
+    fn read_flags(self, now: Duration) -> ReadWriteFlags {
+        self.0.map_or(ReadWriteFlags::NOWAIT, |system| read_flags(system, now))
     }
 
     /// Returns whether a read of the file would have the system write the time of its last access.
@@ -125,7 +143,32 @@ fn number(digits: &[u8]) -> Option<u32> {
     str::from_utf8(digits).ok()?.parse().ok()
 }
 
-pub(super) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> Attempt<usize> {
+fn read_flags(system: &FileSystem, now: Duration) -> ReadWriteFlags {
+    let never_waits = system.is_in_memory() && !has_swap(now);
+    if never_waits { ReadWriteFlags::empty() } else { ReadWriteFlags::NOWAIT }
+}
+
+fn has_swap(now: Duration) -> bool {
+    /// Relaxed: it publishes nothing but itself.
+    static NONE_UNTIL: AtomicU64 = AtomicU64::new(0);
+    if microseconds(now) < NONE_UNTIL.load(Ordering::Relaxed) {
+        return false;
+    }
+    let has_swap = rustix::system::sysinfo().totalswap > 0;
+    if !has_swap {
+        NONE_UNTIL.store(microseconds(now + LOOK_HOLDS), Ordering::Relaxed);
+    }
+    has_swap
+}
+
+pub(super) fn read_at(
+    place: FileSystemPlace,
+    file: &File,
+    bytes: &mut [u8],
+    offset: u64,
+    trial: &Trial,
+) -> Attempt<usize> {
+    let flags = place.read_flags(trial.began());
     // EINVAL for such a range would look like a file system that refuses.
     let end = offset.checked_add(bytes.len() as u64).filter(|&end| i64::try_from(end).is_ok());
     if end.is_none() {
@@ -134,7 +177,7 @@ pub(super) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> Attempt<usi
     let mut done = 0;
     loop {
         // A short read means the end of the file, or that only the beginning is cached.
-        match read_some(file, &mut bytes[done..], offset + done as u64)? {
+        match read_some(file, &mut bytes[done..], offset + done as u64, flags)? {
             0 => return Ok(done),
             count => done += count,
         }
@@ -144,22 +187,20 @@ pub(super) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> Attempt<usi
     }
 }
 
-pub(super) fn read(file: &File, bytes: &mut [u8]) -> Attempt<usize> {
+pub(super) fn read(place: FileSystemPlace, file: &File, bytes: &mut [u8], trial: &Trial) -> Attempt<usize> {
     const AT_CURSOR: u64 = u64::MAX;
-    read_some(file, bytes, AT_CURSOR)
+    read_some(file, bytes, AT_CURSOR, place.read_flags(trial.began()))
 }
 
-fn read_some(file: &File, bytes: &mut [u8], offset: u64) -> Attempt<usize> {
-    rustix::io::preadv2(file, &mut [IoSliceMut::new(bytes)], offset, ReadWriteFlags::NOWAIT).map_err(
-        |error| match error {
-            // The last two come from system call filters.
-            Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS | Errno::PERM => {
-                refuse_reads(file);
-                Miss::Refused
-            }
-            _ => Miss::NotCached,
-        },
-    )
+fn read_some(file: &File, bytes: &mut [u8], offset: u64, flags: ReadWriteFlags) -> Attempt<usize> {
+    rustix::io::preadv2(file, &mut [IoSliceMut::new(bytes)], offset, flags).map_err(|error| match error {
+        // The last two come from system call filters.
+        Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS | Errno::PERM => {
+            refuse_reads(file);
+            Miss::Refused
+        }
+        _ => Miss::NotCached,
+    })
 }
 
 pub(crate) fn metadata(path: &Path, trial: &mut Trial) -> Attempt<Metadata> {
@@ -170,6 +211,29 @@ pub(crate) fn metadata(path: &Path, trial: &mut Trial) -> Attempt<Metadata> {
 pub(crate) fn symlink_metadata(path: &Path, trial: &mut Trial) -> Attempt<Metadata> {
     let (file, ..) = look_up(path, OFlags::NOFOLLOW, Attempted::Look, trial)?;
     Ok(file.metadata()?)
+}
+
+pub(crate) fn read_link(path: &Path, trial: &mut Trial) -> Attempt<PathBuf> {
+    let (link, stat, system) = look_up(path, OFlags::NOFOLLOW, Attempted::ReadLink, trial)?;
+    let may_wait = stat.stx_blocks > 0 || trial.is_adaptive() && system.would_write_atime(&stat);
+    if !is_link(&stat) || may_wait {
+        return Err(Miss::NotCached);
+    }
+    target(&link, Path::new(""))
+}
+
+pub(crate) fn canonicalize(path: &Path, trial: &mut Trial) -> Attempt<PathBuf> {
+    let (file, stat, _) = look_up(path, OFlags::empty(), Attempted::Look, trial)?;
+    let found = target(CWD, &Path::new(OWN_DESCRIPTORS).join(file.as_raw_fd().to_string()))?;
+    let resolve = ResolveFlags::CACHED | ResolveFlags::NO_SYMLINKS;
+    let again = rustix::fs::openat2(CWD, &found, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve);
+    let is_same = again.is_ok_and(|again| known(&again.into()).is_ok_and(|other| is_same(&stat, &other)));
+    if is_same && found.is_absolute() { Ok(found) } else { Err(Miss::NotCached) }
+}
+
+fn target(folder: impl AsFd, name: &Path) -> Attempt<PathBuf> {
+    let target = rustix::fs::readlinkat(folder, name, Vec::new()).map_err(|_| Miss::NotCached)?;
+    Ok(OsString::from_vec(target.into_bytes()).into())
 }
 
 /// Returns whether these flags only open a file for reading.
@@ -196,7 +260,7 @@ pub(crate) fn read_file(path: &Path, trial: &mut Trial) -> Attempt<Vec<u8>> {
     // One byte more, to detect a file that has grown.
     let mut bytes = vec![0; size + 1];
     // After a short read, the rest may not be cached.
-    match read_some(&file, &mut bytes, 0)? {
+    match read_some(&file, &mut bytes, 0, read_flags(system, trial.began()))? {
         count if count == size => {
             bytes.truncate(size);
             Ok(bytes)

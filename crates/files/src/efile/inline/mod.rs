@@ -48,7 +48,7 @@ pub(super) use system::FileSystemPlace;
 #[cfg(test)]
 pub(super) use system::detect;
 pub(super) use system::{cached_inode, inode_of};
-pub(crate) use system::{can_open, metadata, open, read_file, symlink_metadata};
+pub(crate) use system::{can_open, canonicalize, metadata, open, read_file, read_link, symlink_metadata};
 pub(crate) use trial::{Permit, Trial};
 
 /// Whether this system has attempts at all.

@@ -13,7 +13,7 @@ use super::trial::{Permit, Trial};
 
 /// How long a look at a file's times holds. A read that follows a change within this time has the system write the time of its access, which
 /// may be slow: then the back-off learns it.
-const LOOK_HOLDS: Duration = Duration::from_millis(1);
+pub(super) const LOOK_HOLDS: Duration = Duration::from_millis(1);
 
 /// Which operations on one open file to attempt.
 #[derive(Debug)]
@@ -102,6 +102,11 @@ impl Attempts {
         }
     }
 
+    /// An attempt has a permit, so the mode was on.
+    fn place(&self) -> FileSystemPlace {
+        *self.place.get().expect("the place is found when the mode is switched on")
+    }
+
     fn local(&self, back_off: impl FnOnce(FileSystemPlace) -> Option<&'static BackOff>) -> Option<Permit> {
         let mode = self.mode.get();
         if !mode.is_on() {
@@ -124,13 +129,13 @@ impl Attempts {
         trial: &Trial,
     ) -> Attempt<usize> {
         self.leave_atime(file, trial)?;
-        self.note_refusal(system::read_at(file, bytes, offset))
+        self.note_refusal(system::read_at(self.place(), file, bytes, offset, trial))
     }
 
     /// Reads some bytes at the cursor; 0 only at the end of the file.
     pub(in crate::efile) fn read(&self, file: &File, bytes: &mut [u8], trial: &Trial) -> Attempt<usize> {
         self.leave_atime(file, trial)?;
-        self.note_refusal(system::read(file, bytes))
+        self.note_refusal(system::read(self.place(), file, bytes, trial))
     }
 
     /// Gets the metadata. An error is found again in the pool.

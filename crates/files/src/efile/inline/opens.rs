@@ -57,7 +57,7 @@ pub(super) fn try_open(file: &File) -> Tried {
     }
 }
 
-const OWN_DESCRIPTORS: &str = "/proc/self/fd";
+pub(super) const OWN_DESCRIPTORS: &str = "/proc/self/fd";
 
 fn has_fanotify_group() -> bool {
     let is_group = |path: PathBuf| fs::read_link(path).is_ok_and(|target| target == Path::new("anon_inode:[fanotify]"));

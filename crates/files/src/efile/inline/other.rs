@@ -1,7 +1,7 @@
 //! Systems that cannot tell whether data is cached: no attempts.
 
 use std::fs::{File, Metadata};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
@@ -55,11 +55,11 @@ pub(super) fn can_read(_: i32) -> bool {
     false
 }
 
-pub(super) fn read_at(_: &File, _: &mut [u8], _: u64) -> Attempt<usize> {
+pub(super) fn read_at(_: FileSystemPlace, _: &File, _: &mut [u8], _: u64, _: &Trial) -> Attempt<usize> {
     Err(Miss::Refused)
 }
 
-pub(super) fn read(_: &File, _: &mut [u8]) -> Attempt<usize> {
+pub(super) fn read(_: FileSystemPlace, _: &File, _: &mut [u8], _: &Trial) -> Attempt<usize> {
     Err(Miss::Refused)
 }
 
@@ -68,6 +68,14 @@ pub(crate) fn metadata(_: &Path, _: &mut Trial) -> Attempt<Metadata> {
 }
 
 pub(crate) fn symlink_metadata(_: &Path, _: &mut Trial) -> Attempt<Metadata> {
+    Err(Miss::Refused)
+}
+
+pub(crate) fn read_link(_: &Path, _: &mut Trial) -> Attempt<PathBuf> {
+    Err(Miss::Refused)
+}
+
+pub(crate) fn canonicalize(_: &Path, _: &mut Trial) -> Attempt<PathBuf> {
     Err(Miss::Refused)
 }
 

@@ -17,7 +17,7 @@ use crate::aio_pool::{Pool, Port};
 use crate::efile::inline::{self, Miss, Permit, Trial};
 use crate::efile::observe::Stage::{self, InternalEntry, InternalReturn, Return};
 use crate::efile::observe::operations;
-use crate::efile::{Command, Driver, Inline, Request};
+use crate::efile::{Command, Descriptor, Driver, Inline, Request};
 use crate::fs::{File, FileOption, OpenOptions};
 
 /// An attempt that misses, then the pool's work.
@@ -236,36 +236,41 @@ fn a_large_read_is_not_attempted() {
     assert_eq!(operations(file.port())[1], (Command::Preadv, DONE.to_vec()));
 }
 
+/// The kind of its file system is not known, so no read goes without the flag.
 #[test]
-fn a_file_system_that_refuses_is_asked_once() {
-    let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
-        eprintln!("SKIPPED: there is no /dev/shm");
+fn a_file_that_refuses_is_asked_once() {
+    let memory = rustix::fs::memfd_create("memory", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+    let memory = std::fs::File::from(memory);
+    (&memory).write_all(&contents()).unwrap();
+    let (pool, driver, port) = stepped_inline();
+    let file = File::new(Descriptor::new(driver, port, OFlags::RDWR.bits() as i32, Inline::Always, memory));
+    for stages in [&MISSED[..], &DONE] {
+        let (answer, buffer) = finish(&pool, file.read_at(vec![0; PAGE], PAGE as u64));
+        assert_eq!(answer.unwrap(), PAGE);
+        assert_eq!(buffer, contents()[PAGE..2 * PAGE]);
+        assert_eq!(operations(port).last().unwrap(), &(Command::Preadv, stages.to_vec()));
+    }
+}
+
+#[test]
+fn files_in_memory_are_read_at_once_unless_there_is_swap() {
+    let has_swap = rustix::system::sysinfo().totalswap > 0;
+    let Some(folder) = tempfile::tempdir_in("/dev/shm").ok().filter(|_| !has_swap) else {
+        eprintln!("SKIPPED: there is no /dev/shm, or there is swap");
         return;
     };
     let path = folder.path().join("file");
     std::fs::write(&path, contents()).unwrap();
     let (pool, driver, _) = stepped_inline();
-    for name in ["first", "second"] {
-        let file = open(&pool, &driver, &path);
-        for _ in 0..2 {
-            let (answer, buffer) = finish(&pool, file.read_at(vec![0; PAGE], PAGE as u64));
-            assert_eq!(answer.unwrap(), PAGE);
-            assert_eq!(buffer, contents()[PAGE..2 * PAGE]);
-        }
-        let stages: Vec<_> = operations(file.port())[1..].iter().map(|(_, stages)| stages.len()).collect();
-        // Another test's file may have been the first there.
-        let asked = name == "first" && stages == [MISSED.len(), DONE.len()];
-        assert!(asked || stages == [DONE.len(); 2], "the {name} file: {stages:?}");
-    }
-    assert!(file_is_kept_out_of_attempts(&pool, &driver, &path));
-}
-
-/// A switch does not undo the facts about the file system.
-fn file_is_kept_out_of_attempts(pool: &Pool, driver: &Driver, path: &Path) -> bool {
-    let file = open(pool, driver, path);
-    file.set_inline(true);
-    finish(pool, file.read_at(vec![0; 1], 0)).0.unwrap();
-    operations(file.port())[1].1 == DONE
+    let mut file = finish(&pool, OpenOptions::new().read(true).write(true).open_with(&driver, &path)).unwrap();
+    let (answer, buffer) = finish_now(file.read_at(vec![0; 2 * PAGE], 2 * PAGE as u64)).unwrap();
+    assert_eq!((answer.unwrap(), &buffer[..PAGE]), (PAGE, &contents()[2 * PAGE..]));
+    let mut all = Vec::new();
+    finish_now(file.read_to_end(&mut all)).unwrap().unwrap();
+    assert_eq!(all, contents());
+    // A job has opened a file there, at the latest.
+    inline::detect(&std::fs::File::open(&path).unwrap(), true);
+    assert_eq!(inline::read_file(&path, &mut trial()).unwrap(), contents());
 }
 
 #[test]
@@ -357,7 +362,9 @@ fn an_attempt_answers_as_std_does() {
     ]
     .map(|name| folder.join(name))
     .to_vec();
-    names.extend(["", "/dev/null", "/proc/self/status", "/"].map(PathBuf::from));
+    names.extend(
+        ["", ".", "..", "/dev/null", "/proc/self/status", "/proc/self/exe", "/proc/self/cwd", "/"].map(PathBuf::from),
+    );
     names.push(folder.join("n".repeat(300)));
     // Here the file system is detected, at the latest.
     inline::detect(&std::fs::File::open(&path).unwrap(), true);
@@ -369,6 +376,8 @@ fn an_attempt_answers_as_std_does() {
         same(name, inline::metadata(name, &mut trial()).map(of), std::fs::metadata(name).map(of));
         same(name, inline::symlink_metadata(name, &mut trial()).map(of), std::fs::symlink_metadata(name).map(of));
         same(name, inline::read_file(name, &mut trial()), std::fs::read(name));
+        same(name, inline::read_link(name, &mut trial()), std::fs::read_link(name));
+        same(name, inline::canonicalize(name, &mut trial()), std::fs::canonicalize(name));
         let opened = |file: std::fs::File| of(file.metadata().unwrap());
         same(
             name,
@@ -377,6 +386,9 @@ fn an_attempt_answers_as_std_does() {
         );
     }
     assert_eq!(inline::read_file(&path, &mut trial()).unwrap(), contents());
+    assert_eq!(inline::read_link(&folder.join("link"), &mut trial()).unwrap(), Path::new("file"));
+    let direct = std::fs::canonicalize(&path).unwrap();
+    assert_eq!(inline::canonicalize(&folder.join("folder/./folder/link"), &mut trial()).unwrap(), direct);
     assert!(
         matches!(inline::open(&fifo, OFlags::CLOEXEC, &mut trial()), Err(Miss::NotCached)),
         "it would wait for a writer"

@@ -42,7 +42,7 @@
 //!
 //! The copy of the most bytes that an attempt reads, 64 KiB, takes 5 to 25 us, page faults of a new buffer included. The answer of a disk
 //! takes 60 us or more, and a trip through the pool up to 50 us. So an answer that took 50 us was no copy alone, and the pool would not have
-//! been slower. A task's [turn](super::turn) is as long: it and its last attempt stay below 100 us.
+//! been slower. A task's [turn](super::turn) is at most as long: it and its last attempt stay below 100 us.
 //!
 //! # No lock
 //!

@@ -15,7 +15,7 @@ use super::command::Command;
 use super::coop::answered;
 use super::driver::Driver;
 use super::group::Group;
-use super::inline::{Attempt, Attempts, FileSystemPlace, Inline, Permit, Trial, inode_of};
+use super::inline::{self, Attempt, Attempts, FileSystemPlace, Inline, Permit, Trial, inode_of};
 use super::inode::Inode;
 use super::process_local::ProcessLocal;
 use super::request::Request;
@@ -139,6 +139,17 @@ impl Descriptor {
         self.attempts.seeks()
     }
 
+    /// As [`permit_read_at`](Descriptor::permit_read_at), for a write.
+    pub(crate) fn permit_write_at(&self, size: usize) -> Option<Permit> {
+        self.attempts.writes(size)
+    }
+
+    /// As [`permit_read`](Descriptor::permit_read), for a write.
+    pub(crate) fn permit_write(&self, size: usize) -> Option<Permit> {
+        self.syncs.get()?;
+        self.attempts.writes_at_cursor(size)
+    }
+
     /// As [`permit_read_at`](Descriptor::permit_read_at), for the metadata.
     pub(crate) fn permit_fstat(&self) -> Option<Permit> {
         self.attempts.fstats()
@@ -166,6 +177,11 @@ impl Descriptor {
     /// Attempts to read at the cursor, as many bytes as are cached.
     pub(crate) fn try_read(&self, bytes: &mut [u8], trial: &Trial) -> Attempt<usize> {
         self.attempts.read(self.file(), bytes, trial)
+    }
+
+    /// Attempts to write at an offset, or at the cursor, as many bytes as the cache has room for.
+    pub(crate) fn try_write(&self, bytes: &[u8], offset: Option<u64>) -> Attempt<usize> {
+        inline::write(self.file(), bytes, offset)
     }
 
     /// Attempts to get the metadata.

@@ -37,6 +37,13 @@ pub(crate) struct Unanswered<B> {
     buffer: B,
 }
 
+impl Unanswered<()> {
+    /// Enters an operation that may have no task, for `user_tag`.
+    pub(crate) fn enter(port: Port, user_tag: Option<Tag>, request: Request) -> Unanswered<()> {
+        Unanswered { entered: Entered::enter_for(|| user_tag, port, &request), request, buffer: () }
+    }
+}
+
 impl Driver {
     /// Makes a driver on `pool`, with a port of its own.
     pub fn new(pool: Pool) -> Driver {
@@ -49,10 +56,11 @@ impl Driver {
     /// [`Always`](Inline::Always), `false` [`Off`](Inline::Off). The default is the environment variable `DYNTRACE_INLINE` (`off` or `0`,
     /// `adaptive`, `always` or `1`), else `Adaptive`.
     ///
-    /// On Linux it tries reads of a [`File`](crate::fs::File) (which has a switch of its own,
+    /// On Linux it tries reads and seeks of a [`File`](crate::fs::File) (which has a switch of its own,
     /// [`set_inline`](crate::fs::File::set_inline)), its [`metadata`](crate::fs::File::metadata), [`read`](crate::fs::read) of a small
-    /// file, [`metadata`](crate::fs::metadata), [`symlink_metadata`](crate::fs::symlink_metadata) and functions built on these, opening a
-    /// file for reading, and closing it on the thread that uses it last. Operations that the caches cannot answer, and those of more than
+    /// file, [`metadata`](crate::fs::metadata), [`symlink_metadata`](crate::fs::symlink_metadata) and functions built on these,
+    /// [`read_link`](crate::fs::read_link), [`canonicalize`](crate::fs::canonicalize), opening a file for reading, and closing it on the
+    /// thread that uses it last. On XFS and btrfs it tries writes that the page cache has room for, too. Operations that the caches cannot answer, and those of more than
     /// 64 KiB, go to the pool; so do all operations on a file system that cannot tell whether data is cached, or that asks a server. So do
     /// opens where the system asks another process, such as a virus scanner, and all reads of sockets, FIFOs and devices. On other systems
     /// this setting has no effect.
@@ -65,9 +73,9 @@ impl Driver {
     /// 25 us for 64 KiB, keeps the thread from its other tasks.
     ///
     /// [`Adaptive`](Inline::Adaptive) bounds that. After two attempts of 50 us or longer, or eight misses in a row, attempts of that command
-    /// on that file system pause: 1 ms at first, up to 1 s if it goes on. After 50 us of attempts on a thread, the next task that asks there
-    /// must yield first. Reads at a cursor that [`try_clone`](crate::fs::File::try_clone) or
-    /// [`from_std`](crate::fs::File::from_std) may have shared go to the pool: they would wait for a read of the other file.
+    /// on that file system pause: 1 ms at first, up to 1 s if it goes on. After 20 us of attempts on a thread, or 50 us of one task, the next
+    /// task that asks there must yield first. Operations at a cursor that [`try_clone`](crate::fs::File::try_clone) or
+    /// [`from_std`](crate::fs::File::from_std) may have shared go to the pool: they would wait for one of the other file.
     ///
     /// `efile_drv-int_entry` fires before the attempt and `efile_drv-int_return` after a hit, without `aio_pool-add` and `aio_pool-get`.
     /// After a miss `int_entry` fires again in the pool's job: the last one counts.
@@ -197,11 +205,24 @@ impl Driver {
         permit: Option<Permit>,
         port: Port,
         request: Request,
-        mut buffer: B,
+        buffer: B,
         attempt: impl FnOnce(&Request, &mut B, &mut Trial) -> Attempt<T>,
     ) -> Result<(io::Result<T>, B), Unanswered<B>> {
-        let entered = Entered::enter(port, &request);
-        let Some(permit) = permit else { return Err(Unanswered { entered, request, buffer }) };
+        let unanswered = Unanswered { entered: Entered::enter(port, &request), request, buffer };
+        match permit {
+            Some(permit) => self.attempt(permit, unanswered, attempt),
+            None => Err(unanswered),
+        }
+    }
+
+    /// As [`begin`](Driver::begin), for a [detached](Driver::detach) operation.
+    pub(crate) fn attempt<T, B>(
+        &self,
+        permit: Permit,
+        unanswered: Unanswered<B>,
+        attempt: impl FnOnce(&Request, &mut B, &mut Trial) -> Attempt<T>,
+    ) -> Result<(io::Result<T>, B), Unanswered<B>> {
+        let Unanswered { entered, request, mut buffer } = unanswered;
         entered.begin(&request.command);
         let mut trial = permit.begin();
         let tried = attempt(&request, &mut buffer, &mut trial);
@@ -330,8 +351,23 @@ impl Driver {
         B: Send + 'static,
         T: Send + 'static,
     {
-        let entered = Entered::enter_for(|| user_tag, port, &request);
-        let job = FileJob::new(entered, request, buffer, work);
+        self.detach_entered(Unanswered::enter(port, user_tag, request), port, buffer, work, callback);
+    }
+
+    /// As [`detach`](Driver::detach), for an operation that was entered.
+    pub(crate) fn detach_entered<T, B, F>(
+        &self,
+        unanswered: Unanswered<()>,
+        port: Port,
+        buffer: B,
+        work: F,
+        callback: impl FnOnce(io::Result<T>, Option<B>) + Send + 'static,
+    ) where
+        F: FnOnce(&Request, &mut B) -> io::Result<T> + Send + 'static,
+        B: Send + 'static,
+        T: Send + 'static,
+    {
+        let job = FileJob::new(unanswered.entered, unanswered.request, buffer, work);
         let hold = ClockHold::begin();
         let settled = |outcome, job: &mut FileJob<F, B, T>| {
             match outcome {

@@ -82,5 +82,6 @@ pub use command::{Argument, Command, Position};
 pub(crate) use coop::{answered, poll_budget};
 pub(crate) use descriptor::{Descriptor, Owner};
 pub use driver::Driver;
+pub(crate) use driver::Unanswered;
 pub use inline::Inline;
 pub(crate) use request::Request;

@@ -1,5 +1,5 @@
 //! Files, with the API of `tokio::fs`. Each operation fires the probes of the [file driver](crate::efile). It runs on an I/O thread; on
-//! Linux, reads, look-ups and opens for reading that the kernel's caches answer run on the caller's thread ([`Driver::inline`]).
+//! Linux, reads, seeks, look-ups and opens for reading that the kernel's caches answer run on the caller's thread ([`Driver::inline`]).
 //!
 //! ```
 //! # #[tokio::main] async fn main() -> std::io::Result<()> {

@@ -63,6 +63,8 @@ pub(super) enum Attempted {
     Fstat,
     Seek,
     ReadLink,
+    /// WRITE and PWRITEV.
+    Write,
     Close,
 }
 
@@ -89,6 +91,8 @@ const STRICT_ATIME: u16 = 32;
 const OPENS_ASK_NOBODY: u16 = 64;
 /// The last job that tried a read found that somebody is asked.
 const READS_ASK: u16 = 128;
+/// It has no writes that do not wait, or each waits for the disk: mounted with `sync`.
+const REFUSES_WRITES: u16 = 512;
 /// Its files are in memory. A read waits for nothing unless there is swap.
 const MEMORY_KIND: u16 = 256;
 
@@ -157,6 +161,11 @@ impl FileSystem {
         }
     }
 
+    /// Returns whether writes wait, or it cannot tell.
+    pub(super) fn refuses_writes(&self) -> bool {
+        self.facts.load(Ordering::Relaxed) & REFUSES_WRITES != 0
+    }
+
     /// Returns whether its files are in memory.
     pub(super) fn is_in_memory(&self) -> bool {
         self.facts.load(Ordering::Relaxed) & MEMORY_KIND != 0
@@ -216,7 +225,7 @@ pub(in crate::efile) fn detect(file: &File, is_opened: bool) {
     system.note(match is_local {
         // Their times are in memory, too.
         true if IN_MEMORY.contains(&number) => LOCAL_KIND | MEMORY_KIND | KEEPS_ATIME,
-        true => LOCAL_KIND | atime(file),
+        true => LOCAL_KIND | mount_facts(file),
         false => OTHER_KIND,
     });
     if is_local && is_opened {
@@ -225,21 +234,30 @@ pub(in crate::efile) fn detect(file: &File, is_opened: bool) {
     }
 }
 
-fn atime(file: &File) -> u16 {
+fn mount_facts(file: &File) -> u16 {
     let Ok(mount) = rustix::fs::fstatvfs(file) else { return 0 };
-    if mount.f_flag.intersects(StatVfsMountFlags::NOATIME | StatVfsMountFlags::RDONLY) {
+    let writes = if mount.f_flag.contains(StatVfsMountFlags::SYNCHRONOUS) { REFUSES_WRITES } else { 0 };
+    let atime = if mount.f_flag.intersects(StatVfsMountFlags::NOATIME | StatVfsMountFlags::RDONLY) {
         KEEPS_ATIME
     } else if mount.f_flag.contains(StatVfsMountFlags::RELATIME) {
         0
     } else {
         STRICT_ATIME
-    }
+    };
+    writes | atime
 }
 
 /// Notes that no job finds out any more. The next look-up may ask again.
 pub(super) fn detected(file: &File) {
     if let Some(system) = of_file(file) {
         system.facts.fetch_and(!ASKED, Ordering::Relaxed);
+    }
+}
+
+/// Notes that the file system has no writes that do not wait.
+pub(super) fn refuse_writes(file: &File) {
+    if let Some(system) = of_file(file) {
+        system.note(REFUSES_WRITES);
     }
 }
 

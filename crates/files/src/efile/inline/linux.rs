@@ -21,6 +21,9 @@
 //! - realpath(3) looks up each name above the last. The driver opens the name, and asks `/proc` for the path of the descriptor. That path
 //!   has a mark after it if the file was removed, and may lead elsewhere below another root directory or mount: so it must lead to the same
 //!   file, without symbolic links.
+//! - A buffered write that would wait for a page, a block, a lock or the journal has no effect under the flag. XFS and btrfs know it, ext4
+//!   and tmpfs refuse. The time of the last change is written only a few times a second, so most writes of a burst hit, and a lone one
+//!   misses. No attempts where a write must reach the disk.
 //! - lseek(2) has no flag. On local file systems it sets the position, or adds to it, or to the length of the file in memory; it asks for
 //!   no data or hole. overlayfs takes a lock that the copy of a lower file holds: the back-off learns that.
 //! - The close of a file that was written may wait for the disk, and the last close of a file without a name frees its blocks: no attempts
@@ -28,7 +31,7 @@
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
-use std::io::IoSliceMut;
+use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -41,7 +44,9 @@ use rustix::io::{Errno, ReadWriteFlags};
 
 use super::attempt::{Attempt, MAX_SIZE, Miss};
 use super::back_off::{BackOff, microseconds};
-use super::file_systems::{Attempted, FileSystem, OF_OTHERS, is_link, is_regular, is_same, known, refuse_reads};
+use super::file_systems::{
+    Attempted, FileSystem, OF_OTHERS, is_link, is_regular, is_same, known, refuse_reads, refuse_writes,
+};
 use super::of_file::LOOK_HOLDS;
 use super::opens::OWN_DESCRIPTORS;
 use super::trial::{Trial, now};
@@ -94,6 +99,11 @@ impl FileSystemPlace {
     /// asking a file server.
     pub(super) fn fstats(self) -> Option<&'static BackOff> {
         self.local(Attempted::Fstat)
+    }
+
+    /// Returns the back-off of WRITE and PWRITEV. `None` where the system refuses such attempts, or may.
+    pub(super) fn writes(self) -> Option<&'static BackOff> {
+        if self.0?.refuses_writes() { None } else { self.local(Attempted::Write) }
     }
 
     /// Returns the back-off of LSEEK. `None` unless the file system is known to be local: others ask a server for the end of the file.
@@ -187,8 +197,10 @@ pub(super) fn read_at(
     }
 }
 
+/// In place of an offset.
+const AT_CURSOR: u64 = u64::MAX;
+
 pub(super) fn read(place: FileSystemPlace, file: &File, bytes: &mut [u8], trial: &Trial) -> Attempt<usize> {
-    const AT_CURSOR: u64 = u64::MAX;
     read_some(file, bytes, AT_CURSOR, place.read_flags(trial.began()))
 }
 
@@ -197,6 +209,27 @@ fn read_some(file: &File, bytes: &mut [u8], offset: u64, flags: ReadWriteFlags) 
         // The last two come from system call filters.
         Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS | Errno::PERM => {
             refuse_reads(file);
+            Miss::Refused
+        }
+        _ => Miss::NotCached,
+    })
+}
+
+/// Returns whether a write to a file with these flags ends in the cache.
+pub(super) fn can_write(flags: i32) -> bool {
+    !OFlags::from_bits_retain(flags as _).intersects(OFlags::DIRECT | OFlags::DSYNC | OFlags::SYNC)
+}
+
+/// Writes as many bytes as the cache has room for, at the cursor without an offset.
+pub(in crate::efile) fn write(file: &File, bytes: &[u8], offset: Option<u64>) -> Attempt<usize> {
+    // The last offset of all stands for the cursor.
+    if offset.is_some_and(|offset| i64::try_from(offset).is_err()) {
+        return Err(Miss::NotCached);
+    }
+    let offset = offset.unwrap_or(AT_CURSOR);
+    rustix::io::pwritev2(file, &[IoSlice::new(bytes)], offset, ReadWriteFlags::NOWAIT).map_err(|error| match error {
+        Errno::OPNOTSUPP | Errno::NOSYS => {
+            refuse_writes(file);
             Miss::Refused
         }
         _ => Miss::NotCached,

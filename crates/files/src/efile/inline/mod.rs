@@ -3,15 +3,15 @@
 //! A read or a look-up from memory takes less time than waking an I/O thread. So, where its switch is on
 //! ([`Driver::inline`](super::Driver::inline)), the driver first makes an *attempt*: a system call that does not wait for a disk or a
 //! network. Operations that the caches cannot answer go to the pool. Commands that have no such system call are never attempted: renames,
-//! writes and closes of written files may wait for the journal of the file system. The close of a file that was only read waits for
-//! nothing, and is done where the file is used last.
+//! writes on most file systems and closes of written files may wait for the journal of the file system. A seek and the close of a file that
+//! was only read wait for nothing; the close is made where the file is used last.
 //!
 //! In adaptive mode the driver also learns, for each command on each file system, where attempts are slow or miss
 //! ([`back_off`]), and a thread's answers in a row are limited ([`turn`]). [`trial`] has the steps of an attempt.
 //!
 //! An attempt gives only results that the pool's job would give, too: success, and that a name does not exist. After any other error the
-//! operation goes to the pool, which tries again. So no attempt may take what the system gives only once: only regular files are read, and
-//! a close, whose result is final, is not repeated.
+//! operation goes to the pool, which tries again. So no attempt may take what the system gives only once: only regular files are read and
+//! written, and a close, whose result is final, is not repeated.
 
 #[cfg(target_os = "linux")]
 mod atime;
@@ -47,7 +47,7 @@ pub(super) use of_file::Attempts;
 pub(super) use system::FileSystemPlace;
 #[cfg(test)]
 pub(super) use system::detect;
-pub(super) use system::{cached_inode, inode_of};
+pub(super) use system::{cached_inode, inode_of, write};
 pub(crate) use system::{can_open, canonicalize, metadata, open, read_file, read_link, symlink_metadata};
 pub(crate) use trial::{Permit, Trial};
 

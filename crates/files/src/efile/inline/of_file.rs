@@ -80,6 +80,16 @@ impl Attempts {
         if self.cursor_may_wait() { None } else { self.reads(size) }
     }
 
+    /// Returns the permit for a write at an offset.
+    pub(in crate::efile) fn writes(&self, size: usize) -> Option<Permit> {
+        if size > MAX_SIZE || !system::can_write(self.flags) { None } else { self.local(FileSystemPlace::writes) }
+    }
+
+    /// Returns the permit for a write at the cursor.
+    pub(in crate::efile) fn writes_at_cursor(&self, size: usize) -> Option<Permit> {
+        if self.cursor_may_wait() { None } else { self.writes(size) }
+    }
+
     /// Returns the permit for LSEEK.
     pub(in crate::efile) fn seeks(&self) -> Option<Permit> {
         if self.cursor_may_wait() { None } else { self.local(FileSystemPlace::seeks) }

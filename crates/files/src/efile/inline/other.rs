@@ -36,6 +36,10 @@ impl FileSystemPlace {
         None
     }
 
+    pub(super) fn writes(self) -> Option<&'static BackOff> {
+        None
+    }
+
     pub(super) fn seeks(self) -> Option<&'static BackOff> {
         None
     }
@@ -60,6 +64,14 @@ pub(super) fn read_at(_: FileSystemPlace, _: &File, _: &mut [u8], _: u64, _: &Tr
 }
 
 pub(super) fn read(_: FileSystemPlace, _: &File, _: &mut [u8], _: &Trial) -> Attempt<usize> {
+    Err(Miss::Refused)
+}
+
+pub(super) fn can_write(_: i32) -> bool {
+    false
+}
+
+pub(in crate::efile) fn write(_: &File, _: &[u8], _: Option<u64>) -> Attempt<usize> {
     Err(Miss::Refused)
 }
 

@@ -10,7 +10,7 @@ use std::task::Poll;
 use rustix::fs::{Advice, OFlags};
 use rustix::io::Errno;
 use tempfile::TempDir;
-use tokio::io::{AsyncReadExt, AsyncSeekExt};
+use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 
 use super::{CANCELLED, DONE, finish, poll, stepped};
 use crate::aio_pool::{Pool, Port};
@@ -126,6 +126,30 @@ fn a_file_that_may_be_written_seeks_at_once() {
     let mut rest = Vec::new();
     finish(&pool, file.read_to_end(&mut rest)).unwrap();
     assert_eq!(rest, contents()[contents().len() - 10..]);
+}
+
+/// Whether a write hits depends on the file system and the time.
+#[test]
+fn writes_end_in_the_cache_or_in_the_pool() {
+    let Some((_folder, path)) = cached() else { return };
+    let (pool, driver, _) = stepped_inline();
+    let mut options = OpenOptions::new();
+    let mut file = finish(&pool, options.write(true).truncate(true).open_with(&driver, &path)).unwrap();
+    let mut expected = Vec::new();
+    for size in [1, 100, PAGE, 0, 100, inline::MAX_SIZE, inline::MAX_SIZE + 1, 7] {
+        let bytes: Vec<u8> = (0..size).map(|index| (index % 251) as u8).collect();
+        finish(&pool, file.write_all(&bytes)).unwrap();
+        expected.extend(bytes);
+    }
+    finish(&pool, file.flush()).unwrap();
+    let (answer, _) = finish(&pool, file.write_at(vec![255; 100], 50));
+    let count = answer.unwrap();
+    expected[50..50 + count].fill(255);
+    let error = finish(&pool, file.write_at(vec![255; 100], u64::MAX)).0.unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(Errno::INVAL.raw_os_error()), "not at the cursor");
+    assert!(std::fs::read(&path).unwrap() == expected);
+    let ended = operations(file.port()).into_iter().filter(|(command, _)| *command == Command::Write);
+    assert!(ended.into_iter().all(|(_, stages)| stages == DONE || stages == MISSED));
 }
 
 /// The bytes go from the cache to the caller, unless some were read ahead.

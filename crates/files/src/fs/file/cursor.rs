@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use super::buffer::Buffer;
 use crate::efile::inline::{Attempt, Miss, Permit, Trial};
-use crate::efile::{Command, Descriptor, Request, answered, poll_budget};
+use crate::efile::{Command, Descriptor, Request, Unanswered, answered, poll_budget};
 use dyntrace_processes::tag;
 
 /// The most bytes that one READ or WRITE moves unless the file says otherwise, and the most that may be read ahead.
@@ -165,7 +165,7 @@ impl Cursor {
             if !self.has_unwritten() {
                 return Poll::Ready(Ok(()));
             }
-            self.write_buffer();
+            self.write_buffer(None);
         }
     }
 
@@ -236,24 +236,51 @@ impl Cursor {
     pub(super) fn begin_write<'a>(&mut self, sources: impl Iterator<Item = &'a [u8]>, max_size: usize) -> usize {
         let size = self.buffer.load(sources, max_size);
         if size > 0 {
-            self.write_buffer();
+            self.write_buffer(None);
         }
         size
     }
 
-    /// Begins a detached WRITE of the unwritten bytes.
-    fn write_buffer(&mut self) {
+    /// Writes up to `max_size` bytes if the cache has room, or begins to write them. Returns how many it accepted. No earlier bytes may be
+    /// unwritten. Pending only while the task must yield.
+    pub(super) fn poll_write(&mut self, from: &[u8], max_size: usize, cx: &mut Context<'_>) -> Poll<usize> {
+        let from = &from[..from.len().min(max_size)];
+        let is_attempted = self.buffer.is_clear() && !from.is_empty();
+        let Some(permit) = is_attempted.then(|| self.descriptor.permit_write(from.len())).flatten() else {
+            return Poll::Ready(self.begin_write([from].into_iter(), max_size));
+        };
+        ready!(poll_budget(|| permit.must_yield(), &mut self.has_yielded, cx));
+        let descriptor = &self.descriptor;
+        let entered = Cursor::enter_write(descriptor, from.len());
+        let attempt = |request: &Request, (): &mut (), _: &mut Trial| request.moving(descriptor.try_write(from, None));
+        match descriptor.driver().attempt(permit, entered, attempt) {
+            // No attempt to write ends with an error.
+            Ok((answer, ())) => Poll::Ready(answer.unwrap_or(0)),
+            Err(unanswered) => {
+                self.buffer.load([from].into_iter(), from.len());
+                self.write_buffer(Some(unanswered));
+                Poll::Ready(from.len())
+            }
+        }
+    }
+
+    fn enter_write(descriptor: &Descriptor, size: usize) -> Unanswered<()> {
+        let request = descriptor.request_with_flags(Command::Write).i3(size as i64);
+        Unanswered::enter(descriptor.port(), tag::get_tag_data(), request)
+    }
+
+    /// Begins a detached WRITE of the unwritten bytes, which may have been entered.
+    fn write_buffer(&mut self, entered: Option<Unanswered<()>>) {
         self.ahead = self.buffer.ahead();
         let size = self.buffer.unwritten().len();
-        let request = self.descriptor.request_with_flags(Command::Write).i3(size as i64);
+        let entered = entered.unwrap_or_else(|| Cursor::enter_write(&self.descriptor, size));
         let buffer = mem::take(&mut self.buffer);
         let (sender, receiver) = oneshot::channel();
         let descriptor = Arc::clone(&self.descriptor);
         let unwritten = self.descriptor.accept_write();
-        self.descriptor.driver().detach(
+        self.descriptor.driver().detach_entered(
+            entered,
             self.descriptor.port(),
-            tag::get_tag_data(),
-            request,
             buffer,
             move |request, buffer| buffer.write(descriptor.file(), |bytes| request.add_moved(bytes as u64)),
             |answer, buffer| {

@@ -148,12 +148,12 @@ impl File {
         self.max_buf_size = max_buf_size;
     }
 
-    /// Sets whether later reads are first tried on the caller's thread; see [`Driver::inline`](crate::efile::Driver::inline).
+    /// Sets whether later operations are first tried on the caller's thread; see [`Driver::inline`](crate::efile::Driver::inline).
     ///
     /// Has no effect for a file opened with `O_DIRECT`, on a file system that cannot tell whether data is cached, and on systems other than
-    /// Linux. If two files share a cursor ([`try_clone`](File::try_clone)), a read at it on the caller's thread blocks while the other
-    /// file's read is in flight: switch [`Always`](crate::efile::Inline::Always) off for such files.
-    /// [`Adaptive`](crate::efile::Inline::Adaptive) does not try these reads.
+    /// Linux. If two files share a cursor ([`try_clone`](File::try_clone)), an operation at it on the caller's thread blocks while one of
+    /// the other file is in flight: switch [`Always`](crate::efile::Inline::Always) off for such files.
+    /// [`Adaptive`](crate::efile::Inline::Adaptive) does not try these operations.
     pub fn set_inline(&self, inline: impl Into<Inline>) {
         self.descriptor.set_inline(inline.into());
     }

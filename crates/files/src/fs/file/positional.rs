@@ -42,10 +42,19 @@ impl File {
     /// [`read_at`](File::read_at) does.
     pub async fn write_at(&self, buffer: Vec<u8>, offset: u64) -> (io::Result<usize>, Vec<u8>) {
         let request = self.positional(Command::Pwritev, buffer.len(), offset);
-        let work = move |file: &std::fs::File, request: &Request, buffer: &mut Vec<u8>| {
-            request.moving(retry(|| file.write_at(buffer, offset)))
+        let descriptor = &self.descriptor;
+        let attempt = |request: &Request, buffer: &mut Vec<u8>, _: &mut Trial| {
+            request.moving(descriptor.try_write(buffer, Some(offset)))
         };
-        let (answer, buffer) = self.run_with(request, buffer, work).await;
+        let work = || {
+            let user = Arc::clone(descriptor);
+            move |request: &Request, buffer: &mut Vec<u8>| {
+                request.moving(retry(|| user.file().write_at(buffer, offset)))
+            }
+        };
+        let permit = descriptor.permit_write_at(buffer.len());
+        let (answer, buffer) =
+            descriptor.driver().run_inline(permit, descriptor.port(), request, buffer, attempt, work).await;
         (answer, buffer.unwrap_or_default())
     }
 

@@ -43,13 +43,13 @@ impl AsyncRead for File {
 }
 
 impl AsyncWrite for File {
-    /// Makes one WRITE of at most [`max_buf_size`](File::max_buf_size), which is accepted at once if no operation is in flight. Returns
-    /// the error of an earlier one.
+    /// Makes one WRITE of at most [`max_buf_size`](File::max_buf_size), which is accepted at once if no operation is in flight, unless the
+    /// task must yield. Returns the error of an earlier one.
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
         let max_size = self.max_buf_size;
         let cursor = self.cursor.get_mut();
         ready!(cursor.poll_written(cx))?;
-        Poll::Ready(Ok(cursor.begin_write([from].into_iter(), max_size)))
+        cursor.poll_write(from, max_size, cx).map(Ok)
     }
 
     /// As `poll_write`, with one WRITE for all the buffers.

@@ -39,6 +39,7 @@ pub(crate) struct Unanswered<B> {
 
 impl Unanswered<()> {
     /// Enters an operation that may have no task, for `user_tag`.
+    #[inline(always)]
     pub(crate) fn enter(port: Port, user_tag: Option<Tag>, request: Request) -> Unanswered<()> {
         Unanswered { entered: Entered::enter_for(|| user_tag, port, &request), request, buffer: () }
     }
@@ -186,11 +187,13 @@ impl Driver {
         T: Send + 'static,
     {
         self.wait_for_writes(&request).await;
-        if let Some(permit) = permit {
-            // Otherwise a task whose operations all hit the caches would never yield.
-            yield_if_spent(|| permit.must_yield()).await;
-        }
-        match self.begin(permit, port, request, buffer, attempt) {
+        let Some(permit) = permit else {
+            let entered = Entered::enter(port, &request);
+            return self.submit(FileJob::new(entered, request, buffer, make_work()), port).await;
+        };
+        // Otherwise a task whose operations all hit the caches would never yield.
+        yield_if_spent(|| permit.must_yield()).await;
+        match self.begin(Some(permit), port, request, buffer, attempt) {
             Ok((answer, buffer)) => (answer, Some(buffer)),
             Err(unanswered) => self.submit_unanswered(unanswered, port, make_work()).await,
         }
@@ -355,6 +358,7 @@ impl Driver {
     }
 
     /// As [`detach`](Driver::detach), for an operation that was entered.
+    #[inline(always)]
     pub(crate) fn detach_entered<T, B, F>(
         &self,
         unanswered: Unanswered<()>,

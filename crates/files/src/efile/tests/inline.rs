@@ -412,7 +412,7 @@ fn an_attempt_answers_as_std_does() {
     assert_eq!(inline::read_file(&path, &mut trial()).unwrap(), contents());
     assert_eq!(inline::read_link(&folder.join("link"), &mut trial()).unwrap(), Path::new("file"));
     let direct = std::fs::canonicalize(&path).unwrap();
-    assert_eq!(inline::canonicalize(&folder.join("folder/./folder/link"), &mut trial()).unwrap(), direct);
+    assert_eq!(inline::canonicalize(&folder.join("./file"), &mut trial()).unwrap(), direct);
     assert!(
         matches!(inline::open(&fifo, OFlags::CLOEXEC, &mut trial()), Err(Miss::NotCached)),
         "it would wait for a writer"

@@ -73,7 +73,7 @@ class Done:
         speed, cost, time = self.cell.asked()
         judged = {"speed": (self.ratio("per_second"), speed, True), "CPU": (self.ratio("cpu_us"), cost, False),
                   "us of CPU": (self.of("cpu_us"), time, False), "p99": (self.ratio("p99_us"), 1, False)}
-        return {what: (found, asked) for what, (found, asked, least) in judged.items() if (found < asked if least else found > asked)}
+        return {what: (value, asked) for what, (value, asked, least) in judged.items() if (value < asked if least else value > asked)}
 
 
 def measure(say, full, only):
@@ -125,7 +125,7 @@ def tell(say, where, in_flight, done):
         if what == "us of CPU" and not any(one.cell.use in CACHED for one in done):
             continue
         missed = {one.cell.use: one.missed()[what] for one in done if what in one.missed()}
-        beside = ", ".join(f"{use} {found:.2f} (asked {asked:g})" for use, (found, asked) in missed.items())
+        beside = ", ".join(f"{use} {value:.2f} (asked {asked:g})" for use, (value, asked) in missed.items())
         say(f"{where}: uses of {len(done)} that miss {what}", len(missed), 0, beside=beside)
     if asked := {1: 2.0, 16: 2.2}.get(in_flight):
         mean = statistics.geometric_mean(one.ratio("per_second") for one in done)

@@ -202,6 +202,7 @@ impl Driver {
     /// Enters an operation. With a permit calls `attempt` on this thread, and settles the operation if the caches have the answer.
     /// Otherwise the caller must [submit](Driver::submit_unanswered) it. A task with a permit must have [yielded](super::poll_budget)
     /// before, and waited for the writes that the operation depends on.
+    #[allow(clippy::result_large_err, reason = "it is not passed on, and a box would be an allocation for each miss")]
     #[inline(always)]
     pub(crate) fn begin<T, B>(
         &self,
@@ -219,6 +220,7 @@ impl Driver {
     }
 
     /// As [`begin`](Driver::begin), for a [detached](Driver::detach) operation.
+    #[allow(clippy::result_large_err, reason = "it is not passed on, and a box would be an allocation for each miss")]
     pub(crate) fn attempt<T, B>(
         &self,
         permit: Permit,

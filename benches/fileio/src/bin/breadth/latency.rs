@@ -34,15 +34,15 @@ impl Latencies {
 
     /// Returns the time that this share of the operations did not exceed.
     pub fn at(&self, share: f64) -> Duration {
-        let mut left = (self.count() as f64 * share) as u64;
+        let mut rest = (self.count() as f64 * share) as u64;
         let mut counts = self.0.iter().enumerate();
-        let found = counts.find(|(_, count)| {
+        let place = counts.find(|(_, count)| {
             let count = u64::from(**count);
-            let is_here = count > 0 && count >= left;
-            left = left.saturating_sub(count);
+            let is_here = count > 0 && count >= rest;
+            rest = rest.saturating_sub(count);
             is_here
         });
-        let bucket = found.map_or(0, |(bucket, _)| bucket as u64);
+        let bucket = place.map_or(0, |(bucket, _)| bucket as u64);
         Duration::from_nanos((STEPS + bucket % STEPS) << (bucket / STEPS))
     }
 }

@@ -257,11 +257,11 @@ pub(crate) fn read_link(path: &Path, trial: &mut Trial) -> Attempt<PathBuf> {
 
 pub(crate) fn canonicalize(path: &Path, trial: &mut Trial) -> Attempt<PathBuf> {
     let (file, stat, _) = look_up(path, OFlags::empty(), Attempted::Look, trial)?;
-    let found = target(CWD, &Path::new(OWN_DESCRIPTORS).join(file.as_raw_fd().to_string()))?;
+    let direct = target(CWD, &Path::new(OWN_DESCRIPTORS).join(file.as_raw_fd().to_string()))?;
     let resolve = ResolveFlags::CACHED | ResolveFlags::NO_SYMLINKS;
-    let again = rustix::fs::openat2(CWD, &found, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve);
+    let again = rustix::fs::openat2(CWD, &direct, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve);
     let is_same = again.is_ok_and(|again| known(&again.into()).is_ok_and(|other| is_same(&stat, &other)));
-    if is_same && found.is_absolute() { Ok(found) } else { Err(Miss::NotCached) }
+    if is_same && direct.is_absolute() { Ok(direct) } else { Err(Miss::NotCached) }
 }
 
 fn target(folder: impl AsFd, name: &Path) -> Attempt<PathBuf> {

@@ -42,7 +42,7 @@ impl PoolShared {
     /// Puts a waiting job into a queue. If no other worker can take it, it goes to the worker at `slot`, which made room.
     #[cold]
     fn admit(self: &Arc<Self>, state: &mut PoolState, next: QueuedJob, slot: WorkerSlot, now: Time) -> Notification {
-        let slot = self.choose(state, next.lane, now).unwrap_or(slot);
+        let slot = self.choose(state, next.lane, next.changes, now).unwrap_or(slot);
         self.push(state, slot, next)
     }
 

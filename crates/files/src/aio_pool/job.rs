@@ -5,6 +5,7 @@ use std::io;
 use dyntrace_probes::sdt::Decision;
 
 use super::counts::Counts;
+use super::directories::Changes;
 use super::lane::Lane;
 
 /// One piece of blocking work.
@@ -15,6 +16,13 @@ pub trait Job: Send + 'static {
     /// Returns the lane whose threads run the job. Called once, on submission.
     fn lane(&self) -> Lane {
         Lane::Fast
+    }
+
+    /// Returns which directories the job changes: while one worker changes a directory, further jobs that change it go there. Called once, on
+    /// submission.
+    #[doc(hidden)]
+    fn changes(&self) -> Changes {
+        Changes::NONE
     }
 
     /// Returns the recorder sessions that record the job's pool probes. Called once, on submission.

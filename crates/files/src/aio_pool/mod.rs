@@ -61,21 +61,25 @@
 //! - The **slow** lane, for jobs that wait, has one thread per job, up to a limit ([`Builder::slow_threads`]). Idle threads end after
 //!   [`Builder::keep_alive`].
 //!
+//! Jobs that change the same directory (rename, create, unlink and the like) go behind each other to one thread while there are several:
+//! the kernel lets one thread at a time change a directory, and several threads would pay for the waiting.
+//!
 //! The pool also finds jobs that block in the fast lane. If many do, that lane gets extra threads as the slow lane does. If jobs wait
 //! behind a blocked thread (one that opens a FIFO, for example), a watchdog has another thread take them after some 4 ms.
 //!
 //! # Queues
 //!
-//! Each I/O thread has a queue of its own. A thread without jobs takes those of other threads of its lane and shard; short jobs are taken in
-//! batches. `aio_pool-add` and `aio_pool-get` carry the job's port and the length of that queue after the step; `aio_pool-get`, which
-//! fires before the job starts, also carries the lane. A job that was cancelled in a queue is still taken out, so each add has its get.
+//! Each I/O thread has a queue of its own. A thread without jobs takes those of other threads of its lane and shard, but not changes of a
+//! directory that another thread changes; short jobs are taken in batches. `aio_pool-add` and `aio_pool-get` carry the job's port and the
+//! length of that queue after the step; `aio_pool-get`, which fires before the job starts, also carries the lane. A job that was cancelled in a queue is still taken out, so each add has its get.
 //! A job that was cancelled while it waited for room (below) was never added.
 //!
 //! # Shards
 //!
 //! A pool with more than 8 threads in the fast lane, as it has by default on more than 8 processors, consists of shards of up to 8 such
 //! threads. Each has a lock, queues, a share of [`Builder::bound`] and both lanes of its own; [`Builder::slow_threads`] limits the extra
-//! threads of all shards together. A thread of the program always submits to the same shard, unless the system gives that one no thread.
+//! threads of all shards together. A thread of the program always submits to the same shard, unless the system gives that one no thread;
+//! but all changes of one directory go to one shard.
 //! No shard takes jobs of another one: a shard whose threads are blocked gets extra ones.
 //!
 //! # Wake-ups
@@ -129,6 +133,7 @@ mod clock;
 mod completions;
 mod counts;
 mod delivery;
+mod directories;
 mod ending;
 mod extra_threads;
 mod job;
@@ -161,6 +166,8 @@ mod worker;
 pub(crate) use answered::Answer;
 pub use builder::Builder;
 pub use counts::Counts;
+#[doc(hidden)]
+pub use directories::Changes;
 pub(crate) use dyntrace_probes::contain::contain;
 pub use job::{Fault, Job};
 pub use lane::Lane;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::clock::Time;
+use super::directories::Changes;
 
 /// The time from waking a thread until it runs its first job. 0 under loom, so that its models see every wake-up.
 pub(super) const WAKE_UP: Duration = Duration::from_micros(if cfg!(loom) { 0 } else { 20 });
@@ -22,6 +23,7 @@ pub(super) struct JobTiming {
     pub service: Duration,
     /// Whether the job blocked its thread in a way that would not block another one.
     pub blocked: bool,
+    pub changes: Changes,
 }
 
 /// Longer durations count as this one, so that one long job, or one preempted thread, does not change the mean much.

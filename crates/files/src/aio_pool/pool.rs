@@ -90,11 +90,12 @@ impl Pool {
     /// When this returns, the job is in a queue or, if the queues are full, waits for room. The returned operation gives the outcome,
     /// also if the pool refuses the job: with [`Fault::ShutDown`] or [`Fault::NoThread`].
     pub fn submit<J: Job>(&self, port: Port, job: J) -> Operation<J> {
-        let (lane, taken) = (job.lane(), job.taken());
+        let (lane, changes, taken) = (job.lane(), job.changes(), job.taken());
         let cell = OperationCell::awaited(job);
         let waiting = self.handle.submit(QueuedJob {
             port,
             lane,
+            changes,
             taken,
             submitted: Time::now(),
             runnable: cell.clone(),
@@ -126,9 +127,9 @@ impl Pool {
 
     #[inline(always)]
     fn detach<J: Job>(&self, port: Port, job: J, promise: Option<Promise>) {
-        let (lane, taken) = (job.lane(), job.taken());
+        let (lane, changes, taken) = (job.lane(), job.changes(), job.taken());
         let (submitted, runnable) = (Time::now(), OperationCell::detached(job));
-        self.handle.submit(QueuedJob { port, lane, taken, submitted, runnable, promise });
+        self.handle.submit(QueuedJob { port, lane, changes, taken, submitted, runnable, promise });
     }
 
     /// Counts an operation that its driver answered without a job. `command` is the command's number, below 16.

@@ -1,7 +1,7 @@
 //! The queues of a lane: for each worker its [batch](Batch) and, behind it, its queue. Plain data under the pool's lock.
 //!
-//! While a worker is idle, and the lock free, jobs wait only for workers that will start them soon or were just woken for them. The
-//! watchdog moves a job whose worker does not start it soon.
+//! While a worker is idle, and the lock free, jobs wait only for workers that will start them soon or were just woken for them, and for the
+//! worker that changes their [directory](super::directories). The watchdog moves a job whose worker does not start it soon.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,10 +9,17 @@ use std::time::Duration;
 
 use super::batch::Batch;
 use super::clock::Time;
+use super::directories::{Changes, Directories};
 use super::pace::{Pace, RunningBatch};
+
+/// A job, as far as the queues look at it.
+pub(super) trait Queued {
+    fn changes(&self) -> Changes;
+}
 
 pub(super) struct Queues<J> {
     of_worker: Vec<Queue<J>>,
+    directories: Directories,
     queued: usize,
     /// How many workers are [`Blocked`](WorkerState::Blocked).
     blocked: usize,
@@ -21,6 +28,10 @@ pub(super) struct Queues<J> {
 struct Queue<J> {
     batch: Arc<Batch<J>>,
     jobs: VecDeque<J>,
+    /// Jobs behind others of their directory, which only this worker takes.
+    behind: VecDeque<J>,
+    /// Whether the worker took its last batch from those.
+    was_behind: bool,
     worker: WorkerState,
 }
 
@@ -46,20 +57,32 @@ impl WorkerState {
 
 impl<J> Queue<J> {
     fn length(&self) -> usize {
-        self.batch.length() + self.jobs.len()
+        self.batch.length() + self.queued()
+    }
+
+    /// Without the batch.
+    fn queued(&self) -> usize {
+        self.jobs.len() + self.behind.len()
+    }
+
+    /// Returns the jobs from which the worker takes its next batch: of both kinds in turn.
+    fn next(&mut self) -> &mut VecDeque<J> {
+        self.was_behind = self.jobs.is_empty() || !self.was_behind && !self.behind.is_empty();
+        if self.was_behind { &mut self.behind } else { &mut self.jobs }
     }
 }
 
-impl<J> Queues<J> {
+impl<J: Queued> Queues<J> {
     pub fn new() -> Self {
-        Queues { of_worker: Vec::new(), queued: 0, blocked: 0 }
+        Queues { of_worker: Vec::new(), directories: Directories::default(), queued: 0, blocked: 0 }
     }
 
     /// Returns a queue for the next worker, and its batch. The worker stays [`Gone`](WorkerState::Gone) until its state is set.
     pub fn vacant(&mut self) -> (usize, Arc<Batch<J>>) {
         let queue = self.find(|queue| queue.worker == WorkerState::Gone).unwrap_or_else(|| {
             let batch = Arc::new(Batch::new());
-            self.of_worker.push(Queue { batch, jobs: VecDeque::new(), worker: WorkerState::Gone });
+            let (jobs, behind) = (VecDeque::new(), VecDeque::new());
+            self.of_worker.push(Queue { batch, jobs, behind, was_behind: true, worker: WorkerState::Gone });
             self.of_worker.len() - 1
         });
         (queue, self.batch(queue))
@@ -83,7 +106,7 @@ impl<J> Queues<J> {
     pub fn for_each(&self, mut each: impl FnMut(&J)) {
         for queue in &self.of_worker {
             queue.batch.for_each(&mut each);
-            queue.jobs.iter().for_each(&mut each);
+            queue.jobs.iter().chain(&queue.behind).for_each(&mut each);
         }
     }
 
@@ -116,11 +139,16 @@ impl<J> Queues<J> {
         busy.collect()
     }
 
+    /// Returns the worker that changes one of these directories, unless it is blocked.
+    pub fn changing(&self, changes: Changes) -> Option<usize> {
+        let is_able =
+            |&worker: &usize| !matches!(self.worker_state(worker), WorkerState::Blocked(_) | WorkerState::Gone);
+        self.directories.worker(changes).filter(is_able)
+    }
+
     /// Returns a busy worker that starts one more job soon.
     pub fn soon(&self, pace: &Pace, now: Time) -> Option<usize> {
-        self.find(
-            |queue| matches!(queue.worker, WorkerState::Busy(batch) if pace.is_soon(batch, queue.jobs.len(), now)),
-        )
+        self.find(|queue| matches!(queue.worker, WorkerState::Busy(batch) if pace.is_soon(batch, queue.queued(), now)))
     }
 
     /// Returns the first idle worker: the same few are woken again and again, and the others sleep on.
@@ -131,15 +159,16 @@ impl<J> Queues<J> {
     /// Returns the shortest queue of a worker that is not blocked or, if all are, the shortest of theirs. `None` if all have ended.
     pub fn shortest(&self) -> Option<usize> {
         let queues = (0..self.of_worker.len()).filter(|&queue| self.worker_state(queue) != WorkerState::Gone);
-        queues.min_by_key(|&queue| (self.worker_state(queue).is_blocked(), self.of_worker[queue].jobs.len()))
+        queues.min_by_key(|&queue| (self.worker_state(queue).is_blocked(), self.of_worker[queue].queued()))
     }
 
     /// Returns a queue of a blocked worker that holds jobs.
     #[cold]
     fn behind_blocked(&self) -> Option<usize> {
-        self.find(|queue| queue.worker.is_blocked() && !queue.jobs.is_empty())
+        self.find(|queue| queue.worker.is_blocked() && queue.queued() > 0)
     }
 
+    /// Returns the queue with the most jobs that any worker may take.
     fn longest(&self) -> Option<usize> {
         (0..self.of_worker.len()).max_by_key(|&queue| self.of_worker[queue].jobs.len())
     }
@@ -162,42 +191,55 @@ impl<J> Queues<J> {
     /// Puts a job at the back of a queue and returns the state of its worker.
     pub fn push(&mut self, queue: usize, job: J) -> WorkerState {
         self.queued += 1;
+        let is_behind = self.directories.add(job.changes(), queue);
         let queue = &mut self.of_worker[queue];
-        queue.jobs.push_back(job);
+        if is_behind { &mut queue.behind } else { &mut queue.jobs }.push_back(job);
         queue.worker
     }
 
-    /// Returns the jobs of a batch to the front of its queue, so that other workers can take them.
+    /// Notes that a job with these changes has ended.
+    pub fn ended(&mut self, changes: Changes) {
+        self.directories.remove(changes);
+    }
+
+    /// Has other workers take all jobs of a queue: returns those of its batch to the front.
     pub fn give_back(&mut self, queue: usize) {
-        let Queue { batch, jobs, .. } = &mut self.of_worker[queue];
+        let Queue { batch, jobs, behind, .. } = &mut self.of_worker[queue];
         for job in batch.give_back() {
             jobs.push_front(job);
             self.queued += 1;
         }
+        jobs.append(behind);
     }
 
     /// Empties all queues and batches. Returns each job with the length of its queue after its removal.
     pub fn drain(&mut self) -> Vec<(J, usize)> {
         (0..self.of_worker.len()).for_each(|queue| self.give_back(queue));
         self.queued = 0;
+        let Queues { of_worker, directories, .. } = self;
+        of_worker.iter().flat_map(|queue| &queue.jobs).for_each(|job| directories.remove(job.changes()));
         let queues = self.of_worker.iter_mut().map(|queue| std::mem::take(&mut queue.jobs));
         queues.flat_map(|jobs| (0..jobs.len()).rev().zip(jobs).map(|(length, job)| (job, length))).collect()
     }
 
     /// Moves up to `most` jobs into the worker's batch, from the front of one queue: of a blocked worker's, else of its own, else of the
     /// longest one. Passes each to `note` and returns how many.
-    pub fn take(&mut self, worker: usize, most: usize, note: impl FnMut(&J)) -> usize {
+    pub fn take(&mut self, worker: usize, most: usize, mut note: impl FnMut(&J)) -> usize {
         if self.queued == 0 {
             return 0;
         }
         // First: as long as the other workers find jobs in their own queues, nothing else serves these.
         let stuck = if self.blocked == 0 { None } else { self.behind_blocked() };
-        let own = || Some(worker).filter(|&queue| !self.of_worker[queue].jobs.is_empty());
+        let own = || Some(worker).filter(|&queue| self.of_worker[queue].queued() > 0);
         let Some(queue) = stuck.or_else(own).or_else(|| self.longest()) else { return 0 };
         let batch = self.batch(worker);
-        let jobs = &mut self.of_worker[queue].jobs;
+        let taken = &mut self.of_worker[queue];
+        let jobs = if Some(queue) == stuck || queue == worker { taken.next() } else { &mut taken.jobs };
         let count = most.min(jobs.len());
-        jobs.iter().take(count).for_each(note);
+        for job in jobs.iter().take(count) {
+            self.directories.take(job.changes(), worker);
+            note(job);
+        }
         batch.fill(jobs, count);
         self.queued -= count;
         count
@@ -207,6 +249,13 @@ impl<J> Queues<J> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    /// One with a slash changes the directory before it.
+    impl Queued for &str {
+        fn changes(&self) -> Changes {
+            self.split_once('/').map_or(Changes::NONE, |(directory, _)| Changes::of(directory.as_bytes()))
+        }
+    }
 
     fn queues(count: usize) -> Queues<&'static str> {
         let mut queues = Queues::new();
@@ -308,5 +357,42 @@ mod tests {
         queues.push(1, "not stuck");
         queues.set_state(1, WorkerState::Woken);
         assert_eq!(take(&mut queues, 0, 4), ["own"]);
+    }
+
+    #[test]
+    fn a_change_of_a_directory_goes_behind_the_others() {
+        let mut queues = queues(2);
+        queues.push(0, "d/1");
+        assert_eq!(queues.changing("d/2".changes()), Some(0));
+        queues.push(0, "d/2");
+        queues.push(0, "d/3");
+        queues.push(0, "other");
+        assert_eq!(take(&mut queues, 0, 1), ["d/1"]);
+        assert_eq!(take(&mut queues, 1, 4), ["other"], "which any worker may take");
+        assert!(take(&mut queues, 1, 4).is_empty());
+        assert_eq!(take(&mut queues, 0, 4), ["d/2", "d/3"]);
+        ["d/1", "d/2", "d/3"].iter().for_each(|job| queues.ended(job.changes()));
+        assert_eq!(queues.changing("d/2".changes()), None);
+    }
+
+    #[test]
+    fn a_worker_takes_changes_of_a_directory_and_other_jobs_in_turn() {
+        let mut queues = queues(1);
+        ["d/1", "d/2", "d/3", "a", "b"].into_iter().for_each(|job| _ = queues.push(0, job));
+        let taken: Vec<_> = (0..5).flat_map(|_| take(&mut queues, 0, 1)).collect();
+        assert_eq!(taken, ["d/1", "d/2", "a", "d/3", "b"]);
+    }
+
+    #[test]
+    fn changes_behind_a_blocked_worker_are_taken_and_their_directory_follows() {
+        let mut queues = queues(2);
+        ["d/1", "d/2", "d/3"].into_iter().for_each(|job| _ = queues.push(0, job));
+        assert_eq!(take(&mut queues, 0, 1), ["d/1"]);
+        queues.set_state(0, WorkerState::Blocked(RunningBatch { since: Time::now(), jobs: 1 }));
+        assert_eq!(queues.changing("d/4".changes()), None);
+        assert_eq!(take(&mut queues, 1, 1), ["d/2"]);
+        assert_eq!(queues.changing("d/4".changes()), Some(1));
+        queues.give_back(0);
+        assert_eq!(queues.drain(), [("d/3", 0)]);
     }
 }

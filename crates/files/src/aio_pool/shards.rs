@@ -2,7 +2,8 @@
 //!
 //! A job takes its lock twice, when it is submitted and when a worker takes it. With a job every few microseconds from each core, one lock
 //! would be passed from core to core all the time: by the simulation of `ci/bench scale`, 64 cores would do a seventh of 64 times the jobs
-//! of one. So no more than [`THREADS`] workers of the fast lane share a lock. A thread submits all its jobs to the same shard.
+//! of one. So no more than [`THREADS`] workers of the fast lane share a lock. A thread submits its jobs to the same shard, except that all changes of
+//! one directory go to one shard.
 
 use std::io;
 use std::mem;
@@ -35,11 +36,11 @@ impl Shards {
         &self.0
     }
 
-    /// Submits a job to the current thread's shard. If that has no thread and the system gives it none, another one gets the job; if all
-    /// are without, the job is refused. Returns the shard and a ticket if the job waits for room.
+    /// Submits a job to the current thread's shard, or that of the directory that it changes. If that has no thread and the system gives it
+    /// none, another one gets the job; if all are without, the job is refused. Returns the shard and a ticket if the job waits for room.
     #[inline]
     pub fn submit(&self, job: QueuedJob) -> Option<(Arc<PoolShared>, Ticket)> {
-        let here = self.here();
+        let here = self.home(&job);
         match here.submit(job) {
             Ok(ticket) => ticket.map(|ticket| (Arc::clone(here), ticket)),
             Err((job, error)) => self.submit_elsewhere(here, job, error),
@@ -63,10 +64,13 @@ impl Shards {
         None
     }
 
-    fn here(&self) -> &Arc<PoolShared> {
+    fn home(&self, job: &QueuedJob) -> &Arc<PoolShared> {
         match &*self.0 {
             [only] => only,
-            several => &several[process::thread_number() as usize % several.len()],
+            several => {
+                let number = job.changes.any().unwrap_or_else(|| process::thread_number() as usize);
+                &several[number % several.len()]
+            }
         }
     }
 

@@ -16,6 +16,7 @@ use super::blocking::KernelThread;
 use super::clock::Time;
 use super::completions::Completions;
 use super::counts::Counts;
+use super::directories::Changes;
 use super::extra_threads::ExtraThreads;
 use super::job::Fault;
 use super::lane::Lane;
@@ -23,7 +24,7 @@ use super::metrics::{CommandMetrics, Histogram, Metrics};
 use super::pace::{JobTiming, Pace, RunningBatch};
 use super::port::Port;
 use super::promises::{Promise, Promises};
-use super::queue::{Queues, WorkerState};
+use super::queue::{Queued, Queues, WorkerState};
 use super::runnable::Runnable;
 use dyntrace_processes::probes::aio_pool as probes;
 
@@ -124,10 +125,17 @@ pub(super) enum Phase {
 pub(super) struct QueuedJob {
     pub port: Port,
     pub lane: Lane,
+    pub changes: Changes,
     pub taken: Decision,
     pub submitted: Time,
     pub runnable: Arc<dyn Runnable>,
     pub promise: Option<Promise>,
+}
+
+impl Queued for QueuedJob {
+    fn changes(&self) -> Changes {
+        self.changes
+    }
 }
 
 /// The threads to wake once the lock is free, so that they do not contend for it.
@@ -206,7 +214,7 @@ impl PoolShared {
         if state.phase == Phase::ShutDown || state.queued() >= self.settings.bound {
             return Ok(self.refuse_or_wait(state, job));
         }
-        let slot = match self.choose(&mut state, job.lane, job.submitted) {
+        let slot = match self.choose(&mut state, job.lane, job.changes, job.submitted) {
             Ok(slot) => slot,
             Err(error) => return Err((job, error)),
         };
@@ -230,11 +238,19 @@ impl PoolShared {
         Some(self.wait_for_room(&mut state, job))
     }
 
-    /// Chooses the worker for a new job: a busy one that starts it soon, an idle one, a new one, or the one with the shortest queue, a
-    /// blocked one only if all are; of the other lane if this one has no worker. The error says why there is none.
-    pub fn choose(self: &Arc<Self>, state: &mut PoolState, lane: Lane, now: Time) -> io::Result<WorkerSlot> {
+    /// Chooses the worker for a new job: the one that changes its directory, a busy one that starts it soon, an idle one, a new one, or the
+    /// one with the shortest queue, a blocked one only if all are; of the other lane if this one has no worker. The error says why there is
+    /// none.
+    pub fn choose(
+        self: &Arc<Self>,
+        state: &mut PoolState,
+        lane: Lane,
+        changes: Changes,
+        now: Time,
+    ) -> io::Result<WorkerSlot> {
         let LaneState { queues, pace, .. } = state.lane(lane);
-        if let Some(queue) = queues.soon(pace, now).or_else(|| queues.idle()) {
+        let chosen = queues.changing(changes).or_else(|| queues.soon(pace, now)).or_else(|| queues.idle());
+        if let Some(queue) = chosen {
             return Ok(WorkerSlot { lane, queue });
         }
         let error = match self.start_worker(state, lane) {
@@ -326,7 +342,8 @@ impl PoolShared {
         let mut now = Time::now();
         let mut state = lock(&self.state);
         let lane = state.lane(slot.lane);
-        for JobTiming { service, blocked } in timings.drain(..) {
+        for JobTiming { service, blocked, changes } in timings.drain(..) {
+            lane.queues.ended(changes);
             lane.pace.record(service, blocked);
             lane.service.record(service);
         }

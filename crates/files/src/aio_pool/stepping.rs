@@ -16,10 +16,11 @@ impl PoolShared {
     /// Runs one job on this thread. Returns `false` if there is none.
     pub fn run_one(self: &Arc<Self>) -> bool {
         let Some((job, mut counts)) = self.take_one() else { return false };
-        let promise = job.promise;
+        let QueuedJob { lane, changes, promise, .. } = job;
         // Directly: this pool has no watchdog.
         let waker = worker::run_job(job, &mut counts);
         let mut state = lock(&self.state);
+        state.lane(lane).queues.ended(changes);
         counts.move_to(&mut state.counts);
         state.stepping_counts = counts;
         if promise.is_some() {

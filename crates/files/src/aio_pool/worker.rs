@@ -35,7 +35,7 @@ pub(super) fn run(
     while let Some(mut begun) = shared.next_batch(slot, condvar, &mut timings, &mut counts, &mut idle) {
         let mut last_woken = begun;
         while let Some(job) = batch.pop() {
-            let promise = job.promise;
+            let QueuedJob { promise, changes, .. } = job;
             // A job that this one submits (a CLOSE) makes its promise for the same runtime.
             WORKS_FOR.set(promise.and_then(|promise| promise.0));
             tell_taken(shared, slot, &job);
@@ -51,7 +51,7 @@ pub(super) fn run(
             // For long jobs only: reading the meter is a system call.
             let blocked = service > WAKE_UP
                 && meter.has_blocked(service > slot.lane.tolerated_block(), std::mem::take(&mut idle));
-            timings.push(JobTiming { service, blocked });
+            timings.push(JobTiming { service, blocked, changes });
             if ended.since(last_woken) >= WAKE_UP {
                 wake(shared, completions, &mut spare);
                 last_woken = ended;

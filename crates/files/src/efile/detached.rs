@@ -5,7 +5,7 @@ use std::io;
 use dyntrace_probes::sdt::Decision;
 
 use super::operation::fault_error;
-use crate::aio_pool::{Counts, Fault, Job, Lane};
+use crate::aio_pool::{Changes, Counts, Fault, Job, Lane};
 
 /// A job that keeps its output until it is settled, and only then passes it on. So the receiver gets the output of a settled job.
 /// The callback also gets the job: one that never ran still has its buffer.
@@ -30,6 +30,10 @@ where
 
     fn lane(&self) -> Lane {
         self.job.lane()
+    }
+
+    fn changes(&self) -> Changes {
+        self.job.changes()
     }
 
     fn taken(&self) -> Decision {

@@ -12,7 +12,7 @@ use super::observe;
 use super::request::{Name, Request};
 use super::timed::{self, Began};
 use super::waits;
-use crate::aio_pool::{Answer, Counts, Fault, Job, Lane, Pool, Port};
+use crate::aio_pool::{Answer, Changes, Counts, Fault, Job, Lane, Pool, Port};
 use dyntrace_processes::probes::efile_drv;
 use dyntrace_processes::process::{self, OperationId};
 use dyntrace_processes::seq_trace;
@@ -227,6 +227,10 @@ where
 
     fn lane(&self) -> Lane {
         self.request.command.lane()
+    }
+
+    fn changes(&self) -> Changes {
+        self.request.changes()
     }
 
     fn taken(&self) -> Decision {

@@ -6,9 +6,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::command::Command;
+use crate::aio_pool::Changes;
 
 /// A command with its arguments.
 ///
@@ -81,6 +83,19 @@ impl Request {
         self.moved.load(Ordering::Relaxed)
     }
 
+    /// Returns which directories the operation changes.
+    pub(super) fn changes(&self) -> Changes {
+        use Command::{Delete, Link, Mkdir, Open, Rename, Rmdir, Symlink};
+        let creates = || OFlags::from_bits_retain(self.i1 as _).contains(OFlags::CREATE);
+        match (self.command, &self.s1, &self.s2) {
+            (Rename, Some(old), Some(new)) => Changes::of_both(old.directory(), new.directory()),
+            (Link | Symlink, _, Some(new)) => Changes::of(new.directory()),
+            (Mkdir | Rmdir | Delete, Some(name), _) => Changes::of(name.directory()),
+            (Open, Some(name), _) if creates() => Changes::of(name.directory()),
+            _ => Changes::NONE,
+        }
+    }
+
     /// Returns the first name, or EINVAL if it holds a NUL: the system takes no such name.
     pub(crate) fn path(&self) -> io::Result<&Path> {
         Name::whole(&self.s1)
@@ -111,6 +126,13 @@ impl Name {
         }
     }
 
+    /// Returns the name up to its last slash; not normalised.
+    fn directory(&self) -> &[u8] {
+        let name = self.shown.to_bytes();
+        let end = name.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
+        &name[..end]
+    }
+
     /// Returns the name as probes show it: cut at its first NUL.
     pub(super) fn shown(&self) -> &CStr {
         &self.shown
@@ -134,5 +156,19 @@ mod tests {
         let bytes: Vec<u8> = (1..=255).collect();
         let request = Request::new(Command::Delete).s1(Path::new(OsStr::from_bytes(&bytes)));
         assert_eq!(request.path().unwrap().as_os_str().as_bytes(), bytes);
+    }
+
+    #[test]
+    fn names_in_one_directory_change_the_same_one() {
+        let of = |command, s1: &str, s2: &str| Request::new(command).s1(Path::new(s1)).s2(Path::new(s2)).changes();
+        let within = Changes::of(b"/a/b");
+        assert_eq!(of(Command::Mkdir, "/a/b/new", ""), within);
+        assert_eq!(of(Command::Rename, "/a/b/1", "/c/2"), Changes::of_both(b"/a/b", b"/c"));
+        assert_eq!(of(Command::Link, "/c/1", "/a/b/2"), within);
+        assert_eq!(of(Command::Delete, "here", ""), Changes::of(b""));
+        assert_eq!(of(Command::Lstat, "/a/b/1", ""), Changes::NONE);
+        let open =
+            |flags: OFlags| Request::new(Command::Open).s1(Path::new("/a/b/1")).i1(flags.bits().into()).changes();
+        assert_eq!((open(OFlags::RDONLY), open(OFlags::WRONLY | OFlags::CREATE)), (Changes::NONE, within));
     }
 }

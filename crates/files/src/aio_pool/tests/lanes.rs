@@ -1,12 +1,12 @@
 //! Jobs that wait do not hold up others: neither in the slow lane nor in the fast one, where the watchdog finds them.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, mpsc};
 use std::time::{Duration, Instant};
 
-use super::Log;
 use super::threads::{blocked, wait_for};
-use crate::aio_pool::{Fault, Job, Lane, Operation, Pool, Port, metrics};
+use super::{Log, Noted};
+use crate::aio_pool::{Changes, Fault, Job, Lane, Operation, Pool, Port, metrics};
 
 /// Jobs of the slow lane that end when the barrier's number of them run at once.
 struct Meets(Arc<Barrier>);
@@ -78,6 +78,80 @@ fn jobs_that_block_in_the_fast_lane_are_relieved() {
     assert_eq!((wait_for(first).unwrap(), wait_for(second).unwrap()), (7, 8));
     wait_until(|| pool.metrics().fast.idle == 3);
     assert_eq!(pool.metrics().fast.blocked, 0);
+}
+
+/// A job that changes a directory.
+struct Changing(Noted, Changes);
+
+impl Job for Changing {
+    type Output = u32;
+
+    fn changes(&self) -> Changes {
+        self.1
+    }
+
+    fn run(&mut self) -> u32 {
+        self.0.run()
+    }
+
+    fn settle(&mut self, outcome: Result<&u32, &Fault>) {
+        self.0.settle(outcome);
+    }
+}
+
+#[test]
+fn a_directory_that_blocks_holds_up_no_other() {
+    let pool = Pool::builder().threads(2).slow_threads(8).build();
+    let log = Log::default();
+    let (here, there) = (Changes::of(b"/here"), Changes::of(b"/there"));
+    let (begins, begun) = mpsc::channel();
+    let (releases, blocked): (Vec<_>, Vec<_>) = [(); 3]
+        .map(|()| {
+            let (release, released) = mpsc::channel();
+            let begins = begins.clone();
+            let job = log.job(move || {
+                begins.send(()).unwrap();
+                released.recv().unwrap()
+            });
+            (release, pool.submit(Port::new(), Changing(job, here)))
+        })
+        .into_iter()
+        .unzip();
+    begun.recv().unwrap();
+    for number in 0..100 {
+        let job = log.job(move || number);
+        assert_eq!(wait_for(pool.submit(Port::new(), Changing(job, there))).unwrap(), number);
+    }
+    // The watchdog has other threads run those behind the first.
+    (0..2).for_each(|_| begun.recv().unwrap());
+    releases.iter().for_each(|release| release.send(7).unwrap());
+    blocked.into_iter().for_each(|operation| assert_eq!(wait_for(operation).unwrap(), 7));
+}
+
+#[test]
+fn changes_of_a_directory_end_in_each_way() {
+    let pool = Pool::builder().threads(2).bound(4).build();
+    let log = Log::default();
+    let changes = [Changes::NONE, Changes::of(b"/here"), Changes::of_both(b"/here", b"/there")];
+    for round in 0..300_u32 {
+        let job = || {
+            Changing(
+                log.job(move || if round % 5 == 0 { panic!("on purpose") } else { round }),
+                changes[round as usize % 3],
+            )
+        };
+        let operations = [(); 4].map(|()| pool.submit(Port::new(), job()));
+        pool.submit_detached(Port::new(), job());
+        for (number, operation) in operations.into_iter().enumerate() {
+            match number % 2 {
+                0 => drop(operation),
+                _ => assert_eq!(wait_for(operation).is_ok(), round % 5 != 0),
+            }
+        }
+    }
+    drop(pool.submit(Port::new(), Changing(log.job(|| 7), changes[1])));
+    pool.shutdown();
+    assert_eq!(log.lines().len(), 300 * 5 + 1);
 }
 
 #[test]

@@ -25,6 +25,13 @@ pub trait Job: Send + 'static {
         Changes::NONE
     }
 
+    /// Returns whether the job runs no code of others. Such code may start a thread or a process, which has the processors of its creator,
+    /// so it does not run on a worker that is bound to one. Called once, on submission.
+    #[doc(hidden)]
+    fn may_be_bound(&self) -> bool {
+        false
+    }
+
     /// Returns the recorder sessions that record the job's pool probes. Called once, on submission.
     #[doc(hidden)]
     fn taken(&self) -> Decision {

@@ -64,6 +64,10 @@
 //! Jobs that change the same directory (rename, create, unlink and the like) go behind each other to one thread while there are several:
 //! the kernel lets one thread at a time change a directory, and several threads would pay for the waiting.
 //!
+//! A task that makes one file operation after the other has its jobs run by a thread of the fast lane that is bound to the task's processor,
+//! on Linux: such a thread takes over the processor when the task's own thread waits, and no other processor is woken. Jobs of other drivers
+//! never run on a bound thread.
+//!
 //! The pool also finds jobs that block in the fast lane. If many do, that lane gets extra threads as the slow lane does. If jobs wait
 //! behind a blocked thread (one that opens a FIFO, for example), a watchdog has another thread take them after some 4 ms.
 //!
@@ -152,6 +156,7 @@ mod queue;
 mod registry;
 mod runnable;
 mod runtimes;
+mod serial;
 mod shards;
 mod shared;
 mod shutdown;

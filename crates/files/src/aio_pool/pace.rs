@@ -75,6 +75,11 @@ impl Pace {
         !is_late && batch.saturating_sub(gone) + queued < WAKE_UP
     }
 
+    /// Returns whether jobs take less than this.
+    pub fn is_below(&self, service: Duration) -> bool {
+        self.service < service
+    }
+
     /// Returns whether so many jobs block that the lane needs a thread per job.
     pub fn is_blocking(&self) -> bool {
         self.blocked > Pace::ALL / BLOCKERS

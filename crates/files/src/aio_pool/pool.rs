@@ -19,7 +19,7 @@ use super::registry;
 use super::runtimes;
 use super::shards::Shards;
 use super::shared::{PoolShared, QueuedJob};
-use super::worker::promise;
+use super::worker::{self, promise};
 
 /// A pool of I/O threads. A clone is another handle of the same pool.
 ///
@@ -91,11 +91,14 @@ impl Pool {
     /// also if the pool refuses the job: with [`Fault::ShutDown`] or [`Fault::NoThread`].
     pub fn submit<J: Job>(&self, port: Port, job: J) -> Operation<J> {
         let (lane, changes, taken) = (job.lane(), job.changes(), job.taken());
+        let caller = worker::caller(&job);
         let cell = OperationCell::awaited(job);
         let waiting = self.handle.submit(QueuedJob {
             port,
             lane,
             changes,
+            caller,
+            processor: None,
             taken,
             submitted: Time::now(),
             runnable: cell.clone(),
@@ -128,8 +131,9 @@ impl Pool {
     #[inline(always)]
     fn detach<J: Job>(&self, port: Port, job: J, promise: Option<Promise>) {
         let (lane, changes, taken) = (job.lane(), job.changes(), job.taken());
+        let (caller, processor) = (worker::caller(&job), None);
         let (submitted, runnable) = (Time::now(), OperationCell::detached(job));
-        self.handle.submit(QueuedJob { port, lane, changes, taken, submitted, runnable, promise });
+        self.handle.submit(QueuedJob { port, lane, changes, caller, processor, taken, submitted, runnable, promise });
     }
 
     /// Counts an operation that its driver answered without a job. `command` is the command's number, below 16.

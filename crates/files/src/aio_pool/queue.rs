@@ -151,6 +151,28 @@ impl<J: Queued> Queues<J> {
         self.find(|queue| matches!(queue.worker, WorkerState::Busy(batch) if pace.is_soon(batch, queue.queued(), now)))
     }
 
+    /// Returns whether at most one job is in flight, those of blocked workers not counted.
+    pub fn are_quiet(&self) -> bool {
+        let is_active = |worker| matches!(worker, WorkerState::Woken | WorkerState::Busy(_));
+        self.queued <= 1 && self.count(is_active) <= 1
+    }
+
+    /// Returns the woken workers whose next job is such a one.
+    pub fn woken_for(&self, condition: impl Fn(&J) -> bool) -> Vec<usize> {
+        let woken = self.of_worker.iter().enumerate().filter(|(_, queue)| queue.worker == WorkerState::Woken);
+        let waiting = woken.filter(|(_, queue)| queue.jobs.front().or(queue.behind.front()).is_some_and(&condition));
+        waiting.map(|(number, _)| number).collect()
+    }
+
+    /// Returns whether a worker waits for a job, or is about to, or starts one more soon.
+    pub fn is_near(&self, queue: usize, pace: &Pace, now: Time) -> bool {
+        match self.of_worker[queue].worker {
+            WorkerState::Idle | WorkerState::Woken => true,
+            WorkerState::Busy(batch) => pace.is_soon(batch, self.of_worker[queue].queued(), now),
+            WorkerState::Blocked(_) | WorkerState::Gone => false,
+        }
+    }
+
     /// Returns the first idle worker: the same few are woken again and again, and the others sleep on.
     pub fn idle(&self) -> Option<usize> {
         self.find(|queue| queue.worker == WorkerState::Idle)
@@ -330,6 +352,27 @@ mod tests {
         queues.set_state(0, WorkerState::Blocked(batch(now)));
         assert_eq!((queues.soon(&Pace::quick(), later), queues.available()), (Some(1), 1));
         assert_eq!(queues.suspects(Duration::ZERO, later), []);
+    }
+
+    #[test]
+    fn at_most_one_job_in_flight_is_quiet() {
+        let mut queues = queues(2);
+        (0..2).for_each(|queue| _ = queues.set_state(queue, WorkerState::Idle));
+        assert!(queues.are_quiet());
+        queues.push(0, "first");
+        queues.set_state(0, WorkerState::Woken);
+        assert!(queues.are_quiet());
+        assert_eq!(
+            (queues.woken_for(|job| *job == "first"), queues.woken_for(|job| *job == "second")),
+            (vec![0], vec![])
+        );
+        queues.push(0, "second");
+        assert!(!queues.are_quiet());
+        assert_eq!(take(&mut queues, 0, 2).len(), 2);
+        queues.set_state(1, WorkerState::Woken);
+        assert!(!queues.are_quiet() && queues.woken_for(|_| true).is_empty());
+        queues.set_state(0, WorkerState::Blocked(RunningBatch { since: Time::now(), jobs: 1 }));
+        assert!(queues.are_quiet(), "one that is blocked does not count");
     }
 
     #[test]

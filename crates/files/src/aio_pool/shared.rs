@@ -12,7 +12,7 @@ use dyntrace_probes::sdt::Decision;
 
 use super::admission_queue::{AdmissionQueue, Ticket};
 use super::answered::Answered;
-use super::blocking::KernelThread;
+use super::blocking::{self, KernelThread};
 use super::clock::Time;
 use super::completions::Completions;
 use super::counts::Counts;
@@ -26,6 +26,7 @@ use super::port::Port;
 use super::promises::{Promise, Promises};
 use super::queue::{Queued, Queues, WorkerState};
 use super::runnable::Runnable;
+use super::serial::{self, Caller, Serial};
 use dyntrace_processes::probes::aio_pool as probes;
 
 /// Starts a thread of the given name.
@@ -82,6 +83,7 @@ pub(super) struct PoolState {
     /// Of a pool without threads: empty counts that know their commands, while no job runs.
     pub stepping_counts: Counts,
     pub watchdog: WatchdogState,
+    serial: Serial,
 }
 
 pub(super) struct LaneState {
@@ -99,12 +101,16 @@ pub(super) struct Worker {
     pub completions: Arc<Completions>,
     /// Set when the worker has started to run.
     pub thread: Option<KernelThread>,
+    /// The processor that it is bound to.
+    pub processor: Option<u16>,
 }
 
 /// The watchdog, as far as the pool's lock guards it. Loom's models have none: there each job wakes its worker.
 pub(super) struct WatchdogState {
     pub is_started: bool,
     pub is_awake: bool,
+    /// Set when it has started to run. Nothing binds it.
+    pub thread: Option<KernelThread>,
 }
 
 /// Names a worker: its lane, and its queue there.
@@ -126,6 +132,10 @@ pub(super) struct QueuedJob {
     pub port: Port,
     pub lane: Lane,
     pub changes: Changes,
+    /// Set if a bound worker may run it.
+    pub caller: Option<Caller>,
+    /// The processor that its worker is to be bound to: that of its serial caller.
+    pub processor: Option<u16>,
     pub taken: Decision,
     pub submitted: Time,
     pub runnable: Arc<dyn Runnable>,
@@ -177,7 +187,8 @@ impl PoolShared {
             promises: Promises::new(),
             counts: Vec::new(),
             stepping_counts: Counts::default(),
-            watchdog: WatchdogState { is_started: cfg!(loom), is_awake: cfg!(loom) },
+            watchdog: WatchdogState { is_started: cfg!(loom), is_awake: cfg!(loom), thread: None },
+            serial: Serial::new(),
         };
         PoolShared {
             settings,
@@ -213,6 +224,16 @@ impl PoolShared {
         let mut state = lock(&self.state);
         if state.phase == Phase::ShutDown || state.queued() >= self.settings.bound {
             return Ok(self.refuse_or_wait(state, job));
+        }
+        if let Some(caller) = job.caller
+            && let Some((slot, processor)) = state.local_worker(caller, job.submitted)
+        {
+            job.processor = Some(processor);
+            state.make_promise(&mut job);
+            let notification = self.push(&mut state, slot, job);
+            drop(state);
+            notification.send();
+            return Ok(None);
         }
         let slot = match self.choose(&mut state, job.lane, job.changes, job.submitted) {
             Ok(slot) => slot,
@@ -286,13 +307,18 @@ impl PoolShared {
     /// Puts a job into a queue. `aio_pool-add` fires under the lock: otherwise a trace could show a job taken before it was added.
     pub fn push(&self, state: &mut PoolState, slot: WorkerSlot, job: QueuedJob) -> Notification {
         let queues = &mut state.lane(slot.lane).queues;
+        let processor = job.processor;
         // Before the push, which moves the job. No thread sees the queue in between: the state is locked.
         probes::add(|| {
             job.taken.apply();
             (job.port, queues.length(slot.queue) as i32 + 1)
         });
         match queues.push(slot.queue, job) {
-            WorkerState::Idle => state.wake(slot),
+            WorkerState::Idle => {
+                state.bind(slot, processor);
+                let watchdog = processor.and_then(|_| self.rouse_watchdog(state));
+                Notification { watchdog, ..state.wake(slot) }
+            }
             _ => Notification { watchdog: self.rouse_watchdog(state), ..Notification::default() },
         }
     }
@@ -437,8 +463,19 @@ impl PoolShared {
         most: usize,
         now: Time,
     ) -> (usize, Option<Vec<Notification>>) {
-        let LaneState { queues, wait, .. } = state.lane(slot.lane);
-        let taken = queues.take(slot.queue, most, |job| wait.record(now.since(job.submitted)));
+        let PoolState { lanes, serial, .. } = state;
+        let LaneState { queues, wait, .. } = &mut lanes[slot.lane as usize];
+        let mut is_local = true;
+        let taken = queues.take(slot.queue, most, |job| {
+            let waited = now.since(job.submitted);
+            wait.record(waited);
+            match job.processor {
+                Some(_) if waited > serial::LATE => serial.was_late(),
+                Some(_) => {}
+                None => is_local = false,
+            }
+        });
+        state.look_at_processor(slot, is_local);
         let notifications = state.busy.is_some().then(|| self.admit_waiting(state, slot, now));
         (taken, notifications)
     }
@@ -467,6 +504,53 @@ impl PoolShared {
 impl PoolState {
     pub fn lane(&mut self, lane: Lane) -> &mut LaneState {
         &mut self.lanes[lane as usize]
+    }
+
+    /// Returns the worker for a job of this caller, and the caller's processor, if the caller is serial.
+    fn local_worker(&mut self, caller: Caller, now: Time) -> Option<(WorkerSlot, u16)> {
+        let LaneState { queues, workers, pace, .. } = &self.lanes[Lane::Fast as usize];
+        let is_serial = self.serial.submits(caller, queues.are_quiet());
+        if !is_serial || !pace.is_below(serial::LONG) {
+            return None;
+        }
+        let processor = blocking::processor()?;
+        let bound = workers.iter().position(|worker| worker.processor == Some(processor));
+        let queue = bound.filter(|&queue| queues.is_near(queue, pace, now)).or_else(|| queues.idle())?;
+        Some((WorkerSlot { lane: Lane::Fast, queue }, processor))
+    }
+
+    /// Steps 2 and 3: binds an idle worker to a processor, or releases it.
+    fn bind(&mut self, slot: WorkerSlot, processor: Option<u16>) {
+        let free = self.watchdog.thread;
+        let Some(worker) = self.lanes[slot.lane as usize].workers.get_mut(slot.queue) else { return };
+        if worker.processor == processor {
+            return;
+        }
+        let (Some(thread), Some(free)) = (worker.thread, free) else { return };
+        worker.processor = match processor {
+            Some(processor) if thread.bind(processor, free) => Some(processor),
+            Some(_) => {
+                self.serial.was_late();
+                None
+            }
+            None => {
+                thread.release(free);
+                None
+            }
+        };
+    }
+
+    /// Steps 3 and 4, by a worker that has taken jobs.
+    fn look_at_processor(&mut self, slot: WorkerSlot, is_local: bool) {
+        let Some(worker) = self.lanes[slot.lane as usize].workers.get_mut(slot.queue) else { return };
+        if worker.processor.is_none() {
+            return;
+        }
+        if !is_local {
+            self.bind(slot, None);
+        } else if worker.processor != blocking::processor() {
+            worker.processor = None;
+        }
     }
 
     /// Makes the promise that a job asks for, now that the job is sure to run or be refused.

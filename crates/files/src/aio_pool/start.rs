@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use dyntrace_probes::primitives::Condvar;
 
+use super::blocking::KernelThread;
 use super::completions::Completions;
 use super::lane::Lane;
 use super::queue::WorkerState;
@@ -43,12 +44,17 @@ impl PoolShared {
             state.threads.push(watchdog.thread().id());
             state.watchdog.is_started = true;
         }
+        let free = state.watchdog.thread.filter(|_| worker::is_worker());
         let (queue, batch) = state.lane(lane).queues.vacant();
         let slot = WorkerSlot { lane, queue };
         let (condvar, completions) = (Arc::new(Condvar::new()), Arc::new(Completions::new()));
         let run = {
             let (shared, condvar, completions) = (Arc::clone(self), Arc::clone(&condvar), Arc::clone(&completions));
             move || {
+                // The worker that started this one may be bound.
+                if let Some(free) = free {
+                    KernelThread::current().release(free);
+                }
                 worker::run(&shared, slot, &condvar, &batch, &completions);
                 registry::leave([shared]);
             }
@@ -57,7 +63,7 @@ impl PoolShared {
         state.threads.push(handle.thread().id());
         let LaneState { queues, workers, .. } = state.lane(lane);
         queues.set_state(queue, WorkerState::Woken);
-        let worker = Worker { condvar, completions, thread: None };
+        let worker = Worker { condvar, completions, thread: None, processor: None };
         match workers.get_mut(queue) {
             Some(gone) => *gone = worker,
             None => workers.push(worker),

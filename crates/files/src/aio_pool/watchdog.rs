@@ -4,7 +4,7 @@
 //! job would wait with it, and so would the tasks of its [completions](super::completions). So:
 //!
 //! 1. A thread that queues a job behind a busy worker rouses the watchdog, unless it is awake already.
-//! 2. The watchdog looks every [`PERIOD`]. If jobs or completions wait, each worker that has run its batch for longer than [`PATIENCE`]
+//! 2. The watchdog looks every [`PERIOD`]. It has another worker take a job of a [serial](super::serial) caller that waits for its worker. If jobs or completions wait, each worker that has run its batch for longer than [`PATIENCE`]
 //!    is a suspect.
 //! 3. Without the lock, it wakes the tasks of the suspects' completions, and asks the system which suspects are blocked.
 //! 4. It returns the batch of each suspect that is still in the same batch to its queue, and wakes an idle worker, which takes it.
@@ -25,7 +25,8 @@ use super::completions::Completions;
 use super::lane::Lane;
 use super::queue::WorkerState;
 use super::runtimes;
-use super::shared::{LaneState, Notification, PoolShared, PoolState, WorkerSlot};
+use super::serial;
+use super::shared::{LaneState, Notification, PoolShared, PoolState, QueuedJob, WorkerSlot};
 
 const PERIOD: Duration = Duration::from_millis(1);
 
@@ -38,6 +39,7 @@ const QUIET: u32 = 16;
 /// Runs until it is the pool's last thread.
 pub(super) fn run(shared: &Arc<PoolShared>) {
     let mut state = lock(&shared.state);
+    state.watchdog.thread = Some(KernelThread::current());
     let mut quiet = 0;
     while !state.is_last_thread() {
         if !state.watchdog.is_awake {
@@ -59,6 +61,7 @@ pub(super) fn run(shared: &Arc<PoolShared>) {
             // This thread is the one to notify.
             let _ = shared.rouse_watchdog(&mut state);
         }
+        relieve_late(shared, &mut state);
         let suspects: Vec<_> = Lane::ALL.into_iter().flat_map(|lane| suspects(&mut state, lane)).collect();
         if suspects.is_empty() {
             continue;
@@ -79,6 +82,22 @@ pub(super) fn run(shared: &Arc<PoolShared>) {
     runtimes::look();
     runtimes::look();
     shared.thread_ends(&mut lock(&shared.state));
+}
+
+/// Step 2: as a caller keeps the processor from a bound worker, another one takes its jobs.
+fn relieve_late(shared: &Arc<PoolShared>, state: &mut PoolState) {
+    let (lane, now) = (Lane::Fast, Time::now());
+    let is_late = |job: &QueuedJob| job.processor.is_some() && now.since(job.submitted) > serial::LATE;
+    for queue in state.lane(lane).queues.woken_for(is_late) {
+        let queues = &mut state.lane(lane).queues;
+        queues.give_back(queue);
+        let other = queues.idle().map(|queue| WorkerSlot { lane, queue });
+        match other {
+            Some(idle) => state.wake(idle).send(),
+            // If no thread can be started, the job waits for its own worker.
+            None => _ = shared.start_worker(state, lane),
+        }
+    }
 }
 
 struct Suspect {

@@ -13,9 +13,12 @@ use super::clock::Time;
 use super::completions::Completions;
 use super::counts::Counts;
 use super::delivery::TaskWaker;
+use super::job::Job;
+use super::lane::Lane;
 use super::pace::{JobTiming, WAKE_UP};
 use super::promises::Promise;
 use super::runtimes;
+use super::serial::Caller;
 use super::shared::{PoolShared, QueuedJob, WorkerSlot};
 use dyntrace_processes::probes::aio_pool as probes;
 
@@ -27,6 +30,7 @@ pub(super) fn run(
     batch: &Batch<QueuedJob>,
     completions: &Completions,
 ) {
+    IS_WORKER.set(true);
     shared.worker_started(slot, KernelThread::current());
     let mut meter = BlockMeter::start();
     // How often it slept without a job since `meter` was read.
@@ -70,6 +74,18 @@ fn wake(shared: &PoolShared, completions: &Completions, spare: &mut Vec<TaskWake
 std::thread_local! {
     /// The runtime for which this worker runs its job.
     static WORKS_FOR: Cell<Option<Id>> = const { Cell::new(None) };
+    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Returns whether the current thread is one of a pool's.
+pub(super) fn is_worker() -> bool {
+    IS_WORKER.get()
+}
+
+/// Returns the caller that submits this job, if a bound worker may run it.
+#[inline]
+pub(super) fn caller<J: Job>(job: &J) -> Option<Caller> {
+    if job.may_be_bound() && job.lane() == Lane::Fast && !is_worker() { Caller::current() } else { None }
 }
 
 /// The promise of a job that this thread submits: for the runtime that it is in, or whose job it runs.

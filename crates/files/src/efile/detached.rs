@@ -36,6 +36,10 @@ where
         self.job.changes()
     }
 
+    fn may_be_bound(&self) -> bool {
+        self.job.may_be_bound()
+    }
+
     fn taken(&self) -> Decision {
         self.job.taken()
     }

@@ -233,6 +233,10 @@ where
         self.request.changes()
     }
 
+    fn may_be_bound(&self) -> bool {
+        true
+    }
+
     fn taken(&self) -> Decision {
         self.entered.taken()
     }

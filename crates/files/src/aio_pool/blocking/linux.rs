@@ -1,15 +1,17 @@
-//! Linux: a thread's state from procfs, the reason of its waits from getrusage(2).
+//! Linux: a thread's state from procfs, the reason of its waits from getrusage(2), its processors by sched_setaffinity(2).
 
 use std::fs;
 use std::mem::MaybeUninit;
 
+use rustix::thread::{CpuSet, Pid, gettid, sched_getaffinity, sched_getcpu, sched_setaffinity};
+
 /// A thread of this process.
 #[derive(Clone, Copy)]
-pub struct KernelThread(rustix::thread::Pid);
+pub struct KernelThread(Pid);
 
 impl KernelThread {
     pub fn current() -> KernelThread {
-        KernelThread(rustix::thread::gettid())
+        KernelThread(gettid())
     }
 
     /// Returns whether the thread waits for something other than a processor; true if procfs does not say.
@@ -22,6 +24,31 @@ impl KernelThread {
         });
         state != Some(b'R')
     }
+
+    /// Binds the thread to a processor, if `free` may run there. Returns whether it is bound.
+    pub fn bind(self, processor: u16, free: KernelThread) -> bool {
+        let processor = usize::from(processor);
+        let Ok(allowed) = sched_getaffinity(Some(free.0)) else { return false };
+        if processor >= CpuSet::MAX_CPU || !allowed.is_set(processor) {
+            return false;
+        }
+        let mut only = CpuSet::new();
+        only.set(processor);
+        sched_setaffinity(Some(self.0), &only).is_ok()
+    }
+
+    /// Has the thread run wherever `free` may.
+    pub fn release(self, free: KernelThread) {
+        if let Ok(allowed) = sched_getaffinity(Some(free.0)) {
+            // Fails if the thread has ended.
+            let _ = sched_setaffinity(Some(self.0), &allowed);
+        }
+    }
+}
+
+/// Returns the processor that runs the current thread.
+pub fn processor() -> Option<u16> {
+    u16::try_from(sched_getcpu()).ok()
 }
 
 /// Tells whether the current thread waited for a disk or for something else between two calls.

@@ -1,7 +1,8 @@
-//! Whether a thread is blocked in the kernel. A job's duration does not tell where the processors are busy.
+//! What the system does with a thread: whether it is blocked in the kernel (a job's duration does not tell where the processors are busy),
+//! and on which processors it may run.
 
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "other.rs")]
 mod system;
 
-pub(super) use system::{BlockMeter, KernelThread};
+pub(super) use system::{BlockMeter, KernelThread, processor};

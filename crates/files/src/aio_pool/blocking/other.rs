@@ -11,6 +11,16 @@ impl KernelThread {
     pub fn is_blocked(self) -> bool {
         true
     }
+
+    pub fn bind(self, _: u16, _: KernelThread) -> bool {
+        false
+    }
+
+    pub fn release(self, _: KernelThread) {}
+}
+
+pub fn processor() -> Option<u16> {
+    None
 }
 
 pub struct BlockMeter;

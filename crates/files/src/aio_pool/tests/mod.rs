@@ -5,6 +5,8 @@ mod faults;
 mod forks;
 mod lanes;
 mod life;
+#[cfg(all(target_os = "linux", not(miri)))]
+mod serial;
 mod shards;
 mod threads;
 

@@ -8,6 +8,10 @@ use super::directories::Changes;
 /// The time from waking a thread until it runs its first job. 0 under loom, so that its models see every wake-up.
 pub(super) const WAKE_UP: Duration = Duration::from_micros(if cfg!(loom) { 0 } else { 20 });
 
+/// How long a worker runs jobs before it wakes their tasks, while further ones wait that only it may run. To wake a runtime takes it
+/// several microseconds, and the runtime needs no more jobs meanwhile.
+pub(super) const STRETCH: Duration = Duration::from_micros(100);
+
 /// The most jobs in a batch.
 const MAX_BATCH: u32 = if cfg!(loom) { 1 } else { 16 };
 
@@ -62,7 +66,16 @@ impl Pace {
 
     /// Returns how many jobs a worker takes at once: as many as end before another thread could be woken for one of them.
     pub fn batch_size(&self) -> usize {
-        let jobs = WAKE_UP.as_nanos() / self.service.as_nanos().max(1);
+        self.jobs_in(WAKE_UP)
+    }
+
+    /// Returns how many jobs a worker takes at once that no other one may take: as many as end within a [`STRETCH`].
+    pub fn stretch_size(&self) -> usize {
+        self.jobs_in(STRETCH)
+    }
+
+    fn jobs_in(&self, time: Duration) -> usize {
+        let jobs = time.as_nanos() / self.service.as_nanos().max(1);
         jobs.clamp(1, MAX_BATCH.into()) as usize
     }
 

@@ -65,10 +65,10 @@ impl<J> Queue<J> {
         self.jobs.len() + self.behind.len()
     }
 
-    /// Returns the jobs from which the worker takes its next batch: of both kinds in turn.
-    fn next(&mut self) -> &mut VecDeque<J> {
+    /// Returns whether the worker takes its next batch from the jobs behind others of their directory: it takes both kinds in turn.
+    fn turns(&mut self) -> bool {
         self.was_behind = self.jobs.is_empty() || !self.was_behind && !self.behind.is_empty();
-        if self.was_behind { &mut self.behind } else { &mut self.jobs }
+        self.was_behind
     }
 }
 
@@ -245,26 +245,29 @@ impl<J: Queued> Queues<J> {
     }
 
     /// Moves up to `most` jobs into the worker's batch, from the front of one queue: of a blocked worker's, else of its own, else of the
-    /// longest one. Passes each to `note` and returns how many.
-    pub fn take(&mut self, worker: usize, most: usize, mut note: impl FnMut(&J)) -> usize {
+    /// longest one. Of its own jobs behind others of their directory, it takes up to `stretch`, but leaves half: while these run, the tasks
+    /// of those taken submit their next ones. Passes each to `note`. Returns how many, and whether they are such.
+    pub fn take(&mut self, worker: usize, most: usize, stretch: usize, mut note: impl FnMut(&J)) -> (usize, bool) {
         if self.queued == 0 {
-            return 0;
+            return (0, false);
         }
         // First: as long as the other workers find jobs in their own queues, nothing else serves these.
         let stuck = if self.blocked == 0 { None } else { self.behind_blocked() };
         let own = || Some(worker).filter(|&queue| self.of_worker[queue].queued() > 0);
-        let Some(queue) = stuck.or_else(own).or_else(|| self.longest()) else { return 0 };
+        let Some(queue) = stuck.or_else(own).or_else(|| self.longest()) else { return (0, false) };
         let batch = self.batch(worker);
         let taken = &mut self.of_worker[queue];
-        let jobs = if Some(queue) == stuck || queue == worker { taken.next() } else { &mut taken.jobs };
-        let count = most.min(jobs.len());
+        let is_behind = (queue == worker || Some(queue) == stuck) && taken.turns();
+        let jobs = if is_behind { &mut taken.behind } else { &mut taken.jobs };
+        let is_stretch = is_behind && queue == worker;
+        let count = if is_stretch { stretch.min(jobs.len().div_ceil(2)) } else { most.min(jobs.len()) };
         for job in jobs.iter().take(count) {
             self.directories.take(job.changes(), worker);
             note(job);
         }
         batch.fill(jobs, count);
         self.queued -= count;
-        count
+        (count, is_stretch)
     }
 }
 
@@ -291,7 +294,7 @@ mod tests {
     /// Has a worker take up to `most` jobs and returns its batch.
     fn take(queues: &mut Queues<&'static str>, worker: usize, most: usize) -> Vec<&'static str> {
         let mut noted = Vec::new();
-        assert_eq!(queues.take(worker, most, |job| noted.push(*job)), noted.len());
+        assert_eq!(queues.take(worker, most, 2, |job| noted.push(*job)).0, noted.len());
         let batch = queues.batch(worker);
         let taken: Vec<_> = std::iter::from_fn(|| batch.pop()).collect();
         assert_eq!(taken, noted);
@@ -302,7 +305,7 @@ mod tests {
     fn jobs_in_a_batch_have_not_started() {
         let mut queues = queues(2);
         ["a", "b", "c"].into_iter().for_each(|job| _ = queues.push(0, job));
-        assert_eq!(queues.take(0, 2, |_| ()), 2);
+        assert_eq!(queues.take(0, 2, 2, |_| ()), (2, false));
         assert_eq!((queues.queued(), queues.waiting(), queues.length(0)), (1, 3, 3));
         queues.give_back(0);
         assert_eq!((queues.queued(), queues.waiting()), (3, 3));
@@ -413,8 +416,14 @@ mod tests {
         assert_eq!(take(&mut queues, 0, 1), ["d/1"]);
         assert_eq!(take(&mut queues, 1, 4), ["other"], "which any worker may take");
         assert!(take(&mut queues, 1, 4).is_empty());
-        assert_eq!(take(&mut queues, 0, 4), ["d/2", "d/3"]);
-        ["d/1", "d/2", "d/3"].iter().for_each(|job| queues.ended(job.changes()));
+        queues.push(0, "d/4");
+        assert_eq!(
+            take(&mut queues, 0, 1),
+            ["d/2", "d/3"],
+            "one more than half of them, as only this worker may take them"
+        );
+        assert_eq!(take(&mut queues, 0, 1), ["d/4"]);
+        ["d/1", "d/2", "d/3", "d/4"].iter().for_each(|job| queues.ended(job.changes()));
         assert_eq!(queues.changing("d/2".changes()), None);
     }
 

@@ -21,7 +21,7 @@ use super::extra_threads::ExtraThreads;
 use super::job::Fault;
 use super::lane::Lane;
 use super::metrics::{CommandMetrics, Histogram, Metrics};
-use super::pace::{JobTiming, Pace, RunningBatch};
+use super::pace::{JobTiming, Pace, RunningBatch, STRETCH, WAKE_UP};
 use super::port::Port;
 use super::promises::{Promise, Promises};
 use super::queue::{Queued, Queues, WorkerState};
@@ -126,6 +126,13 @@ pub(super) enum Phase {
     /// The last handle is gone: workers end when nothing is queued.
     Closing,
     ShutDown,
+}
+
+/// A worker's new batch.
+pub(super) struct Refill {
+    pub begun: Time,
+    /// How long it runs jobs before it wakes their tasks.
+    pub wakes_after: Duration,
 }
 
 pub(super) struct QueuedJob {
@@ -356,7 +363,7 @@ impl PoolShared {
     }
 
     /// Refills the worker's empty batch, sleeping until a job arrives. Takes the `timings` and `counts` of its last batch, and adds to `idle` how
-    /// often it slept. Returns the refill time, or `None` if the worker must end.
+    /// often it slept. Returns `None` if the worker must end.
     pub fn next_batch(
         self: &Arc<Self>,
         slot: WorkerSlot,
@@ -364,7 +371,7 @@ impl PoolShared {
         timings: &mut Vec<JobTiming>,
         counts: &mut Counts,
         idle: &mut libc::c_long,
-    ) -> Option<Time> {
+    ) -> Option<Refill> {
         let mut now = Time::now();
         let mut state = lock(&self.state);
         let lane = state.lane(slot.lane);
@@ -376,8 +383,9 @@ impl PoolShared {
         counts.move_to(&mut state.counts);
         self.collect_promises(&mut state, slot);
         loop {
-            let batch_size = state.lane(slot.lane).pace.batch_size();
-            let (jobs, notifications) = self.take(&mut state, slot, batch_size, now);
+            let pace = &state.lane(slot.lane).pace;
+            let (most, stretch) = (pace.batch_size(), pace.stretch_size());
+            let (jobs, is_stretch, notifications) = self.take(&mut state, slot, most, stretch, now);
             if jobs > 0 {
                 let batch = RunningBatch { since: now, jobs };
                 state.lane(slot.lane).queues.set_state(slot.queue, WorkerState::Busy(batch));
@@ -385,7 +393,7 @@ impl PoolShared {
                 if let Some(notifications) = notifications {
                     notifications.into_iter().for_each(Notification::send);
                 }
-                return Some(now);
+                return Some(Refill { begun: now, wakes_after: if is_stretch { STRETCH } else { WAKE_UP } });
             }
             state.lane(slot.lane).queues.set_state(slot.queue, WorkerState::Idle);
             let mut timed_out = false;
@@ -455,18 +463,20 @@ impl PoolShared {
         }
     }
 
-    /// Moves up to `most` jobs into a worker's batch and returns how many. Waiting jobs get the room (step b).
+    /// Moves up to `most` jobs into a worker's batch, or `stretch` of those that only it may take. Returns how many, and whether they are
+    /// such. Waiting jobs get the room (step b).
     pub fn take(
         self: &Arc<Self>,
         state: &mut PoolState,
         slot: WorkerSlot,
         most: usize,
+        stretch: usize,
         now: Time,
-    ) -> (usize, Option<Vec<Notification>>) {
+    ) -> (usize, bool, Option<Vec<Notification>>) {
         let PoolState { lanes, serial, .. } = state;
         let LaneState { queues, wait, .. } = &mut lanes[slot.lane as usize];
         let mut is_local = true;
-        let taken = queues.take(slot.queue, most, |job| {
+        let (taken, is_stretch) = queues.take(slot.queue, most, stretch, |job| {
             let waited = now.since(job.submitted);
             wait.record(waited);
             match job.processor {
@@ -477,7 +487,7 @@ impl PoolShared {
         });
         state.look_at_processor(slot, is_local);
         let notifications = state.busy.is_some().then(|| self.admit_waiting(state, slot, now));
-        (taken, notifications)
+        (taken, is_stretch, notifications)
     }
 
     pub fn metrics(&self) -> Metrics {

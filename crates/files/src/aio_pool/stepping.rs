@@ -38,7 +38,7 @@ impl PoolShared {
         Lane::ALL.into_iter().find_map(|lane| {
             let slot = WorkerSlot { lane, queue: 0 };
             let mut state = lock(&self.state);
-            let (jobs, notifications) = self.take(&mut state, slot, 1, Time::now());
+            let (jobs, _, notifications) = self.take(&mut state, slot, 1, 1, Time::now());
             let batch = (jobs > 0).then(|| (state.lane(lane).queues.batch(0), mem::take(&mut state.stepping_counts)));
             drop(state);
             if let Some(notifications) = notifications {

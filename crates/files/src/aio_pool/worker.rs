@@ -19,7 +19,7 @@ use super::pace::{JobTiming, WAKE_UP};
 use super::promises::Promise;
 use super::runtimes;
 use super::serial::Caller;
-use super::shared::{PoolShared, QueuedJob, WorkerSlot};
+use super::shared::{PoolShared, QueuedJob, Refill, WorkerSlot};
 use dyntrace_processes::probes::aio_pool as probes;
 
 /// Runs jobs until the pool ends.
@@ -36,7 +36,9 @@ pub(super) fn run(
     // How often it slept without a job since `meter` was read.
     let mut idle = 0;
     let (mut timings, mut spare, mut counts) = (Vec::new(), Vec::new(), Counts::default());
-    while let Some(mut begun) = shared.next_batch(slot, condvar, &mut timings, &mut counts, &mut idle) {
+    while let Some(Refill { mut begun, wakes_after }) =
+        shared.next_batch(slot, condvar, &mut timings, &mut counts, &mut idle)
+    {
         let mut last_woken = begun;
         while let Some(job) = batch.pop() {
             let QueuedJob { promise, changes, .. } = job;
@@ -56,7 +58,7 @@ pub(super) fn run(
             let blocked = service > WAKE_UP
                 && meter.has_blocked(service > slot.lane.tolerated_block(), std::mem::take(&mut idle));
             timings.push(JobTiming { service, blocked, changes });
-            if ended.since(last_woken) >= WAKE_UP {
+            if ended.since(last_woken) >= wakes_after {
                 wake(shared, completions, &mut spare);
                 last_woken = ended;
             }

@@ -105,7 +105,9 @@ mod tests {
     fn a_running_program_is_found_by_its_name() {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("a program of this test");
-        fs::copy("/bin/sleep", &program).unwrap();
+        // By another process: a child of another test that inherits a file open for writing would have this program busy.
+        let copied = std::process::Command::new("cp").arg("/bin/sleep").arg(&program).status().unwrap();
+        assert!(copied.success());
         let mut child = std::process::Command::new(&program).arg("60").spawn().unwrap();
         assert_eq!(pid("a program of this test"), Ok(child.id()));
         child.kill().unwrap();

@@ -87,7 +87,8 @@ fn the_page_of_options_is_made_from_the_help() {
         let _ = write!(page, "\n{} {name}\n\n", if name.split(' ').count() > 2 { "###" } else { "##" });
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         let _ = writeln!(page, "{}.", about.replace('\n', " "));
-        let is_shown = |argument: &&Arg| !argument.is_hide_set() && !["help", "color"].contains(&argument.get_id().as_str());
+        let is_shown =
+            |argument: &&Arg| !argument.is_hide_set() && !["help", "color"].contains(&argument.get_id().as_str());
         let rows: String = command.get_arguments().filter(is_shown).map(row).collect();
         if !rows.is_empty() {
             let _ = write!(page, "\n| argument | meaning |\n|---|---|\n{rows}");

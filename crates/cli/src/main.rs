@@ -64,7 +64,14 @@ dyntrace-query` has put them.";
 #[command(name = "dyntrace", version, max_term_width = 100, after_help = HELP)]
 struct Arguments {
     /// Colours in text: auto has them on a terminal, unless NO_COLOR is set
-    #[arg(long, global = true, value_name = "WHEN", default_value_t, hide_default_value = true, hide_short_help = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value_t,
+        hide_default_value = true,
+        hide_short_help = true
+    )]
     color: clap::ColorChoice,
     #[command(subcommand)]
     command: Command,

@@ -87,7 +87,12 @@ mod tests {
         let row = |cells: [&str; 4]| cells.map(str::to_owned).to_vec();
         let mut rows = vec![
             row(["ID", "FUTURE", "AT", "WAITS FOR"]),
-            row(["7", "shop::orders::price::{async block}", "/home/user/shop/src/orders.rs:17", "Mutex 0x55aa00ff12 (locked)"]),
+            row([
+                "7",
+                "shop::orders::price::{async block}",
+                "/home/user/shop/src/orders.rs:17",
+                "Mutex 0x55aa00ff12 (locked)",
+            ]),
         ];
         fit(&mut rows, width, &Narrow { going: &["NONE", "AT"], from_the_start: &["AT"] });
         aligned(&rows, |column| column == 0)
@@ -96,9 +101,15 @@ mod tests {
     #[test]
     fn columns_are_cut_then_go() {
         let whole = fitted(200);
-        assert_eq!(whole[1], "7  shop::orders::price::{async block}  /home/user/shop/src/orders.rs:17  Mutex 0x55aa00ff12 (locked)");
+        assert_eq!(
+            whole[1],
+            "7  shop::orders::price::{async block}  /home/user/shop/src/orders.rs:17  Mutex 0x55aa00ff12 (locked)"
+        );
         assert_eq!(fitted(80)[1], "7  shop::orders::price:...  .../shop/src/orders.rs:17  Mutex 0x55aa00ff12 (lo...");
-        assert_eq!(fitted(50), ["ID  FUTURE                  WAITS FOR", " 7  shop::orders::price...  Mutex 0x55aa00ff12..."]);
+        assert_eq!(
+            fitted(50),
+            ["ID  FUTURE                  WAITS FOR", " 7  shop::orders::price...  Mutex 0x55aa00ff12..."]
+        );
         assert!([80, 50].iter().all(|width| fitted(*width).iter().all(|line| line.chars().count() <= *width)));
         // Too narrow for any: nothing is lost, the terminal wraps lines.
         assert_eq!(fitted(10).len(), 2);

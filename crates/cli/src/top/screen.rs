@@ -101,7 +101,8 @@ fn table(frame: &mut Frame<'_>, area: Rect, view: &View, picture: &Picture, list
         let numbers = shown.iter().map(|number| format!("{:>width$}", cells[*number], width = widths[*number]));
         Row::new(numbers.chain([keys.clone()]))
     });
-    let constraints = shown.iter().map(|number| Constraint::Length(widths[*number] as u16)).chain([Constraint::Fill(1)]);
+    let constraints =
+        shown.iter().map(|number| Constraint::Length(widths[*number] as u16)).chain([Constraint::Fill(1)]);
     let table = Table::new(lines, constraints)
         .header(head)
         .column_spacing(2)

@@ -30,7 +30,7 @@ pub(super) const LATE: Duration = Duration::from_micros(50);
 pub(super) const LONG: Duration = Duration::from_micros(100);
 
 /// How many submissions make a caller serial: at first, and at most.
-const FEWEST: u32 = 4;
+const FEWEST: u32 = 16;
 const MOST: u32 = 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,10 +106,10 @@ mod tests {
     #[test]
     fn a_caller_is_serial_after_some_submissions_until_another_comes() {
         let mut serial = Serial::new();
-        assert_eq!(needed(&mut serial, ONE), 5);
+        assert_eq!(needed(&mut serial, ONE), 17);
         assert!((0..1000).all(|_| serial.submits(ONE, true)));
         assert!(!serial.submits(OTHER, true) && !serial.submits(ONE, true));
-        assert_eq!(needed(&mut serial, ONE), 4);
+        assert_eq!(needed(&mut serial, ONE), 16);
     }
 
     #[test]
@@ -121,15 +121,15 @@ mod tests {
     #[test]
     fn a_caller_with_several_in_flight_needs_more_each_time() {
         let mut serial = Serial::new();
-        for wanted in [5, 8, 16, 32] {
+        for wanted in [17, 32, 64, 128] {
             assert_eq!(needed(&mut serial, ONE), wanted);
             assert!(!serial.submits(ONE, false));
         }
         serial.was_late();
-        assert_eq!(needed(&mut serial, ONE), 128);
-        assert!((0..128 * 16).all(|_| serial.submits(ONE, true)));
+        assert_eq!(needed(&mut serial, ONE), 512);
+        assert!((0..512 * 16).all(|_| serial.submits(ONE, true)));
         assert!(!serial.submits(OTHER, true));
-        assert_eq!(needed(&mut serial, OTHER), 4, "it was serial for long");
+        assert_eq!(needed(&mut serial, OTHER), 16, "it was serial for long");
     }
 
     #[tokio::test]

@@ -68,7 +68,7 @@ pub fn leaks(arguments: &Arguments) -> Outcome {
     let options = Options { debug_file: arguments.debug.clone(), stop: arguments.stop };
     let program = Program::attach(arguments.pid, options).map_err(failure)?;
     let information = DebugInformation::of(&program);
-    let described = Described::of(&program, &information);
+    let described = Described::without_spawns(&program, &information);
     let found = program.leaks(&described).map_err(failure)?;
     if arguments.json {
         stdout::write_json(&Json::of(&found), false)?

@@ -2,11 +2,13 @@
 
 use std::num::NonZero;
 use std::panic::resume_unwind;
+use std::sync::OnceLock;
 use std::thread;
 
-/// Returns the number of threads that run at one time.
+/// Returns the number of threads that run at one time. The standard library reads files of the control group for it.
 pub(crate) fn available() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
+    static AVAILABLE: OnceLock<usize> = OnceLock::new();
+    *AVAILABLE.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
 }
 
 /// Runs `each` on this thread and `count - 1` others, each with its number, and returns the answers in the order of the numbers.

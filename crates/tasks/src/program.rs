@@ -173,10 +173,14 @@ impl Program {
         census(&self.source, &self.vtables, &self.mappings()?, counter, &|| self.threads_without_polls())
     }
 
-    /// Counts the tasks in the lists of these runtimes only, likewise.
-    pub(crate) fn count_again(&self, runtimes: &[Runtime], counter: Option<Counter<'_>>) -> Result<Census, Error> {
+    /// Counts the tasks in the lists of these runtimes only, likewise. `known`: addresses of tasks that an earlier look has found.
+    pub(crate) fn count_again(
+        &self,
+        (runtimes, known): (&[Runtime], &[u64]),
+        counter: Option<Counter<'_>>,
+    ) -> Result<Census, Error> {
         self.mappings()?;
-        again(&self.source, &self.vtables, runtimes, counter)
+        again(&self.source, &self.vtables, (runtimes, known), counter)
     }
 
     /// Returns the mappings as they are now.

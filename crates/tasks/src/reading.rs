@@ -99,6 +99,21 @@ impl<'sections> Described<'sections> {
     /// Indexes the debug information, and finds the task type of each vtable.
     #[must_use]
     pub fn of(program: &Program, information: &'sections DebugInformation<'_>) -> Described<'sections> {
+        Described::find(program, information, true)
+    }
+
+    /// Like [`of`](Self::of), without the places that may have spawned tasks. To find these takes a second pass over the debug information
+    /// and one over the code.
+    #[must_use]
+    pub fn without_spawns(program: &Program, information: &'sections DebugInformation<'_>) -> Described<'sections> {
+        Described::find(program, information, false)
+    }
+
+    fn find(
+        program: &Program,
+        information: &'sections DebugInformation<'_>,
+        with_spawns: bool,
+    ) -> Described<'sections> {
         let mut notes = information.notes.clone();
         let types = program.images().iter().zip(&information.sections).map(|(image, sections)| {
             let types = Types::load(sections.as_ref()?);
@@ -106,9 +121,9 @@ impl<'sections> Described<'sections> {
         });
         let types: Vec<Option<Types<'_>>> = types.collect();
         // A runtime that records the places knows better.
-        let recorded = program.vtables().iter().all(|vtable| vtable.spawn_location.is_some());
+        let are_sought = with_spawns && program.vtables().iter().any(|vtable| vtable.spawn_location.is_none());
         let spawns = program.images().iter().zip(&types).map(|(image, types)| {
-            let types = types.as_ref().filter(|_| !recorded);
+            let types = types.as_ref().filter(|_| are_sought);
             types.map(|types| types.spawns(|wanted| image.calls(wanted))).unwrap_or_default()
         });
         let spawns: Vec<_> = spawns.collect();
@@ -191,15 +206,22 @@ impl Program {
     /// Returns the tasks of these runtimes, by the runtimes' own lists: other runtimes, complete tasks and jobs of the blocking pool are left
     /// out. Takes as long as there are tasks, where [`listing`](Self::listing) searches the whole heap. `None` if a list is not known.
     ///
+    /// `known`: the addresses of tasks of an earlier listing. It is fastest if most of the tasks are among them.
+    ///
     /// # Errors
     ///
     /// As [`listing`](Self::listing).
-    pub fn listing_again(&self, described: &Described<'_>, runtimes: &[Runtime]) -> Result<Option<Listing>, Error> {
+    pub fn listing_again(
+        &self,
+        described: &Described<'_>,
+        runtimes: &[Runtime],
+        known: &[u64],
+    ) -> Result<Option<Listing>, Error> {
         if runtimes.iter().any(|runtime| runtime.found > 0 && runtime.list.is_none()) {
             return Ok(None);
         }
         let push = |_: &(), tasks: &mut Vec<Task>, task| tasks.push(task);
-        let Each { parts, rest, .. } = self.each_task_of(described, Some(runtimes), |_| (), push)?;
+        let Each { parts, rest, .. } = self.each_task_of(described, Some((runtimes, known)), |_| (), push)?;
         Ok(Some(Listing { tasks: cores::joined(parts), ..rest }))
     }
 
@@ -237,11 +259,11 @@ impl Program {
         self.each_task_of(described, None, beside, take)
     }
 
-    /// Of all runtimes, or of those whose lists are given.
+    /// Of all runtimes, or of those whose lists are given, with addresses of known tasks.
     fn each_task_of<F: Default + Send, B: Sync>(
         &self,
         described: &Described<'_>,
-        runtimes: Option<&[Runtime]>,
+        runtimes: Option<(&[Runtime], &[u64])>,
         beside: impl FnOnce(&[CensusTask]) -> B,
         take: impl Fn(&B, &mut F, Task) + Sync,
     ) -> Result<Each<F, B>, Error> {

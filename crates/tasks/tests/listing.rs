@@ -72,7 +72,7 @@ fn nothing_but_the_truth_is_claimed() {
         let owned = listing.tasks.iter().filter(|task| task.owner != 0 && !task.state.complete);
         owned.map(|task| (task.address, task.future.clone())).collect()
     };
-    let again = opened.listing_again(&described, &listing.runtimes).unwrap().expect("the lists are known");
+    let again = opened.listing_again(&described, &listing.runtimes, &[]).unwrap().expect("the lists are known");
     assert_eq!(owned(&again), owned(&listing));
     let by_address: HashMap<u64, &Task> = listing.tasks.iter().map(|task| (task.address, task)).collect();
     for (name, header) in &program.tasks {

@@ -1,8 +1,10 @@
-//! The listeners of a process and of its network, from `/proc`.
+//! The listeners of a process and of its network.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
+
+use super::netlink;
 
 /// The state of a listener in the kernel's tables.
 const LISTENS: &str = "0A";
@@ -12,7 +14,9 @@ const LISTENS: &str = "0A";
 pub struct Listeners {
     pid: u32,
     /// Whether listeners, by their inodes, are the process's own.
-    are_own: HashMap<String, bool>,
+    are_own: HashMap<u64, bool>,
+    /// Whether the process has the network of this one.
+    is_of_own_network: bool,
 }
 
 /// A look at them.
@@ -24,36 +28,35 @@ pub struct Listening {
     pub unaccepted: usize,
 }
 
-/// A row of a table: a listener.
+/// A listener.
 #[derive(Debug, PartialEq, Eq)]
-struct Row {
-    port: u16,
-    unaccepted: usize,
-    inode: String,
+pub struct Row {
+    pub port: u16,
+    pub unaccepted: usize,
+    pub inode: u64,
 }
 
 impl Listeners {
     pub fn of(pid: u32) -> Listeners {
-        Listeners { pid, are_own: HashMap::new() }
+        let network = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
+        let own = network("self");
+        let is_of_own_network = own.is_some() && own == network(&pid.to_string());
+        Listeners { pid, are_own: HashMap::new(), is_of_own_network }
     }
 
     pub fn look(&mut self) -> Listening {
         let mut listening = Listening::default();
-        for table in ["tcp", "tcp6"] {
-            let Ok(file) = File::open(format!("/proc/{}/net/{table}", self.pid)) else { continue };
-            let lines = BufReader::new(file).lines().skip(1).map_while(Result::ok);
-            // The kernel tells of listeners first. It may have a hundred thousand connections behind them.
-            for row in lines.map_while(|line| row(&line)) {
-                listening.ports.insert(row.port);
-                if row.unaccepted > 0 && self.is_own(row.inode) {
-                    listening.unaccepted += row.unaccepted;
-                }
+        let rows = if self.is_of_own_network { netlink::listeners() } else { None };
+        for row in rows.unwrap_or_else(|| tables(self.pid)) {
+            listening.ports.insert(row.port);
+            if row.unaccepted > 0 && self.is_own(row.inode) {
+                listening.unaccepted += row.unaccepted;
             }
         }
         listening
     }
 
-    fn is_own(&mut self, inode: String) -> bool {
+    fn is_own(&mut self, inode: u64) -> bool {
         let pid = self.pid;
         *self.are_own.entry(inode).or_insert_with_key(|inode| {
             let socket = format!("socket:[{inode}]");
@@ -63,13 +66,24 @@ impl Listeners {
     }
 }
 
+/// The rows of the kernel's tables in `/proc`, which may be those of another network than this process's.
+fn tables(pid: u32) -> Vec<Row> {
+    let of_table = |table| {
+        let file = File::open(format!("/proc/{pid}/net/{table}"));
+        let lines = file.into_iter().flat_map(|file| BufReader::new(file).lines().skip(1).map_while(Result::ok));
+        // The kernel tells of listeners first. It may have a hundred thousand connections behind them.
+        lines.map_while(|line| row(&line)).collect::<Vec<_>>()
+    };
+    ["tcp", "tcp6"].into_iter().flat_map(of_table).collect()
+}
+
 /// Reads `sl local remote state queues timer retransmits uid timeout inode`; `None` for a connection.
 fn row(line: &str) -> Option<Row> {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     let [_, local, _, LISTENS, queues, .., _, _, _] = words[..] else { return None };
     let port = u16::from_str_radix(local.rsplit(':').next()?, 16).ok()?;
     let unaccepted = usize::from_str_radix(queues.split_once(':')?.1, 16).ok()?;
-    Some(Row { port, unaccepted, inode: (*words.get(9)?).to_owned() })
+    Some(Row { port, unaccepted, inode: words.get(9)?.parse().ok()? })
 }
 
 #[cfg(test)]
@@ -81,7 +95,7 @@ mod tests {
     #[test]
     fn rows_are_listeners() {
         let listener = "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000003 00:00000000 00000000     0        0 11 1 0 100 0 0 10 0";
-        assert_eq!(row(listener), Some(Row { port: 8080, unaccepted: 3, inode: "11".into() }));
+        assert_eq!(row(listener), Some(Row { port: 8080, unaccepted: 3, inode: 11 }));
         assert_eq!(row(&listener.replace(" 0A ", " 01 ")), None);
         assert_eq!(row("short line"), None);
     }
@@ -95,5 +109,7 @@ mod tests {
         assert!(before.ports.contains(&address.port()));
         let _connections = [(); 2].map(|()| TcpStream::connect(address).unwrap());
         assert_eq!(listeners.look().unaccepted, before.unaccepted + 2);
+        listeners.is_of_own_network = false;
+        assert_eq!(listeners.look().unaccepted, before.unaccepted + 2, "by the tables");
     }
 }

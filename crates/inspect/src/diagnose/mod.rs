@@ -2,6 +2,7 @@
 
 mod causes;
 mod listeners;
+mod netlink;
 mod page;
 mod stacks;
 mod text;
@@ -39,7 +40,7 @@ Examples:
   dyntrace diagnose -p 4711 --json | jq '.causes[] | {kind, share, function}'
 
 The program needs no change, and no dyntrace. Its threads are looked at a hundred times a second,
-and its tasks as often as that takes less than 3 % of one CPU. A thread that is found in a
+and its tasks as often as that takes less than 2 % of one CPU. A thread that is found in a
 system call while it polls a task is held once, for less than a millisecond, to read its stack.
 The time of requests is that in which tasks wait for something that is late, are ready and find
 no thread, or run. Waits of idle connections, and of timers, channels and sockets outside of a
@@ -93,7 +94,7 @@ pub fn diagnose(arguments: &Arguments) -> Outcome {
     let program =
         Program::attach(pid, Options { debug_file: arguments.debug.clone(), stop: false }).map_err(failure)?;
     let information = DebugInformation::of(&program);
-    let described = Described::of(&program, &information);
+    let described = Described::without_spawns(&program, &information);
     say!("dyntrace: watching process {pid}; an interrupt ends it");
     let stacks = Stacks::new(arguments.output.is_some() || arguments.folded.is_some());
     let seen = watch::watch(&program, &information, &described, (pid, arguments.time), &interrupts, stacks)?;

@@ -39,9 +39,9 @@ const SELDOM: Duration = Duration::from_millis(150);
 const TASKS: Duration = Duration::from_millis(100);
 
 /// The part of one CPU that looks at tasks may take, searches of the heap for them, and holds: one of so many.
-const LOOKS: u32 = 32;
-const SEARCHES: u32 = 128;
-const HOLDS: u32 = 100;
+const LOOKS: u32 = 64;
+const SEARCHES: u32 = 256;
+const HOLDS: u32 = 150;
 
 /// Threads that are watched, at most.
 const MOST: usize = 256;
@@ -83,11 +83,11 @@ pub fn watch(
             seen: Watched { stacks, ..Watched::default() },
         };
         watching.find_threads();
-        program.listing(described).map_err(failure)?;
+        let mut tasks = Tasks { runtimes: Vec::new(), known: Vec::new(), next_search: Instant::now() };
+        tasks.look(program, described)?;
         // The first holds and the first look have prepared the names of functions and types.
         (watching.begun, watching.spent) = (Instant::now(), Duration::ZERO);
         let (mut last, mut last_tasks, mut pause) = (Instant::now(), Instant::now(), TASKS);
-        let mut tasks = Tasks { runtimes: Vec::new(), next_search: Instant::now() };
         let mut listeners = Listeners::of(pid);
         loop {
             let is_over = watching.begun.elapsed() >= time || interrupts.wait(PAUSE).is_some();
@@ -114,13 +114,21 @@ pub fn watch(
 struct Tasks {
     /// As the last search found them.
     runtimes: Vec<Runtime>,
+    /// The addresses of the tasks of the last look.
+    known: Vec<u64>,
     next_search: Instant,
 }
 
 impl Tasks {
     fn look(&mut self, program: &Program, described: &Described<'_>) -> Result<Listing, Failure> {
+        let listing = self.listing(program, described)?;
+        self.known = listing.tasks.iter().map(|task| task.address).collect();
+        Ok(listing)
+    }
+
+    fn listing(&mut self, program: &Program, described: &Described<'_>) -> Result<Listing, Failure> {
         if Instant::now() < self.next_search
-            && let Some(listing) = program.listing_again(described, &self.runtimes).map_err(failure)?
+            && let Some(listing) = program.listing_again(described, &self.runtimes, &self.known).map_err(failure)?
         {
             return Ok(listing);
         }

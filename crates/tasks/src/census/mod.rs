@@ -152,14 +152,14 @@ pub(crate) fn census(
     Ok(census)
 }
 
-/// Counts the tasks in the lists of these runtimes.
+/// Counts the tasks in the lists of these runtimes. `known`: addresses of tasks that an earlier look has found.
 pub(crate) fn again(
     memory: &Source,
     vtables: &[TaskVtable],
-    runtimes: &[Runtime],
+    (runtimes, known): (&[Runtime], &[u64]),
     counter: Option<Counter<'_>>,
 ) -> Result<Census, Error> {
-    let cells = walk::walk(memory, vtables, &ByAddress::new(vtables), runtimes);
+    let cells = walk::walk(memory, vtables, &ByAddress::new(vtables), runtimes, known);
     let owner = |runtime: &Runtime| Owner { number: runtime.owner, scheduler: runtime.scheduler };
     let facts = |runtime: &Runtime| RuntimeFacts { list: runtime.list.clone(), ..RuntimeFacts::default() };
     let owners = runtimes.iter().map(|runtime| (owner(runtime), facts(runtime))).collect();

@@ -4,6 +4,7 @@
 
 mod broadcast;
 mod callers;
+mod connection;
 mod copy;
 mod descriptor;
 mod futures_unordered;

@@ -3,15 +3,24 @@
 use std::collections::HashMap;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::callers::{self, Calling};
+use super::connection;
 
-/// The file descriptors of a process, and the threads in calls on them. The kernel's tables of sockets are read once, when the first
-/// socket is asked for, and so are the threads.
+/// Connections that are looked up one by one before the kernel's tables are read.
+const SINGLE: u32 = 64;
+
+/// The file descriptors of a process, and the threads in calls on them. The kernel's tables of sockets are read once, when a socket is asked
+/// for that is not looked up by itself, and so are the threads.
 #[derive(Debug)]
 pub struct Descriptors {
     pid: u32,
+    /// `None` if the kernel refuses.
+    process: OnceLock<Option<OwnedFd>>,
+    single: AtomicU32,
     sockets: OnceLock<HashMap<String, (String, u64)>>,
     calling: OnceLock<Vec<Calling>>,
 }
@@ -20,7 +29,13 @@ impl Descriptors {
     /// Describes the descriptors of a process.
     #[must_use]
     pub fn of(pid: u32) -> Descriptors {
-        Descriptors { pid, sockets: OnceLock::new(), calling: OnceLock::new() }
+        Descriptors {
+            pid,
+            process: OnceLock::new(),
+            single: AtomicU32::new(0),
+            sockets: OnceLock::new(),
+            calling: OnceLock::new(),
+        }
     }
 
     /// Returns both addresses of a socket, the path of a Unix socket, the process of a pidfd, or the path of a file. `None` if `/proc` has none.
@@ -39,6 +54,13 @@ impl Descriptors {
         let Some(inode) = link.strip_prefix("socket:[").and_then(|rest| rest.strip_suffix(']')) else {
             return Some((link, 0));
         };
+        if self.sockets.get().is_none()
+            && self.single.fetch_add(1, Relaxed) < SINGLE
+            && let Some(process) = self.process.get_or_init(|| connection::process(self.pid))
+            && let Some(found) = connection::look_up(process, descriptor)
+        {
+            return Some(found);
+        }
         // a socket that is younger than the tables keeps its number
         self.sockets.get_or_init(|| self.sockets()).get(inode).cloned().or(Some((link, 0)))
     }
@@ -116,6 +138,11 @@ fn address(text: &str) -> Option<SocketAddr> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+    use std::os::fd::{AsRawFd as _, RawFd};
+    use std::os::unix::fs::MetadataExt as _;
+
     use super::*;
 
     const TCP: &str = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   \
@@ -129,6 +156,32 @@ mod tests {
         let connection = text("12", "127.0.0.1:8080 to 127.0.0.2:49152", 31);
         assert_eq!(found, [text("11", "listening on 127.0.0.1:8080", 0), connection]);
         assert_eq!(rows("head\nshort line\n").filter_map(|row| internet(&row)).count(), 0);
+    }
+
+    #[test]
+    fn a_connection_is_as_in_the_tables() {
+        let listener = TcpListener::bind("[::]:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let mut client = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        let process = connection::process(std::process::id()).unwrap();
+        let by_itself = |socket: RawFd| connection::look_up(&process, socket);
+        let of_tables = |socket: RawFd| {
+            let inode = fs::metadata(format!("/proc/self/fd/{socket}")).unwrap().ino();
+            Descriptors::of(std::process::id()).sockets().remove(&inode.to_string())
+        };
+        client.write_all(b"GET").unwrap();
+        for socket in [client.as_raw_fd(), server.as_raw_fd()] {
+            assert_eq!(by_itself(socket), of_tables(socket));
+        }
+        assert_eq!(by_itself(server.as_raw_fd()).unwrap().1, 3);
+        drop(client);
+        assert_eq!((&server).read(&mut [0; 3]).unwrap(), 3);
+        // The kernel may take a moment to deliver the end.
+        assert_eq!(server.peek(&mut [0]).unwrap(), 0);
+        assert_eq!(by_itself(server.as_raw_fd()).unwrap().1, 1);
+        assert_eq!(by_itself(listener.as_raw_fd()), None);
+        assert_eq!(by_itself(fs::File::open("/dev/null").unwrap().as_raw_fd()), None);
     }
 
     #[test]

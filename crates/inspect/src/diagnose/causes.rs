@@ -116,6 +116,8 @@ pub struct Causes {
     pub woken: Duration,
     /// Time in which tasks came, were polled or ended while they were read.
     pub changed: Duration,
+    /// Time in which tasks without types waited: not known to be of requests.
+    pub without_types: Duration,
     /// Time of threads of the blocking pool in each system call; of those that ran, under `a CPU`.
     pub pool: BTreeMap<String, Duration>,
 }
@@ -188,6 +190,13 @@ impl Causes {
             ("changed while it was read", self.changed),
         ];
         rest.map(|(name, time)| (name, time.as_secs_f64() / all))
+    }
+
+    /// All causes of these kinds, those with the most time first.
+    pub fn of(&self, kinds: &[CauseKind]) -> Vec<(&Cause, &Evidence)> {
+        let mut all: Vec<_> = self.all.iter().filter(|(cause, _)| kinds.contains(&cause.kind)).collect();
+        all.sort_by(|(a, of_a), (b, of_b)| of_b.time.cmp(&of_a.time).then_with(|| a.cmp(b)));
+        all
     }
 
     /// The causes with notable shares of the time, the largest first, each with its share.

@@ -5,6 +5,7 @@ mod listeners;
 mod netlink;
 mod page;
 mod stacks;
+mod tables;
 mod text;
 mod waits;
 mod watch;
@@ -70,7 +71,7 @@ pub struct Arguments {
     time: Duration,
     /// Print JSON
     ///
-    /// An object: version (1), pid, time, requests (their time), running, woken, holding and changed (parts of it that are no causes; all times are in nanoseconds), looks (at threads, at tasks), causes, pool (call
+    /// An object: version (1), pid, time, requests (their time), running, woken, holding and changed (parts of it that are no causes; all times are in nanoseconds), without_types (the time in which tasks without types waited, no part of it), looks (at threads, at tasks), causes, pool (call
     /// and time: where threads of the blocking pool were), unknown (the gaps, or null), notes. A cause has kind (blocking_call, long_poll, lock, permits, full_channel, blocking_job, file_operation,
     /// peer, timer, event, no_thread), share (of the time of requests, up to 1), waited, seen, most (tasks at once), longest (of a thread's
     /// stay), resource, function, place (file and line), holder_waits (waits_for and waited, of a lock's
@@ -146,6 +147,7 @@ struct Json<'s> {
     woken: u64,
     holding: u64,
     changed: u64,
+    without_types: u64,
     looks: Looks,
     causes: Vec<CauseJson<'s>>,
     pool: Vec<Call<'s>>,
@@ -211,7 +213,8 @@ impl<'s> Json<'s> {
         let causes = seen.causes.ranked(seen.time).into_iter().map(CauseJson::of).collect();
         let of = &seen.causes;
         let [time, requests] = [seen.time, of.requests()].map(nanoseconds);
-        let [running, woken, holding, changed] = [of.running, of.woken, of.holding, of.changed].map(nanoseconds);
+        let [running, woken, holding] = [of.running, of.woken, of.holding].map(nanoseconds);
+        let [changed, without_types] = [of.changed, of.without_types].map(nanoseconds);
         let looks = Looks { threads, tasks };
         let pool = by_time(&seen.causes.pool).into_iter();
         let pool = pool.map(|(call, time)| Call { call, time: nanoseconds(time) }).collect();
@@ -225,6 +228,7 @@ impl<'s> Json<'s> {
             woken,
             holding,
             changed,
+            without_types,
             looks,
             causes,
             pool,
@@ -301,6 +305,7 @@ mod tests {
             seen.causes.add_stay(&blocks, Some(&print), second, Duration::from_millis(30), true);
         }
         seen.causes.running = second;
+        seen.causes.without_types = second * 40;
         seen.causes.add_pool("fsync", second * 4);
         seen.causes.add_pool("a CPU", second);
         seen.listing = Listing { notes: vec!["a gap".to_owned()], ..Listing::default() };

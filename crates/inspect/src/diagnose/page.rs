@@ -8,7 +8,8 @@ use dyntrace_terminal::escape;
 use maud::{Markup, PreEscaped, html};
 
 use super::stacks::{Stacks, State};
-use super::text::{lines, percent, seconds, title, verdict, watched};
+use super::tables::tables;
+use super::text::{lines, percent, seconds, title, unseen, verdict, watched};
 use super::watch::Watched;
 
 const STYLE: &str = include_str!("page.css");
@@ -34,6 +35,7 @@ pub fn page(pid: u32, seen: &Watched, unknown: Option<&str>) -> String {
         style { (PreEscaped(STYLE)) }
         h1 { (verdict(&ranked, unknown.is_some())) }
         p { (watched(pid, seen)) }
+        @if let Some(unseen) = unseen(seen) { p { (unseen) } }
         @if let Some(unknown) = unknown { p .bad { "Unknown: " (escape::name(unknown)) } }
         @for (number, (cause, evidence, share)) in ranked.iter().enumerate() {
             h2 { (number + 1) ". " (title(cause)) ": " (percent(*share)) }
@@ -44,6 +46,7 @@ pub fn page(pid: u32, seen: &Watched, unknown: Option<&str>) -> String {
             "wait, too." }
         p .key { @for (_, class, told) in STATES { span .{(class)} {} (told) " " } }
         (below(&tree, tree.time()))
+        (tables(&seen.causes))
     };
     shell(&format!("diagnosis of process {pid}"), body)
 }

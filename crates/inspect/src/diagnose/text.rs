@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dyntrace_terminal::escape;
 
-use super::causes::{Cause, CauseKind, Evidence, by_time};
+use super::causes::{Cause, CauseKind, Causes, Evidence, by_time};
 use super::watch::Watched;
 use crate::own::Own;
 use crate::words;
@@ -38,6 +38,7 @@ pub fn text(pid: u32, seen: &Watched, unknown: Option<&str>) -> String {
         text += &format!("\nno cause: {}\n", rest.join(", "));
     }
     text += &format!("\n{}\n", watched(pid, seen));
+    text += &unseen(seen).map(|unseen| format!("{unseen}\n")).unwrap_or_default();
     text + &unknown.map(|unknown| format!("unknown: {}\n", escape::name(unknown))).unwrap_or_default()
 }
 
@@ -54,12 +55,22 @@ pub fn watched(pid: u32, seen: &Watched) -> String {
     )
 }
 
+/// How much time the answer leaves out; `None` if all tasks have types.
+pub fn unseen(seen: &Watched) -> Option<String> {
+    let Causes { without_types, .. } = seen.causes;
+    let told = || {
+        let [without_types, requests] = [without_types, seen.causes.requests()].map(seconds);
+        format!("seen: {requests} of requests; not seen: tasks without types waited for {without_types}, idle ones too")
+    };
+    (!without_types.is_zero()).then(told)
+}
+
 pub fn verdict(ranked: &[(&Cause, &Evidence, f64)], is_unknown: bool) -> String {
     match ranked {
         [] if is_unknown => "No cause was found in what could be seen".to_owned(),
         [] => "No cause: nothing kept requests waiting for long".to_owned(),
         [(cause, evidence, share), ..] => {
-            let seen = if is_unknown { ", as far as it was seen," } else { "" };
+            let seen = if is_unknown { " that could be seen" } else { "" };
             format!("{} of the time of requests{seen} went to {}", percent(*share), phrase(cause, evidence))
         }
     }
@@ -140,7 +151,7 @@ pub fn lines(pid: u32, cause: &Cause, evidence: &Evidence, pool: &BTreeMap<Strin
 }
 
 /// The first of them, those with the most time.
-fn first<'t, K: Ord>(times: &'t BTreeMap<K, Duration>, told: impl Fn(&'t K) -> String) -> String {
+pub fn first<'t, K: Ord>(times: &'t BTreeMap<K, Duration>, told: impl Fn(&'t K) -> String) -> String {
     let all = by_time(times);
     let shown: Vec<String> = all.iter().take(NAMED).map(|(key, _)| told(key)).collect();
     let more = all.len() - shown.len();
@@ -148,7 +159,7 @@ fn first<'t, K: Ord>(times: &'t BTreeMap<K, Duration>, told: impl Fn(&'t K) -> S
 }
 
 /// The first functions. Further lines of the one before are told by their numbers.
-fn functions(times: &BTreeMap<Own, Duration>) -> String {
+pub fn functions(times: &BTreeMap<Own, Duration>) -> String {
     let last = Cell::new(None);
     first(times, |at| match (last.replace(Some((&at.function, &at.place))), &at.place) {
         (Some((function, Some(before))), Some(place)) if (function, &before.file) == (&at.function, &place.file) => {
@@ -198,7 +209,7 @@ fn command(kind: CauseKind) -> &'static str {
     }
 }
 
-fn own(own: Option<&Own>) -> String {
+pub fn own(own: Option<&Own>) -> String {
     let Some(own) = own else { return "a function without a name".to_owned() };
     let function = words::type_name(&own.function);
     match &own.place {

@@ -23,6 +23,8 @@ pub struct Waits {
     pub changed: usize,
     /// Tasks whose own waits are told with the locks that they hold.
     pub holders: usize,
+    /// Tasks without types: for which events they wait is not known.
+    pub without_types: usize,
 }
 
 impl Waits {
@@ -38,7 +40,7 @@ impl Waits {
                 _ if is_ready(task) => *waits.ready.entry(task.owner).or_default() += 1,
                 Chain::Read { root } => of_tasks.extend(look.wait(task, root, JOINS).map(|wait| (task.address, wait))),
                 Chain::Busy | Chain::Complete => waits.changed += 1,
-                Chain::NoTypes => {}
+                Chain::NoTypes => waits.without_types += 1,
             }
         }
         // The wait of a lock's holder is told with the lock, unless the holder waits for a lock itself, as in a deadlock.
@@ -216,6 +218,7 @@ mod tests {
             woken,
             job,
             sample::task(10, Chain::Busy),
+            sample::task(11, Chain::NoTypes),
         ];
         let waits = of(tasks);
         let told: Vec<_> = waits.all.iter().map(|wait| (wait.cause.kind, wait.cause.resource.as_str())).collect();
@@ -226,7 +229,7 @@ mod tests {
             (CauseKind::Lock, "Mutex"),
         ];
         assert_eq!((told.as_slice(), waits.ready.values().sum()), (&expected[..], 1));
-        assert_eq!((waits.changed, waits.holders), (1, 0));
+        assert_eq!((waits.changed, waits.holders, waits.without_types), (1, 0, 1));
         assert!(waits.all.iter().all(|wait| wait.victim.as_ref().is_some_and(|own| own.function == "shop::serve")));
         assert_eq!(waits.all[3].cause.own, None, "nobody is seen to hold it");
     }

@@ -155,8 +155,8 @@ struct Watching<'w, 'm, 'a> {
     held: Instant,
     /// Threads of runtimes, by their ids.
     known: BTreeMap<u32, RuntimeThread>,
-    /// The time of stays in each call of threads that were not held there.
-    unheld: BTreeMap<String, Duration>,
+    /// The time of stays in each call of threads that were not held there, and that of tasks that waited for these threads.
+    unheld: BTreeMap<String, [Duration; 2]>,
     seen: Watched,
 }
 
@@ -170,8 +170,8 @@ struct RuntimeThread {
     owner: Option<u64>,
     /// Whether it waits for work at present.
     is_idle: bool,
-    /// The cause that keeps it at present.
-    kept_by: Option<Cause>,
+    /// Keeps it from ready tasks at present.
+    kept_by: Option<Keeper>,
     /// First arguments of the system calls in which it waits for work.
     idle: HashSet<(u64, u64)>,
     stays: Option<Stays>,
@@ -227,6 +227,14 @@ impl RuntimeThread {
         }
         Some(Stays { at, runs: None, since, why })
     }
+}
+
+/// Keeps a thread from ready tasks.
+#[derive(Clone, Debug, PartialEq)]
+enum Keeper {
+    Cause(Cause),
+    /// A call in which the thread was not held, so that its functions there are not known.
+    Call(String),
 }
 
 /// Why a stay keeps tasks waiting.
@@ -328,7 +336,7 @@ impl Watching<'_, '_, '_> {
             let long = at.elapsed();
             self.seen.causes.running = self.seen.causes.running.saturating_sub(long);
             self.seen.causes.add_stay(&cause, own.as_ref(), long, long, true);
-            known.kept_by = Some(cause);
+            known.kept_by = Some(Keeper::Cause(cause));
         }
     }
 
@@ -360,24 +368,29 @@ impl Watching<'_, '_, '_> {
             stays.runs = self.threads.runs(tid);
         }
         if let Some(call) = unheld.filter(|_| known.polls && known.stays.is_none()) {
-            *self.unheld.entry(call).or_default() += elapsed;
+            known.kept_by = Some(Keeper::Call(call.clone()));
+            self.unheld.entry(call).or_default()[0] += elapsed;
         }
         if let Some(Stays { since, why: Some(Why { cause, own, stack }), .. }) = &known.stays {
             self.seen.stacks.add(stack, elapsed);
             self.seen.causes.add_stay(cause, own.as_ref(), elapsed, since.elapsed(), is_new);
-            known.kept_by = Some(cause.clone());
+            known.kept_by = Some(Keeper::Cause(cause.clone()));
         }
     }
 
     /// Most probably, stays that were not looked at are in the same functions as those that were, in the same call.
     fn end(mut self) -> Watched {
-        for (call, time) in &self.unheld {
-            let all = self.seen.causes.blocked(call);
-            if !all.is_zero() {
-                let factor = 1.0 + time.as_secs_f64() / all.as_secs_f64();
-                self.seen.causes.scale(call, factor);
-                self.seen.stacks.scale(call, factor);
+        for (call, [of_threads, of_tasks]) in &self.unheld {
+            let (all, unheld) = (self.seen.causes.blocked(call), *of_threads + *of_tasks);
+            if all.is_zero() {
+                // Too little for a cause. It is time of requests nevertheless.
+                let cause = Cause::new(CauseKind::BlockingCall, call, None);
+                self.seen.causes.add_stay(&cause, None, unheld, Duration::ZERO, true);
+                continue;
             }
+            let factor = |time: Duration| 1.0 + time.as_secs_f64() / all.as_secs_f64();
+            self.seen.causes.scale(call, factor(unheld));
+            self.seen.stacks.scale(call, factor(*of_threads));
         }
         self.seen.time = self.begun.elapsed();
         self.seen
@@ -396,24 +409,29 @@ impl Watching<'_, '_, '_> {
             None => woken += listening.unaccepted,
         }
         for (owner, count) in ready {
-            let Some(causes) = keepers(&self.known, owner) else {
+            let Some(keepers) = keepers(&self.known, owner) else {
                 woken += count;
                 continue;
             };
-            let waits = causes.into_iter().cycle().take(count);
-            all.extend(waits.map(|cause| Wait { cause, victim: None, holder: None, holder_waits: None }));
+            for keeper in keepers.into_iter().cycle().take(count) {
+                match keeper {
+                    Keeper::Cause(cause) => all.push(Wait { cause, victim: None, holder: None, holder_waits: None }),
+                    Keeper::Call(call) => self.unheld.entry(call).or_default()[1] += elapsed,
+                }
+            }
         }
         let times = |tasks: usize| elapsed * u32::try_from(tasks).unwrap_or(u32::MAX);
         self.seen.causes.holding += times(waits.holders);
         self.seen.causes.woken += times(woken);
         self.seen.causes.changed += times(waits.changed);
+        self.seen.causes.without_types += times(waits.without_types);
         self.seen.causes.add_look(all, elapsed);
         self.seen.listing = listing;
     }
 }
 
-/// The causes that keep the threads of a runtime. `None` if one of them waits for work: it is about to take what is ready.
-fn keepers(known: &BTreeMap<u32, RuntimeThread>, owner: u64) -> Option<Vec<Cause>> {
+/// Keepers of the threads of a runtime. `None` if one of them waits for work: it is about to take what is ready.
+fn keepers(known: &BTreeMap<u32, RuntimeThread>, owner: u64) -> Option<Vec<Keeper>> {
     // Workers that were not seen to poll a task may be of each runtime. Before any was, so may be threads of a `block_on`.
     let is_seen = known.values().any(|thread| thread.owner == Some(owner));
     let is_of = |thread: &&RuntimeThread| match thread.owner {
@@ -424,8 +442,9 @@ fn keepers(known: &BTreeMap<u32, RuntimeThread>, owner: u64) -> Option<Vec<Cause
     if threads.is_empty() || threads.iter().any(|thread| thread.is_idle) {
         return None;
     }
-    let kept: Vec<Cause> = threads.iter().filter_map(|thread| thread.kept_by.clone()).collect();
-    Some(if kept.is_empty() { vec![Cause::new(CauseKind::NoThread, "a thread", None)] } else { kept })
+    let kept: Vec<Keeper> = threads.iter().filter_map(|thread| thread.kept_by.clone()).collect();
+    let no_thread = || Keeper::Cause(Cause::new(CauseKind::NoThread, "a thread", None));
+    Some(if kept.is_empty() { vec![no_thread()] } else { kept })
 }
 
 /// A system call with its first argument, by which a thread that waits for work is known again: threads of runtimes wait in these only.
@@ -464,6 +483,7 @@ mod tests {
         let thread =
             |role, owner, is_idle| RuntimeThread { role: Some(role), owner, is_idle, ..RuntimeThread::default() };
         let cause = Cause::new(CauseKind::BlockingCall, "fsync", None);
+        let cause = Keeper::Cause(cause);
         let kept = RuntimeThread { kept_by: Some(cause.clone()), ..thread(Role::Worker, Some(1), false) };
         // A thread in `block_on` of a runtime with workers polls none of its tasks.
         let main = thread(Role::BlockOn, None, true);
@@ -473,6 +493,10 @@ mod tests {
         assert_eq!(keepers(&known, 1), None, "the fourth may be of this runtime");
         // None of its threads was seen yet.
         let busy = BTreeMap::from([(1, thread(Role::BlockOn, None, false))]);
-        assert_eq!(keepers(&busy, 7).map(|causes| causes[0].kind), Some(CauseKind::NoThread));
+        let no_thread = Keeper::Cause(Cause::new(CauseKind::NoThread, "a thread", None));
+        assert_eq!(keepers(&busy, 7), Some(vec![no_thread]));
+        let call = Keeper::Call("write".to_owned());
+        let unheld = RuntimeThread { kept_by: Some(call.clone()), ..thread(Role::BlockOn, None, false) };
+        assert_eq!(keepers(&BTreeMap::from([(1, unheld)]), 7), Some(vec![call]));
     }
 }

@@ -1,0 +1,104 @@
+//! The page's tables: all locks, jobs and blocking calls that were seen, also those with too little time for a cause.
+
+use std::time::Duration;
+
+use dyntrace_terminal::escape;
+use maud::{Markup, html};
+
+use super::causes::{Cause, CauseKind, Causes, Evidence, by_time};
+use super::text::{first, functions, own, seconds};
+
+/// Rows of a table.
+const ROWS: usize = 20;
+
+/// A column: its name, and the text of each row.
+type Column = (&'static str, fn(&Cause, &Evidence) -> String);
+
+const RESOURCE: Column = ("of", |cause, _| escape::name(&cause.resource));
+const HOLDER: Column = ("held in", |cause, evidence| own(evidence.own(cause)));
+const HOLDER_WAITS: Column = ("the holder waits for", |_, evidence| first(&evidence.holder_waits, escape::name));
+const FUNCTIONS: Column = ("in", |_, evidence| functions(&evidence.victims));
+const WAITED: Column = ("waited", |_, evidence| seconds(evidence.time));
+const MOST: Column = ("tasks at once", |_, evidence| evidence.most.to_string());
+const LONGEST: Column = ("longest", |_, evidence| milliseconds(evidence.longest));
+const TIMES: Column = ("seen", |_, evidence| evidence.seen.to_string());
+
+/// Each table: its title, the kinds of causes in it, and its columns.
+const TABLES: [(&str, &[CauseKind], &[Column]); 3] = [
+    (
+        "Locks, by the time for which tasks waited",
+        &[CauseKind::Lock, CauseKind::Permits],
+        &[WAITED, RESOURCE, HOLDER, HOLDER_WAITS, FUNCTIONS, MOST],
+    ),
+    (
+        "File operations and jobs of the blocking pool",
+        &[CauseKind::FileOperation, CauseKind::BlockingJob],
+        &[WAITED, RESOURCE, FUNCTIONS, MOST],
+    ),
+    (
+        "Calls and polls that keep threads",
+        &[CauseKind::BlockingCall, CauseKind::LongPoll],
+        &[WAITED, RESOURCE, FUNCTIONS, LONGEST, TIMES],
+    ),
+];
+
+/// The tables that have rows.
+pub fn tables(causes: &Causes) -> Markup {
+    let calls = by_time(&causes.pool);
+    html! {
+        @for (title, kinds, columns) in TABLES {
+            @let rows = causes.of(kinds);
+            @if !rows.is_empty() {
+                h2 { (title) }
+                (table(columns.iter().map(|(name, _)| *name), rows.iter().take(ROWS).map(|(cause, evidence)| {
+                    columns.iter().map(|(_, text)| text(cause, evidence)).collect()
+                })))
+                @if rows.len() > ROWS { p { "and " (rows.len() - ROWS) " more" } }
+            }
+        }
+        @if !calls.is_empty() {
+            h2 { "Where threads of the blocking pool were" }
+            (table(["time", "call"].into_iter(), calls.iter().take(ROWS).map(|(call, time)| {
+                vec![seconds(*time), escape::name(call)]
+            })))
+        }
+    }
+}
+
+fn table<'n>(names: impl Iterator<Item = &'n str>, rows: impl Iterator<Item = Vec<String>>) -> Markup {
+    html! {
+        .wide {
+            table {
+                thead { tr { @for name in names { th { (name) } } } }
+                tbody { @for row in rows { tr { @for cell in row { td .text { (cell) } } } } }
+            }
+        }
+    }
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1e3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::sample;
+    use super::*;
+
+    #[test]
+    fn each_table_has_its_causes() {
+        let text = tables(&sample().causes).into_string();
+        let rows = [
+            "<td class=\"text\">10.0 s</td><td class=\"text\">Mutex</td><td class=\"text\">shop::priced at src/main.rs:28</td>",
+            "<td class=\"text\">2.5 s</td><td class=\"text\">Semaphore</td>",
+            "<td class=\"text\">5.0 s</td><td class=\"text\">a job of the blocking pool</td>",
+            "<td class=\"text\">30.0 ms</td><td class=\"text\">5</td>",
+            "<td class=\"text\">4.0 s</td><td class=\"text\">fsync</td>",
+        ];
+        for row in rows {
+            assert!(text.contains(row), "{row}: {text}");
+        }
+        assert_eq!(text.matches("<table>").count(), 4);
+        assert_eq!(tables(&Causes::default()).into_string(), "");
+    }
+}

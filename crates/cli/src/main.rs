@@ -56,7 +56,7 @@ use dyntrace_terminal::{escape, say, stdout};
 
 const HELP: &str = "\
 dyntrace COMMAND --help has examples and exit statuses. Completions: dyntrace completions bash, or zsh
-and others. Manual pages: dyntrace man FOLDER. query and upload are listed where `cargo install
+and others. Manual pages: dyntrace man FOLDER. Each command has --color=auto|always|never. query and upload are listed where `cargo install
 dyntrace-query` has put them.";
 
 /// Trace Rust programs that use dyntrace: run tracing scripts, record events, list probes, check a machine
@@ -64,14 +64,7 @@ dyntrace-query` has put them.";
 #[command(name = "dyntrace", version, max_term_width = 100, after_help = HELP)]
 struct Arguments {
     /// Colours in text: auto has them on a terminal, unless NO_COLOR is set
-    #[arg(
-        long,
-        global = true,
-        value_name = "WHEN",
-        default_value_t,
-        hide_default_value = true,
-        hide_short_help = true
-    )]
+    #[arg(long, global = true, value_name = "WHEN", default_value_t, hide_default_value = true, hide = true)]
     color: clap::ColorChoice,
     #[command(subcommand)]
     command: Command,

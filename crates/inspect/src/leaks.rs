@@ -45,7 +45,7 @@ With --stop a signal ends the command after its look, with 128 plus the signal's
 #[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The process
-    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long)]
     pid: u32,
     /// Print JSON
     ///

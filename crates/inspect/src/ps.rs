@@ -23,7 +23,8 @@ const LEAVES: usize = 3;
 
 /// How the table fits a terminal.
 const NARROW: Narrow<'_> = Narrow {
-    going: &["SPAWNED AT", "WOKEN BY", "LONGEST POLL", "BUSY", "POLLS", "TAG", "PID", "AT", "SINCE", "ID"],
+    spare: &["SPAWNED AT", "WOKEN BY", "LONGEST POLL", "BUSY", "POLLS"],
+    going: &["TAG", "PID", "AT", "SINCE", "ID"],
     from_the_start: &["AT", "SPAWNED AT"],
 };
 

@@ -5,13 +5,15 @@ use std::io;
 use terminal_size::{Width, terminal_size_of};
 
 /// The characters below which no column is cut while another one can go.
-const LEAST: usize = 18;
+const LEAST: usize = 20;
 /// The place of the characters that are cut from a cell.
 const CUT: &str = "...";
 
 /// How a table gives way to a narrow terminal.
 pub struct Narrow<'t> {
-    /// The titles of columns that go, in this order.
+    /// The titles of columns that go, in this order, before any is cut.
+    pub spare: &'t [&'t str],
+    /// The titles of columns that go, in this order, when cuts do not suffice.
     pub going: &'t [&'t str],
     /// The titles of columns whose cells lose their beginnings: places in sources. Others lose their ends.
     pub from_the_start: &'t [&'t str],
@@ -23,20 +25,26 @@ pub fn terminal_width() -> Option<usize> {
     (columns > 0).then_some(columns.into())
 }
 
-/// Makes the rows, the first of which has the titles, fit into `width` characters: columns go, then the widest are cut.
+/// Makes the rows, the first of which has the titles, fit into `width` characters: columns go, then the widest are cut. The last one may
+/// be twice as wide as the others.
 pub fn fit(rows: &mut [Vec<String>], width: usize, narrow: &Narrow<'_>) {
-    let mut going = narrow.going.iter();
-    while needed(widths(rows).map(|width| width.min(LEAST))) > width {
-        let Some(title) = going.next() else { break };
-        if let Some(column) = rows.first().and_then(|titles| titles.iter().position(|other| other == title)) {
-            rows.iter_mut().for_each(|row| drop(row.remove(column)));
+    for (titles, least) in [(narrow.spare, usize::MAX), (narrow.going, LEAST)] {
+        let mut titles = titles.iter();
+        while needed(widths(rows).map(|width| width.min(least))) > width
+            && let Some(title) = titles.next()
+        {
+            if let Some(column) = rows.first().and_then(|titles| titles.iter().position(|other| other == title)) {
+                rows.iter_mut().for_each(|row| drop(row.remove(column)));
+            }
         }
     }
     let mut cut: Vec<usize> = widths(rows).collect();
-    while needed(cut.iter().copied()) > width
-        && let Some(widest) = cut.iter_mut().max()
-        && *widest > LEAST.min(width)
-    {
+    let last = cut.len().saturating_sub(1);
+    while needed(cut.iter().copied()) > width {
+        let wide = cut.iter_mut().enumerate().filter(|(_, width)| **width > LEAST);
+        let Some((_, widest)) = wide.max_by_key(|(column, width)| **width / if *column == last { 2 } else { 1 }) else {
+            break;
+        };
         *widest -= 1;
     }
     let titles = rows.first().cloned().unwrap_or_default();
@@ -94,24 +102,22 @@ mod tests {
                 "Mutex 0x55aa00ff12 (locked)",
             ]),
         ];
-        fit(&mut rows, width, &Narrow { going: &["NONE", "AT"], from_the_start: &["AT"] });
+        fit(&mut rows, width, &Narrow { spare: &["NONE"], going: &["AT"], from_the_start: &["AT"] });
         aligned(&rows, |column| column == 0)
     }
 
     #[test]
     fn columns_are_cut_then_go() {
-        let whole = fitted(200);
-        assert_eq!(
-            whole[1],
-            "7  shop::orders::price::{async block}  /home/user/shop/src/orders.rs:17  Mutex 0x55aa00ff12 (locked)"
-        );
-        assert_eq!(fitted(80)[1], "7  shop::orders::price:...  .../shop/src/orders.rs:17  Mutex 0x55aa00ff12 (lo...");
+        let whole =
+            " 7  shop::orders::price::{async block}  /home/user/shop/src/orders.rs:17  Mutex 0x55aa00ff12 (locked)";
+        assert_eq!(fitted(200)[1], whole);
+        assert_eq!(fitted(80)[1], " 7  shop::orders::price:...  ...op/src/orders.rs:17  Mutex 0x55aa00ff12 (locked)");
         assert_eq!(
             fitted(50),
-            ["ID  FUTURE                  WAITS FOR", " 7  shop::orders::price...  Mutex 0x55aa00ff12..."]
+            ["ID  FUTURE                WAITS FOR", " 7  shop::orders::pri...  Mutex 0x55aa00ff12 (l..."]
         );
         assert!([80, 50].iter().all(|width| fitted(*width).iter().all(|line| line.chars().count() <= *width)));
-        // Too narrow for any: nothing is lost, the terminal wraps lines.
+        // Too narrow for any: the terminal wraps the lines.
         assert_eq!(fitted(10).len(), 2);
     }
 }

@@ -17,7 +17,6 @@ Examples:
   dyntrace record -o trace --probes 'efile_drv*,aio_pool*' --tag 'req-*' -- target/release/server
   dyntrace record --overwrite --slower 100ms --on-panic -- target/release/server
   dyntrace record -p server --for 60s --command RENAME --failed
-  dyntrace record -p 4711 -o trace --path '/var/lib/*' --rate 1000
 
 In a pattern, * matches any text and ? one character. Sizes may end in K, M or G; times end in ns, us,
 ms or s.
@@ -41,14 +40,14 @@ Exit status: that of the command, or 128 plus the number of its signal. If that 
 #[derive(clap::Args)]
 #[command(after_long_help = HELP)]
 pub struct Arguments {
-    /// The folder for the trace, which must be new or empty [default: trace, or trace-2 and so on]
+    /// The folder for the trace, new or empty [default: trace, or trace-2 and so on]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Record a running process, until an interrupt or until it ends
     #[arg(short, long, conflicts_with = "command_line")]
     pub pid: Option<u32>,
     /// End the recording of the process after this time: 60s
-    #[arg(long = "for", value_name = "TIME", value_parser = time::length, requires = "pid")]
+    #[arg(long = "for", value_name = "TIME", value_parser = time::length, conflicts_with = "command_line")]
     pub length: Option<Duration>,
     #[command(flatten)]
     pub events: FilterArguments,

@@ -16,21 +16,16 @@ Examples:
   dyntrace trace -p 4711 'shop::**::price(Order { id: 7, .. }, _)' --caller
   dyntrace trace -p 4711 'shop::pay' --stack --max-events 1
   dyntrace trace -p 4711 'shop::**' --time --for 30s
-  dyntrace trace -p 4711 'shop::**' --count --interval 1s
   dyntrace trace -p 4711 '**::pay if tag == \"req-81\" do caller, return, exception'
 
-While a trace runs, from another terminal:
-  dyntrace trace -p 4711 update 2 'shop::cart::*(id) if id == 7'
+While a trace runs, from another terminal: dyntrace trace -p 4711 update 2 'shop::cart::*'
 
 A path selects functions: * matches any text and ? one character of a segment, ** any number of
 segments. Arguments are literals, _ or names, which the guard after if may compare, or parts of
-structures, tuples, variants and slices: Order { id, lines: [first, ..], .. }. tag is the user
-tag, pid the process, matches(tag, \"req-*\") a condition with a glob. Actions stand after do: caller,
-return, count and others. The documentation of dyntrace::trace::Pattern has the whole grammar.
+structures. Actions stand after do. The documentation of dyntrace::trace::Pattern has the grammar.
 
-The process opens its control socket as for dyntrace record -p. When the trace ends for any reason, its
-functions run as before. The program never waits for this command: events that cannot be sent in time
-are dropped, and counted. Times are local; --json has nanoseconds since 1970.
+When the trace ends for any reason, its functions run as before. The program never waits for this
+command: events that cannot be sent in time are dropped, and counted. --json has nanoseconds since 1970.
 
 Exit status:
    0  the trace has ended: by its limits, by an interrupt, or because the process ended
@@ -57,12 +52,12 @@ pub struct Arguments {
     /// Functions, arguments and conditions: 'shop::**::price(_, qty) if qty > 100'
     #[arg(value_name = "PATTERN")]
     patterns: Vec<String>,
-    /// The name of the session [default: a number]. Orders need it only if several traces of the process run
+    /// The name of the session [default: a number], for orders if several traces run
     #[arg(long, value_name = "NAME", global = true)]
     pub session: Option<String>,
     #[command(subcommand)]
     pub order: Option<Order>,
-    /// Also trace functions that are loaded later, from their first call on; then the pattern need not match any function yet
+    /// Also trace functions that are loaded later, from their first call on
     #[arg(long)]
     pub later: bool,
     #[command(flatten)]
@@ -79,7 +74,7 @@ pub struct Arguments {
     /// End after this many events
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_events: Option<u64>,
-    /// Only calls of this process, by its name in traces, of all existing ones, or of all new ones; can be repeated
+    /// Only calls of this process, of all existing ones, or of all new ones; can be repeated
     #[arg(long, value_name = "<0.N.0>|existing|new")]
     process: Vec<Which>,
     /// Print JSON, one object per event, function or pattern
@@ -102,11 +97,10 @@ pub struct Actions {
     /// Print the caller that functions return to
     #[arg(long)]
     return_to: bool,
-    /// Print the caller: from the stack, symbols and debug information, or exactly for functions with the attribute's option caller
+    /// Print the caller; exactly for functions with the attribute's option caller
     #[arg(long)]
     caller: bool,
-    /// Print the stack of each call, up to 8 callers or this many, at most 32: --stack=16. A line without a file comes from symbols
-    /// only, so functions inlined there are missing
+    /// Print the stack of each call, up to 8 callers or this many, at most 32: --stack=16. Lines without a file lack inlined functions
     #[arg(long, value_name = "CALLERS", num_args = 0..=1, require_equals = true, default_missing_value = "8",
           value_parser = clap::value_parser!(u8).range(1..=32))]
     stack: Option<u8>,
@@ -116,8 +110,7 @@ pub struct Actions {
     /// Count the calls and their time, the most expensive function first
     #[arg(long)]
     time: bool,
-    /// Count the calls and the bytes that they allocate, with and without those of measured calls inside. Needs
-    /// dyntrace::alloc::Counting as the program's allocator
+    /// Count the calls and the bytes that they allocate. Needs dyntrace::alloc::Counting as the program's allocator
     #[arg(long)]
     memory: bool,
 }

@@ -36,7 +36,7 @@ fn a_recording_ends_after_its_time() {
     let firing = place.controlled();
     place.run(&["record", "-o", "trace", "-p", &firing.pid(), "--for", "1ms"]).says(0, "");
     place.run(&["export", "-p", &firing.pid(), "--for", "1ms"]).says(0, "");
-    place.run(&["record", "--for", "1s", "--", "true"]).says(2, "--pid");
+    place.run(&["record", "--for", "1s", "--", "true"]).says(2, "cannot be used with");
 }
 
 /// The process opens its control socket at its first operation, message, poll of a task or event after the request, which a later command finds, too.

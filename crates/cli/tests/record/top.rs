@@ -171,7 +171,7 @@ fn a_process_that_does_not_exist() {
 fn wrong_use() {
     let place = Place::new();
     for (arguments, what) in [
-        (&["top"][..], "<--pid <PID>|--trace <TRACE>...>"),
+        (&["top"][..], "<--pid <PID|NAME>|--trace <TRACE>...>"),
         (&["top", "-p", "1", "-r", "trace"], "cannot be used with"),
         (&["top", "-p", "1", "--at", "1s"], "cannot be used with"),
         (&["top", "-r", "trace", "--for", "1s"], "cannot be used with"),

@@ -64,7 +64,7 @@ Exit status:
 #[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The process
-    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long)]
     pid: u32,
     /// How long to watch; an interrupt ends it earlier
     #[arg(long = "for", value_name = "DURATION", default_value = "10s", value_parser = time::at_least::<100>)]
@@ -78,7 +78,7 @@ pub struct Arguments {
     /// holders) and victims (function, place and waited).
     #[arg(long)]
     json: bool,
-    /// Write a page for a browser, too: all causes, and a tree of the functions in which the time of tasks went, waiting and running
+    /// Write a page for a browser, too (- is standard output, which then has nothing else): all causes, and a tree of the functions in which the time of tasks went, waiting and running
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write that tree, too, as tools for flame graphs read it: a line for each stack, with microseconds
@@ -108,11 +108,13 @@ pub fn diagnose(arguments: &Arguments) -> Outcome {
         let notes = seen.listing.notes.iter().map(|note| format!("note: {}\n", escape::name(note)));
         text::text(pid, &seen, unknown.as_deref()) + &notes.collect::<String>()
     };
-    print(&text)?;
+    let files = [&arguments.output, &arguments.folded];
+    if !files.into_iter().flatten().any(|file| private::is_stdout(file)) {
+        print(&text)?;
+    }
     let page = || page::page(pid, &seen, unknown.as_deref());
-    for (path, text) in
-        [(&arguments.output, &page as &dyn Fn() -> String), (&arguments.folded, &|| seen.stacks.folded())]
-    {
+    let texts: [&dyn Fn() -> String; 2] = [&page, &|| seen.stacks.folded()];
+    for (path, text) in files.into_iter().zip(texts) {
         path.as_ref().map_or(Ok(()), |path| write(path, &text()))?;
     }
     let is_unknown = unknown.is_some() && seen.causes.ranked(seen.time).is_empty();

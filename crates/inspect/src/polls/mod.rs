@@ -74,7 +74,7 @@ pub const NO_WAKERS: &str =
 #[command(after_long_help = HELP)]
 pub struct Arguments {
     /// The process
-    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long)]
     pid: u32,
     /// How long to count; an interrupt ends it earlier
     #[arg(long = "for", value_name = "DURATION", default_value = "10s", value_parser = time::at_least::<1>)]

@@ -42,7 +42,7 @@ pub struct Arguments {
     #[arg(short, long, conflicts_with = "command")]
     pub(super) pid: Option<u32>,
     /// End the trace this time after the tracer was started: 10s
-    #[arg(long = "for", value_name = "TIME", value_parser = length, requires = "pid")]
+    #[arg(long = "for", value_name = "TIME", value_parser = length, conflicts_with = "command")]
     pub(super) length: Option<Duration>,
     /// Use this tracer
     #[arg(long, value_enum)]

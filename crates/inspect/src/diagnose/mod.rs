@@ -78,7 +78,8 @@ pub struct Arguments {
     /// holders) and victims (function, place and waited).
     #[arg(long)]
     json: bool,
-    /// Write a page for a browser, too (- is standard output, which then has nothing else): all causes, and a tree of the functions in which the time of tasks went, waiting and running
+    /// Write a page for a browser, too (- is standard output, which then has nothing else): all causes, and a tree of the functions in which
+    /// the time of tasks went, waiting and running
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write that tree, too, as tools for flame graphs read it: a line for each stack, with microseconds

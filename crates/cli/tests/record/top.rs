@@ -38,8 +38,8 @@ pub fn everything(runtime: &Runtime) {
     runtime.block_on(async {
         let operations = async {
             // Jobs of the pool, always.
-            dyntrace::fs::canonicalize("/").await.unwrap();
-            dyntrace::fs::canonicalize("/there is no such file").await.unwrap_err();
+            dyntrace::fs::create_dir_all("/").await.unwrap();
+            dyntrace::fs::remove_file("/there is no such file").await.unwrap_err();
         };
         dyntrace::with_tag("request", operations).await;
         dyntrace::spawn(turns()).await.unwrap();

@@ -7,7 +7,20 @@ use dyntrace::efile;
 use crate::programs::Done;
 
 /// Commands that the calling thread may try before they go to the pool.
-const TRIED: [&str; 7] = ["FSTAT", "LSTAT", "OPEN", "PREADV", "READ", "READ_FILE", "READ_LINE"];
+const TRIED: [&str; 12] = [
+    "CANONICALIZE",
+    "FSTAT",
+    "LSEEK",
+    "LSTAT",
+    "OPEN",
+    "PREADV",
+    "PWRITEV",
+    "READ",
+    "READLINK",
+    "READ_FILE",
+    "READ_LINE",
+    "WRITE",
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {

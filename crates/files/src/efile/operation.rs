@@ -8,6 +8,7 @@ use dyntrace_probes::sdt::{self, Decision, Text};
 use rustix::io::Errno;
 
 use super::command::Command;
+use super::inline::Inline;
 use super::observe;
 use super::request::{Name, Request};
 use super::timed::{self, Began};
@@ -233,8 +234,9 @@ where
         self.request.changes()
     }
 
+    /// Not where `DYNTRACE_INLINE` is off: then sandboxes see no calls but those of the standard library.
     fn may_be_bound(&self) -> bool {
-        true
+        Inline::by_default().is_on()
     }
 
     fn taken(&self) -> Decision {

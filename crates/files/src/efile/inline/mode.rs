@@ -11,12 +11,18 @@ pub enum Inline {
     /// All operations go to the pool.
     Off,
     /// Tries operations, but pauses where attempts were slow or missed: for each command on each file system by itself. A task that had
-    /// many answers in a row yields after 50 us. The default.
+    /// many answers in a row yields after 20 to 50 us. The default.
     #[default]
     Adaptive,
     /// Tries every operation on regular files and names. A task yields when its budget of operations is spent, however long they took.
     Always,
 }
+
+/// By their numbers.
+const MODES: [Inline; 3] = [Inline::Off, Inline::Adaptive, Inline::Always];
+
+/// No mode's number.
+const UNREAD: u8 = u8::MAX;
 
 impl From<bool> for Inline {
     /// `true` is [`Always`](Inline::Always).
@@ -26,10 +32,17 @@ impl From<bool> for Inline {
 }
 
 impl Inline {
-    /// Returns the default: `DYNTRACE_INLINE`, if it holds one of the names.
+    /// Returns the default: `DYNTRACE_INLINE`, if it holds one of the names when this is first called.
     pub(in crate::efile) fn by_default() -> Inline {
-        let named = environment::var("DYNTRACE_INLINE").and_then(|text| named(text.to_str()?));
-        named.unwrap_or_default()
+        static DEFAULT: AtomicU8 = AtomicU8::new(UNREAD);
+        let mut mode = DEFAULT.load(Ordering::Relaxed);
+        if mode == UNREAD {
+            let named = environment::var("DYNTRACE_INLINE").and_then(|text| named(text.to_str()?));
+            mode = named.unwrap_or_default() as u8;
+            // Each thread finds the same.
+            DEFAULT.store(mode, Ordering::Relaxed);
+        }
+        MODES[usize::from(mode)]
     }
 
     pub(in crate::efile) fn is_on(self) -> bool {
@@ -57,8 +70,7 @@ impl SharedMode {
 
     // Relaxed, both: one attempt more or less is harmless.
     pub(super) fn get(&self) -> Inline {
-        let modes = [Inline::Off, Inline::Adaptive, Inline::Always];
-        modes[usize::from(self.0.load(Ordering::Relaxed)).min(2)]
+        MODES[usize::from(self.0.load(Ordering::Relaxed)).min(2)]
     }
 
     pub(super) fn set(&self, mode: Inline) {

@@ -55,11 +55,11 @@ use dyntrace_terminal::exit::{Failure, Outcome};
 use dyntrace_terminal::{escape, say, stdout};
 
 const HELP: &str = "\
-dyntrace COMMAND --help has examples and exit statuses. Completions: dyntrace completions bash, or zsh
-and others. Manual pages: dyntrace man FOLDER. Each command has --color=auto|always|never. query and upload are listed where `cargo install
-dyntrace-query` has put them.";
+dyntrace COMMAND --help has examples and exit statuses. Each command has --color=auto|always|never.
+Completions: dyntrace completions bash, zsh and others. Manual pages: dyntrace man FOLDER.
+query and upload are listed where cargo install dyntrace-query has put them.";
 
-/// Trace Rust programs that use dyntrace: run tracing scripts, record events, list probes, check a machine
+/// Tell why a running tokio program is slow or hangs; trace and record Rust programs that use dyntrace
 #[derive(Parser)]
 #[command(name = "dyntrace", version, max_term_width = 100, after_help = HELP)]
 struct Arguments {
@@ -87,6 +87,20 @@ macro_rules! commands {
 }
 
 commands! {
+    #[cfg(target_os = "linux")]
+    Diagnose(inspect::diagnose::Arguments) => inspect::diagnose::diagnose,
+    #[cfg(target_os = "linux")]
+    Why(inspect::Why) => inspect::why,
+    #[cfg(target_os = "linux")]
+    Ps(inspect::Ps) => inspect::ps,
+    #[cfg(target_os = "linux")]
+    Tree(inspect::Tree) => inspect::tree,
+    #[cfg(target_os = "linux")]
+    Threads(inspect::threads::Arguments) => inspect::threads::threads,
+    #[cfg(target_os = "linux")]
+    Polls(inspect::polls::Arguments) => inspect::polls::polls,
+    #[cfg(target_os = "linux")]
+    Leaks(inspect::leaks::Arguments) => inspect::leaks::leaks,
     Demo(demo::Arguments) => demo::demo,
     Run(run::Arguments) => run::run,
     List(list::Arguments) => list::list,
@@ -122,20 +136,6 @@ commands! {
     Trace(trace::Arguments) => trace::trace,
     #[cfg(target_os = "linux")]
     Code(code::Arguments) => code::code,
-    #[cfg(target_os = "linux")]
-    Diagnose(inspect::diagnose::Arguments) => inspect::diagnose::diagnose,
-    #[cfg(target_os = "linux")]
-    Ps(inspect::Ps) => inspect::ps,
-    #[cfg(target_os = "linux")]
-    Tree(inspect::Tree) => inspect::tree,
-    #[cfg(target_os = "linux")]
-    Why(inspect::Why) => inspect::why,
-    #[cfg(target_os = "linux")]
-    Leaks(inspect::leaks::Arguments) => inspect::leaks::leaks,
-    #[cfg(target_os = "linux")]
-    Threads(inspect::threads::Arguments) => inspect::threads::threads,
-    #[cfg(target_os = "linux")]
-    Polls(inspect::polls::Arguments) => inspect::polls::polls,
     Completions(packaging::Completions) => packaging::completions,
     Man(packaging::Man) => packaging::man,
 }

@@ -26,7 +26,7 @@ use crate::latency::Latencies;
 use crate::meter::Meter;
 use crate::task::{Task, Use};
 
-/// The same text with each API. What has no counterpart in `tokio::fs` is beside it.
+/// The same text with each API. Uses without a counterpart in `tokio::fs` stand beside it.
 mod of_dyntrace {
     use dyntrace::fs;
 

@@ -1,4 +1,4 @@
-//! What the system does with a thread: whether it is blocked in the kernel (a job's duration does not tell where the processors are busy),
+//! How the system treats a thread: whether it is blocked in the kernel (a job's duration does not tell where the processors are busy),
 //! and on which processors it may run.
 
 #[cfg_attr(target_os = "linux", path = "linux.rs")]

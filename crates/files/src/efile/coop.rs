@@ -5,7 +5,6 @@
 //! budget.
 
 use std::future::{Future, poll_fn};
-use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -31,7 +30,7 @@ impl<F: Future + Unpin> Future for Cooperative<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        if !may_proceed(&mut self.has_yielded, cx) {
+        if !may_proceed(|| false, &mut self.has_yielded, cx) {
             return Poll::Pending;
         }
         let answer = ready!(Pin::new(&mut self.future).poll(cx));
@@ -40,10 +39,11 @@ impl<F: Future + Unpin> Future for Cooperative<F> {
     }
 }
 
-/// Returns whether the task may go on. If not, wakes it.
-fn may_proceed(has_yielded: &mut bool, cx: &Context<'_>) -> bool {
-    let may = has_budget_remaining() || mem::replace(has_yielded, true);
+/// Returns whether the task may go on: it has yielded, or has budget and need not yield. If not, wakes it.
+fn may_proceed(must_yield: impl FnOnce() -> bool, has_yielded: &mut bool, cx: &Context<'_>) -> bool {
+    let may = *has_yielded || !must_yield() && has_budget_remaining();
     if !may {
+        *has_yielded = true;
         cx.waker().wake_by_ref();
     }
     may
@@ -61,11 +61,10 @@ fn spend(cx: &mut Context<'_>) {
 /// Yields once if the task's budget is spent, or if `must_yield` says so, and spends a unit of the budget. `has_yielded` is false before the
 /// first poll, and again when it is ready.
 pub(crate) fn poll_budget(must_yield: impl FnOnce() -> bool, has_yielded: &mut bool, cx: &mut Context<'_>) -> Poll<()> {
-    if !mem::take(has_yielded) && (must_yield() || !has_budget_remaining()) {
-        *has_yielded = true;
-        cx.waker().wake_by_ref();
+    if !may_proceed(must_yield, has_yielded, cx) {
         return Poll::Pending;
     }
+    *has_yielded = false;
     spend(cx);
     Poll::Ready(())
 }

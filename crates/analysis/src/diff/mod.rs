@@ -114,10 +114,11 @@ pub fn diff(arguments: &Arguments) -> Outcome {
             .and_then(|mut file| file.write_all(page.as_bytes()).and_then(|()| file.finish()))
             .with_context(|| format!("cannot write the page {}", escape::path(file)))?;
     }
-    match arguments.html.as_deref().is_some_and(private::is_stdout) {
-        true => {}
-        false if arguments.json => stdout::write_json(&json::json(&diff, &checked), false)?,
-        false => stdout::write_coloured(&text::text(&diff, arguments.all))?,
+    let has_page_alone = arguments.html.as_deref().is_some_and(private::is_stdout);
+    if arguments.json && !has_page_alone {
+        stdout::write_json(&json::json(&diff, &checked), false)?;
+    } else if !has_page_alone {
+        stdout::write_coloured(&text::text(&diff, arguments.all))?;
     }
     [&diff.a, &diff.b].into_iter().for_each(|side| losses::say(&side.losses));
     checked.iter().for_each(say);

@@ -75,7 +75,8 @@
 //!
 //! Each I/O thread has a queue of its own. A thread without jobs takes those of other threads of its lane and shard, but not changes of a
 //! directory that another thread changes; short jobs are taken in batches. `aio_pool-add` and `aio_pool-get` carry the job's port and the
-//! length of that queue after the step; `aio_pool-get`, which fires before the job starts, also carries the lane. A job that was cancelled in a queue is still taken out, so each add has its get.
+//! length of that queue after the step; `aio_pool-get`, which fires before the job starts, also carries the lane. A job that was cancelled in
+//! a queue is still taken out, so each add has its get.
 //! A job that was cancelled while it waited for room (below) was never added.
 //!
 //! # Shards

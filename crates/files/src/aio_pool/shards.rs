@@ -2,8 +2,8 @@
 //!
 //! A job takes its lock twice, when it is submitted and when a worker takes it. With a job every few microseconds from each core, one lock
 //! would be passed from core to core all the time: by the simulation of `ci/bench scale`, 64 cores would do a seventh of 64 times the jobs
-//! of one. So no more than [`THREADS`] workers of the fast lane share a lock. A thread submits its jobs to the same shard, except that all changes of
-//! one directory go to one shard.
+//! of one. So no more than [`THREADS`] workers of the fast lane share a lock. A thread submits its jobs to the same shard, except that all
+//! changes of one directory go to one shard.
 
 use std::io;
 use std::mem;

@@ -92,8 +92,8 @@ pub fn export(Arguments { pid, to, size, folder, length, sampling }: &Arguments)
     let mut session = place.record(*pid, *size, &PROBES)?;
     let mut live = Live::new(&place.directory, Spans::new(Queue::start(endpoint), sampling));
     say!("exporting the spans of process {pid} to {shown}; an interrupt ends it");
-    let end = length.and_then(|length| Instant::now().checked_add(length));
-    while !session.is_over_within(PAUSE, end) && session.is_open() {
+    session.last_for(*length);
+    while !session.is_over_within(PAUSE) && session.is_open() {
         live.look()?;
     }
     session.stop()?;

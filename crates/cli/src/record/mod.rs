@@ -14,7 +14,7 @@ pub mod summary;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use dyntrace::recorder::Options;
@@ -69,9 +69,9 @@ fn like(status: Option<ExitStatus>) -> ExitCode {
 /// Records process `pid` until a signal arrives, the process ends, or the time is over.
 fn follow(pid: u32, options: &Options, length: Option<Duration>) -> Result<(), Failure> {
     let mut session = Session::start(pid, options)?;
-    let end = length.and_then(|length| Instant::now().checked_add(length));
+    session.last_for(length);
     let mut progress = Progress::new(&options.directory);
-    while session.is_open() && !session.is_over_within(PAUSE, end) {
+    while session.is_open() && !session.is_over_within(PAUSE) {
         progress.show();
     }
     session.stop()

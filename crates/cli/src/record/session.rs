@@ -20,6 +20,7 @@ pub struct Session {
     interrupts: Interrupts,
     number: u32,
     is_stopped: bool,
+    end: Option<Instant>,
     /// The folder of the process in `/proc`.
     proc: String,
 }
@@ -31,7 +32,7 @@ impl Session {
         let interrupts = Interrupts::receive(LAST)?;
         let started = connection.request_within(&Request::Start(options.clone()), PATIENCE).map_err(refusal)?;
         let number = number(&started, "session")?;
-        Ok(Session { connection, interrupts, number, is_stopped: false, proc: format!("/proc/{pid}") })
+        Ok(Session { connection, interrupts, number, is_stopped: false, end: None, proc: format!("/proc/{pid}") })
     }
 
     /// Whether a signal that ends the command arrives within that time.
@@ -39,8 +40,14 @@ impl Session {
         self.interrupts.wait(pause).is_some()
     }
 
-    /// Whether such a signal arrives within that time, or `end` has come.
-    pub fn is_over_within(&self, pause: Duration, end: Option<Instant>) -> bool {
+    /// Has the recording last for this time from now; without one, until something else ends it.
+    pub fn last_for(&mut self, length: Option<Duration>) {
+        self.end = length.and_then(|length| Instant::now().checked_add(length));
+    }
+
+    /// Whether such a signal arrives within that time, or the recording has [lasted](Session::last_for) as long as it should.
+    pub fn is_over_within(&self, pause: Duration) -> bool {
+        let end = self.end;
         let left = end.map_or(pause, |end| pause.min(end.saturating_duration_since(Instant::now())));
         self.is_interrupted_within(left) || end.is_some_and(|end| end <= Instant::now())
     }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use dyntrace_terminal::{escape, near};
@@ -60,14 +61,19 @@ fn processes() -> Vec<Process> {
     found
 }
 
-/// `None` for threads of the kernel and zombies, which have no command line.
+/// `None` for threads of the kernel and zombies, which have no program. An empty command line is no sign of them: each process has one
+/// while it starts its program.
 fn read(pid: u32) -> Option<Process> {
     let folder = Path::new("/proc").join(pid.to_string());
-    let words = fs::read(folder.join("cmdline")).ok().filter(|words| !words.is_empty())?;
+    let program = match fs::read_link(folder.join("exe")) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return None,
+        // Another user's: its name remains.
+        program => program.unwrap_or_default(),
+    };
+    let words = fs::read(folder.join("cmdline")).ok()?;
     let words = words.strip_suffix(b"\0").unwrap_or(&words).split(|byte| *byte == 0);
     let command_line = words.map(escape::name).collect::<Vec<_>>().join(" ").chars().take(LINE).collect();
     let short = fs::read_to_string(folder.join("comm")).unwrap_or_default().trim_end().to_owned();
-    let program = fs::read_link(folder.join("exe")).unwrap_or_default();
     let program = program.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
     let program = program.strip_suffix(" (deleted)").unwrap_or(&program).to_owned();
     Some(Process { pid, names: [program, short], command_line })
@@ -75,6 +81,9 @@ fn read(pid: u32) -> Option<Process> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     fn process(pid: u32, names: [&str; 2], command_line: &str) -> Process {
@@ -106,9 +115,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("a program of this test");
         // By another process: a child of another test that inherits a file open for writing would have this program busy.
-        let copied = std::process::Command::new("cp").arg("/bin/sleep").arg(&program).status().unwrap();
+        let copied = Command::new("cp").arg("/bin/cat").arg(&program).status().unwrap();
         assert!(copied.success());
-        let mut child = std::process::Command::new(&program).arg("60").spawn().unwrap();
+        let mut child = Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        // `spawn` returns before the child is wholly its new program.
+        child.stdin.as_mut().unwrap().write_all(b"!").unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
         assert_eq!(pid("a program of this test"), Ok(child.id()));
         child.kill().unwrap();
         child.wait().unwrap();

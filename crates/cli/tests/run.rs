@@ -233,6 +233,17 @@ fn wrong_use_is_reported_before_anything_starts() {
 }
 
 #[test]
+fn errors_are_coloured_where_that_is_asked_for() {
+    let machine = Machine::new();
+    for (choice, begin) in
+        [("auto", "dyntrace: "), ("always", "\x1b[1m\x1b[31mdyntrace:\x1b[0m "), ("never", "dyntrace: ")]
+    {
+        let ran = Ran::of(machine.dyntrace("", &["list", "/nonexistent", "--color", choice]).output().unwrap());
+        assert!(ran.err.starts_with(begin), "{choice}: {ran:?}");
+    }
+}
+
+#[test]
 fn a_tracer_that_fails_at_once_leaves_no_command_behind() {
     if !may_trace() {
         return;
@@ -297,6 +308,12 @@ fn an_interrupt_ends_the_trace_of_a_process_and_not_the_process() {
 
     let pid = process.id().to_string();
     let machine = Machine::new().with("bpftrace", BPFTRACE, "follow").with("dtrace", DTRACE, "deaf");
+    // The time begins when the tracer has attached.
+    let timed = ["run", "user-probe", "--for", "1ms", "-o", "-", "-p", &pid];
+    let ran = Ran::of(machine.dyntrace("", &timed).output().unwrap());
+    assert_eq!((ran.status, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+    assert!(ran.out.contains("tracer: end"), "{ran:?}");
+
     let mut run = machine.dyntrace("", &["run", "user-probe", "-p", &pid]).spawn().unwrap();
     let out = read_until(&mut run, "tracer: attached");
     send(&run, Signal::SIGINT);

@@ -41,7 +41,7 @@ pub struct Arguments {
     /// Trace a running process; an interrupt ends the trace, not the process
     #[arg(short, long, conflicts_with = "command")]
     pub(super) pid: Option<u32>,
-    /// End the trace this time after the tracer was started: 10s
+    /// End the trace this time after the tracer has attached: 10s
     #[arg(long = "for", value_name = "TIME", value_parser = length, conflicts_with = "command")]
     pub(super) length: Option<Duration>,
     /// Use this tracer

@@ -77,10 +77,16 @@ impl Session<'_> {
                 Run::new(self.tracer.kind, tracing, None, events)
             }
             Asked::Process(pid) => {
+                let watch = self.length.map(|_| Watch::new(*pid, self.target, self.sites)).transpose()?;
                 let tracing = self.start_tracer(&Followed::Process(*pid), sink, &sender)?;
-                if let Some(length) = self.length {
+                if let Some((length, watch)) = self.length.zip(watch) {
                     let sender = sender.clone();
+                    let latest = Instant::now() + time_to_attach(self.tracer.kind);
                     thread::spawn(move || {
+                        // A failed read means that the process is ending.
+                        while !watch.is_ready().unwrap_or(true) && Instant::now() < latest {
+                            thread::sleep(LOOK);
+                        }
                         thread::sleep(length);
                         let _ = sender.send(Event::TimeOver);
                     });
@@ -144,6 +150,11 @@ impl Session<'_> {
     }
 }
 
+/// The longest time that a tracer may take from its start until it traces. SystemTap compiles a kernel module first.
+fn time_to_attach(kind: TracerKind) -> Duration {
+    Duration::from_secs(if kind == TracerKind::Stap { 300 } else { 60 })
+}
+
 /// How far the end of the tracer has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
@@ -201,8 +212,7 @@ impl Run {
 
     /// Waits until the tracer is ready and lets the command go.
     fn until_ready(&mut self, watch: &Watch, held: Held) -> Result<(), Failure> {
-        // SystemTap compiles a kernel module first.
-        let limit = Duration::from_secs(if self.kind == TracerKind::Stap { 300 } else { 60 });
+        let limit = time_to_attach(self.kind);
         let deadline = Instant::now() + limit;
         loop {
             match self.events.recv_timeout(LOOK) {

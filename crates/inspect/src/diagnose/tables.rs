@@ -11,17 +11,18 @@ use super::text::{first, functions, own, seconds};
 /// Rows of a table.
 const ROWS: usize = 20;
 
-/// A column: its name, and the text of each row.
-type Column = (&'static str, fn(&Cause, &Evidence) -> String);
+/// A column: its name, its class in the style of the page, and the text of each row.
+type Column = (&'static str, &'static str, fn(&Cause, &Evidence) -> String);
 
-const RESOURCE: Column = ("of", |cause, _| escape::name(&cause.resource));
-const HOLDER: Column = ("held in", |cause, evidence| own(evidence.own(cause)));
-const HOLDER_WAITS: Column = ("the holder waits for", |_, evidence| first(&evidence.holder_waits, escape::name));
-const FUNCTIONS: Column = ("in", |_, evidence| functions(&evidence.victims));
-const WAITED: Column = ("waited", |_, evidence| seconds(evidence.time));
-const MOST: Column = ("tasks at once", |_, evidence| evidence.most.to_string());
-const LONGEST: Column = ("longest", |_, evidence| milliseconds(evidence.longest));
-const TIMES: Column = ("seen", |_, evidence| evidence.seen.to_string());
+const RESOURCE: Column = ("of", "text", |cause, _| escape::name(&cause.resource));
+const HOLDER: Column = ("held in", "text", |cause, evidence| own(evidence.own(cause)));
+const HOLDER_WAITS: Column =
+    ("the holder waits for", "text", |_, evidence| first(&evidence.holder_waits, escape::name));
+const FUNCTIONS: Column = ("in", "text", |_, evidence| functions(&evidence.victims));
+const WAITED: Column = ("waited", "number", |_, evidence| seconds(evidence.time));
+const MOST: Column = ("tasks at once", "number", |_, evidence| evidence.most.to_string());
+const LONGEST: Column = ("longest", "number", |_, evidence| milliseconds(evidence.longest));
+const TIMES: Column = ("seen", "number", |_, evidence| evidence.seen.to_string());
 
 /// Each table: its title, the kinds of causes in it, and its columns.
 const TABLES: [(&str, &[CauseKind], &[Column]); 3] = [
@@ -50,27 +51,31 @@ pub fn tables(causes: &Causes) -> Markup {
             @let rows = causes.of(kinds);
             @if !rows.is_empty() {
                 h2 { (title) }
-                (table(columns.iter().map(|(name, _)| *name), rows.iter().take(ROWS).map(|(cause, evidence)| {
-                    columns.iter().map(|(_, text)| text(cause, evidence)).collect()
+                (table(columns.iter().map(|(name, class, _)| (*name, *class)), rows.iter().take(ROWS).map(|(cause, evidence)| {
+                    columns.iter().map(|(_, class, text)| (*class, text(cause, evidence))).collect()
                 })))
                 @if rows.len() > ROWS { p { "and " (rows.len() - ROWS) " more" } }
             }
         }
         @if !calls.is_empty() {
             h2 { "Where threads of the blocking pool were" }
-            (table(["time", "call"].into_iter(), calls.iter().take(ROWS).map(|(call, time)| {
-                vec![seconds(*time), escape::name(call)]
+            (table([("time", "number"), ("call", "text")].into_iter(), calls.iter().take(ROWS).map(|(call, time)| {
+                vec![("number", seconds(*time)), ("text", escape::name(call))]
             })))
         }
     }
 }
 
-fn table<'n>(names: impl Iterator<Item = &'n str>, rows: impl Iterator<Item = Vec<String>>) -> Markup {
+/// A table of cells with their classes.
+fn table<'n>(
+    names: impl Iterator<Item = (&'n str, &'n str)>,
+    rows: impl Iterator<Item = Vec<(&'n str, String)>>,
+) -> Markup {
     html! {
         .wide {
             table {
-                thead { tr { @for name in names { th { (name) } } } }
-                tbody { @for row in rows { tr { @for cell in row { td .text { (cell) } } } } }
+                thead { tr { @for (name, class) in names { th .(class) { (name) } } } }
+                tbody { @for row in rows { tr { @for (class, cell) in row { td .(class) { (cell) } } } } }
             }
         }
     }
@@ -89,11 +94,11 @@ mod tests {
     fn each_table_has_its_causes() {
         let text = tables(&sample().causes).into_string();
         let rows = [
-            "<td class=\"text\">10.0 s</td><td class=\"text\">Mutex</td><td class=\"text\">shop::priced at src/main.rs:28</td>",
-            "<td class=\"text\">2.5 s</td><td class=\"text\">Semaphore</td>",
-            "<td class=\"text\">5.0 s</td><td class=\"text\">a job of the blocking pool</td>",
-            "<td class=\"text\">30.0 ms</td><td class=\"text\">5</td>",
-            "<td class=\"text\">4.0 s</td><td class=\"text\">fsync</td>",
+            "<td class=\"number\">10.0 s</td><td class=\"text\">Mutex</td><td class=\"text\">shop::priced at src/main.rs:28</td>",
+            "<td class=\"number\">2.5 s</td><td class=\"text\">Semaphore</td>",
+            "<td class=\"number\">5.0 s</td><td class=\"text\">a job of the blocking pool</td>",
+            "<td class=\"number\">30.0 ms</td><td class=\"number\">5</td>",
+            "<td class=\"number\">4.0 s</td><td class=\"text\">fsync</td>",
         ];
         for row in rows {
             assert!(text.contains(row), "{row}: {text}");

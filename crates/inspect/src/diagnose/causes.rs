@@ -108,14 +108,18 @@ impl Evidence {
 #[derive(Debug, Default)]
 pub struct Causes {
     all: HashMap<Cause, Evidence>,
-    /// Time in which threads ran tasks.
-    pub running: Duration,
+    /// Time in which threads polled tasks, by looks at tasks.
+    pub polled: Duration,
+    /// The part of it in which threads were seen to stay in such polls.
+    stayed: Duration,
     /// Time in which tasks that held the lock of a cause waited.
     pub holding: Duration,
     /// Time in which tasks were woken, and a thread about to poll them.
     pub woken: Duration,
     /// Time in which tasks came, were polled or ended while they were read.
     pub changed: Duration,
+    /// The time of tasks that were found though their runtime counts fewer: others of these have ended meanwhile.
+    pub surplus: Duration,
     /// Time in which tasks without types waited: not known to be of requests.
     pub without_types: Duration,
     /// Time of threads of the blocking pool in each system call; of those that ran, under `a CPU`.
@@ -151,6 +155,7 @@ impl Causes {
 
     /// Adds a part of a thread's stay, in the function `at`. `whole`: the stay so far. `is_new`: its first part.
     pub fn add_stay(&mut self, cause: &Cause, at: Option<&Own>, part: Duration, whole: Duration, is_new: bool) {
+        self.stayed += part;
         let evidence = self.all.entry(cause.clone()).or_default();
         evidence.time += part;
         if let Some(at) = at {
@@ -161,33 +166,59 @@ impl Causes {
         evidence.most = evidence.most.max(1);
     }
 
-    /// The time in which this call has blocked threads.
-    pub fn blocked(&self, call: &str) -> Duration {
-        self.all.iter().filter(|(cause, _)| cause.blocks_in(call)).map(|(_, evidence)| evidence.time).sum()
+    /// Adds the time of threads that were not held in each call, and that of tasks which were ready meanwhile. Most probably those threads
+    /// were in the same functions as the ones that were held there; in polls at most for as long as looks at tasks saw polls. Returns for
+    /// each call the factor by which the time of its threads has grown.
+    pub fn add_unheld(&mut self, unheld: &BTreeMap<String, [Duration; 2]>) -> BTreeMap<String, f64> {
+        let of_threads: Duration = unheld.values().map(|[of_threads, _]| *of_threads).sum();
+        let part = ratio(self.running(), of_threads).min(1.0);
+        let mut factors = BTreeMap::new();
+        for (call, [of_threads, of_tasks]) in unheld {
+            let of_threads = of_threads.mul_f64(part);
+            self.stayed += of_threads;
+            let blocks = |(cause, _): &(&Cause, &mut Evidence)| cause.blocks_in(call);
+            let all: Duration = self.all.iter_mut().filter(blocks).map(|(_, evidence)| evidence.time).sum();
+            if all.is_zero() {
+                // Too little for a cause. It is time of requests nevertheless.
+                let cause = Cause::new(CauseKind::BlockingCall, call, None);
+                self.all.entry(cause).or_default().time += of_threads + *of_tasks;
+                continue;
+            }
+            let factor = 1.0 + ratio(of_threads + *of_tasks, all);
+            for (_, evidence) in self.all.iter_mut().filter(blocks) {
+                evidence.time = evidence.time.mul_f64(factor);
+                evidence.victims.values_mut().for_each(|time| *time = time.mul_f64(factor));
+            }
+            factors.insert(call.clone(), 1.0 + ratio(of_threads, all));
+        }
+        factors
     }
 
-    /// Multiplies that time.
-    pub fn scale(&mut self, call: &str, factor: f64) {
-        for (_, evidence) in self.all.iter_mut().filter(|(cause, _)| cause.blocks_in(call)) {
-            evidence.time = evidence.time.mul_f64(factor);
-            evidence.victims.values_mut().for_each(|time| *time = time.mul_f64(factor));
-        }
+    /// The time in which tasks came, were polled or ended while they were read, as runtimes count their tasks.
+    pub fn changed(&self) -> Duration {
+        self.changed.saturating_sub(self.surplus)
+    }
+
+    /// The time in which threads polled tasks and were not seen to stay: they ran, or were ready for a CPU. Only looks at tasks tell it:
+    /// a thread that runs may search for work.
+    pub fn running(&self) -> Duration {
+        self.polled.saturating_sub(self.stayed)
     }
 
     /// The time of requests.
     pub fn requests(&self) -> Duration {
         let of_causes: Duration = self.all.values().map(|evidence| evidence.time).sum();
-        of_causes + self.running + self.woken + self.holding + self.changed
+        of_causes + self.running() + self.woken + self.holding + self.changed()
     }
 
     /// The parts of that time which are no causes, with their shares.
     pub fn rest(&self) -> [(&'static str, f64); 4] {
         let all = self.requests().as_secs_f64().max(f64::MIN_POSITIVE);
         let rest = [
-            ("running", self.running),
+            ("running", self.running()),
             ("woken and about to run", self.woken),
             ("waiting with a lock held", self.holding),
-            ("changed while it was read", self.changed),
+            ("changed while it was read", self.changed()),
         ];
         rest.map(|(name, time)| (name, time.as_secs_f64() / all))
     }
@@ -213,6 +244,11 @@ impl Causes {
         ranked.sort_by(|(a, of_a, _), (b, of_b, _)| of_b.time.cmp(&of_a.time).then_with(|| a.cmp(b)));
         ranked
     }
+}
+
+/// `part` of `whole`; of nothing, 0.
+pub fn ratio(part: Duration, whole: Duration) -> f64 {
+    if whole.is_zero() { 0.0 } else { part.as_secs_f64() / whole.as_secs_f64() }
 }
 
 /// The entries, those with the most time first.
@@ -246,7 +282,7 @@ mod tests {
             causes.add_stay(&blocks, None, second, second, true);
         }
         causes.add_look(vec![wait(&lock, "app::b", "a client"), wait(&rare, "app::c", "")], second);
-        causes.running = second * 9;
+        causes.polled = second * 12;
         let ranked = causes.ranked(second * 4);
         let told: Vec<_> = ranked.iter().map(|(cause, evidence, share)| (*cause, evidence.seen, *share)).collect();
         // 7 seconds of 20, and 3; the third was seen in one look only.
@@ -257,21 +293,40 @@ mod tests {
         assert_eq!(by_time(&evidence.holder_waits), [(&"a timer".into(), second * 6), (&"a client".into(), second)]);
     }
 
+    /// Two functions block threads in `write`, for 3 and 1 seconds, and were looked at twice.
+    fn blocked() -> Causes {
+        let mut causes = Causes::default();
+        for (function, seconds) in [("app::print", 3), ("app::send", 1)] {
+            let cause = Cause::new(CauseKind::BlockingCall, "write", own(function));
+            let time = Duration::from_secs(seconds);
+            causes.add_stay(&cause, cause.own.as_ref(), time, time, true);
+            causes.add_stay(&cause, cause.own.as_ref(), Duration::ZERO, time, true);
+        }
+        causes
+    }
+
     #[test]
     fn stays_that_were_not_looked_at_are_divided_as_those_that_were() {
         let second = Duration::from_secs(1);
-        let mut causes = Causes::default();
-        let [prints, sends] =
-            ["app::print", "app::send"].map(|name| Cause::new(CauseKind::BlockingCall, "write", own(name)));
-        for (cause, time) in [(&prints, second * 3), (&sends, second)] {
-            causes.add_stay(cause, cause.own.as_ref(), time, time, true);
-            causes.add_stay(cause, cause.own.as_ref(), Duration::ZERO, time, true);
-        }
-        assert_eq!(causes.blocked("write"), second * 4);
-        causes.scale("write", 2.0);
-        causes.scale("read", 3.0);
+        let mut causes = blocked();
+        causes.polled = second * 9;
+        let unheld =
+            BTreeMap::from([("write".to_owned(), [second * 2, second * 2]), ("read".to_owned(), [second, second])]);
+        assert_eq!(causes.add_unheld(&unheld), BTreeMap::from([("write".to_owned(), 1.5)]));
         let times: Vec<Duration> = causes.ranked(second).iter().map(|(_, evidence, _)| evidence.time).collect();
         assert_eq!(times, [second * 6, second * 2]);
+        // With `read`, which no function explains.
+        assert_eq!((causes.running(), causes.requests()), (second * 2, second * 12));
+    }
+
+    #[test]
+    fn threads_poll_for_as_long_as_tasks_are_polled() {
+        let second = Duration::from_secs(1);
+        let mut causes = blocked();
+        causes.polled = second * 5;
+        // Threads that stay somewhere for longer than tasks were polled do something else there.
+        causes.add_unheld(&BTreeMap::from([("write".to_owned(), [second * 4, Duration::ZERO])]));
+        assert_eq!((causes.running(), causes.requests()), (Duration::ZERO, second * 5));
     }
 
     #[test]

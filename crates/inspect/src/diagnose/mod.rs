@@ -216,8 +216,8 @@ impl<'s> Json<'s> {
         let causes = seen.causes.ranked(seen.time).into_iter().map(CauseJson::of).collect();
         let of = &seen.causes;
         let [time, requests] = [seen.time, of.requests()].map(nanoseconds);
-        let [running, woken, holding] = [of.running, of.woken, of.holding].map(nanoseconds);
-        let [changed, without_types] = [of.changed, of.without_types].map(nanoseconds);
+        let [running, woken, holding] = [of.running(), of.woken, of.holding].map(nanoseconds);
+        let [changed, without_types] = [of.changed(), of.without_types].map(nanoseconds);
         let looks = Looks { threads, tasks };
         let pool = by_time(&seen.causes.pool).into_iter();
         let pool = pool.map(|(call, time)| Call { call, time: nanoseconds(time) }).collect();
@@ -307,7 +307,7 @@ mod tests {
             seen.causes.add_look(vec![wait(&unheld, 80, None)], second / 2);
             seen.causes.add_stay(&blocks, Some(&print), second, Duration::from_millis(30), true);
         }
-        seen.causes.running = second;
+        seen.causes.polled = second * 6;
         seen.causes.without_types = second * 40;
         seen.causes.add_pool("fsync", second * 4);
         seen.causes.add_pool("a CPU", second);

@@ -9,6 +9,7 @@ use std::time::Duration;
 use dyntrace_tasks::listing::{Await, Chain, Listing, Progress, Ready, Task, WaitsFor};
 use dyntrace_tasks::threads::Thread;
 
+use super::causes::ratio;
 use crate::own;
 use crate::words;
 
@@ -139,10 +140,22 @@ impl Stacks {
         }
     }
 
-    /// Multiplies the time of stacks that block threads in this call.
-    pub fn scale(&mut self, call: &str, factor: f64) {
-        let blocks = |stack: &Stack| stack.state == State::Blocks && stack.end == call;
-        self.times.iter_mut().filter(|(stack, _)| blocks(stack)).for_each(|(_, time)| *time = time.mul_f64(factor));
+    /// Multiplies the time of threads that stay in each call by its factor, and divides the rest of the time in which threads polled tasks
+    /// among those that run.
+    pub fn divide(&mut self, polled: Duration, factors: &BTreeMap<String, f64>) {
+        let mut all = [Duration::ZERO; 2];
+        for (stack, time) in &mut self.times {
+            match stack.state {
+                State::Blocks => *time = time.mul_f64(factors.get(&stack.end).copied().unwrap_or(1.0)),
+                State::Runs => {}
+                State::Ready | State::Waits => continue,
+            }
+            all[usize::from(stack.state == State::Runs)] += *time;
+        }
+        let [blocks, runs] = all;
+        let factor = ratio(polled.saturating_sub(blocks), runs);
+        let run = self.times.iter_mut().filter(|(stack, _)| stack.state == State::Runs);
+        run.for_each(|(_, time)| *time = time.mul_f64(factor));
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&Stack, Duration)> {
@@ -189,13 +202,17 @@ mod tests {
         stacks.add_tasks(&Listing { tasks, ..Listing::default() }, Duration::from_millis(2));
         let blocks = Stack::new(["shop::[u8; 4]"].into_iter(), State::Blocks, "write");
         stacks.add(&blocks, Duration::from_micros(3));
-        stacks.scale("write", 2.0);
+        let runs = Stack::new(["shop::sum"].into_iter(), State::Runs, "on a CPU");
+        stacks.add(&runs, Duration::from_millis(1));
+        // Threads seem to run for longer than tasks were polled: they search for work meanwhile.
+        stacks.divide(Duration::from_micros(10), &BTreeMap::from([("write".to_owned(), 2.0)]));
         assert_eq!(
             stacks.folded(),
             "axum::serve::handle;shop::order;waits for Mutex 4000\n\
              axum::serve::handle;shop::order;waits for a socket 2000\n\
              axum::serve::handle;shop::order;waits for a thread 2000\n\
-             shop::[u8, 4];write 6\n"
+             shop::[u8, 4];write 6\n\
+             shop::sum;on a CPU 4\n"
         );
     }
 }

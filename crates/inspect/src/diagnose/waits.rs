@@ -17,10 +17,14 @@ const JOINS: u32 = 8;
 #[derive(Debug, Default)]
 pub struct Waits {
     pub all: Vec<Wait>,
+    /// Tasks that threads poll.
+    pub polled: usize,
     /// How many tasks of each runtime no thread polls, though they were woken, or data for them has arrived.
     pub ready: BTreeMap<u64, usize>,
     /// Tasks that came, were polled or ended while they were read.
     pub changed: usize,
+    /// Tasks that were found beyond those that their runtimes count.
+    pub surplus: usize,
     /// Tasks whose own waits are told with the locks that they hold.
     pub holders: usize,
     /// Tasks without types: for which events they wait is not known.
@@ -32,29 +36,39 @@ impl Waits {
     pub fn of(listing: &Listing, listening: &HashSet<u16>) -> Waits {
         let look = Look { locks: Locks::of(listing), by_address: listing.by_address(), listening };
         let mut waits = Waits::default();
-        let uncounted = |runtime: &Runtime| runtime.counted.unwrap_or(0).saturating_sub(runtime.found);
-        waits.changed = listing.runtimes.iter().map(uncounted).sum::<u64>().try_into().unwrap_or(usize::MAX);
+        for Runtime { counted, found, .. } in &listing.runtimes {
+            let beyond = |more: u64, than: u64| usize::try_from(more.saturating_sub(than)).unwrap_or(usize::MAX);
+            let counted = counted.unwrap_or(*found);
+            waits.changed += beyond(counted, *found);
+            waits.surplus += beyond(*found, counted);
+        }
         let mut of_tasks = Vec::new();
-        for task in listing.tasks.iter().filter(|task| task.owner != 0 && !task.state.complete && !task.state.running) {
+        for task in listing.tasks.iter().filter(|task| task.owner != 0 && !task.state.complete) {
             match &task.chain {
+                _ if task.state.running => waits.polled += 1,
                 _ if is_ready(task) => *waits.ready.entry(task.owner).or_default() += 1,
-                Chain::Read { root } => of_tasks.extend(look.wait(task, root, JOINS).map(|wait| (task.address, wait))),
+                Chain::Read { root } => {
+                    of_tasks.extend(look.wait(task, root, JOINS).map(|(of, wait)| (task.address, of, wait)));
+                }
                 Chain::Busy | Chain::Complete => waits.changed += 1,
                 Chain::NoTypes => waits.without_types += 1,
             }
         }
+        // Each wait counts once: with the task that has it, not with those that wait for the end of this task.
+        let counted: HashSet<u64> = of_tasks.iter().filter(|(task, of, _)| task == of).map(|(_, of, _)| *of).collect();
+        of_tasks.retain(|(task, of, _)| task == of || !counted.contains(of));
         // The wait of a lock's holder is told with the lock, unless the holder waits for a lock itself, as in a deadlock.
-        let mut holders: HashSet<u64> = of_tasks.iter().filter_map(|(_, wait)| wait.holder).collect();
-        for (task, wait) in &of_tasks {
+        let mut holders: HashSet<u64> = of_tasks.iter().filter_map(|(.., wait)| wait.holder).collect();
+        for (task, _, wait) in &of_tasks {
             if wait.cause.kind == CauseKind::Lock {
                 holders.remove(task);
             }
         }
-        of_tasks.retain(|(task, _)| !holders.contains(task));
+        of_tasks.retain(|(task, ..)| !holders.contains(task));
         let waits_too =
             |holder: &&u64| look.by_address.get(holder).is_some_and(|task| task.stands() && !is_ready(task));
         waits.holders = holders.iter().filter(waits_too).count();
-        waits.all = of_tasks.into_iter().map(|(_, wait)| wait).collect();
+        waits.all = of_tasks.into_iter().map(|(.., wait)| wait).collect();
         waits
     }
 }
@@ -66,8 +80,9 @@ struct Look<'l> {
 }
 
 impl Look<'_> {
-    /// The wait of a task. Of several, as under `select!`, the first that may be a cause.
-    fn wait(&self, task: &Task, root: &Await, joins: u32) -> Option<Wait> {
+    /// The wait of a task, and the task that has it: this one, or the one for whose end it waits. Of several, as under `select!`, the first
+    /// that may be a cause.
+    fn wait(&self, task: &Task, root: &Await, joins: u32) -> Option<(u64, Wait)> {
         task.leaves().into_iter().find_map(|leaf| {
             let victim = own::of_chain(root, leaf);
             // The end of a task is late for the same cause as its own wait. If it runs, its thread tells.
@@ -76,9 +91,10 @@ impl Look<'_> {
             {
                 let Chain::Read { root } = &joined.chain else { return None };
                 let waits = joins > 0 && joined.stands();
-                return waits.then(|| self.wait(joined, root, joins - 1)).flatten().map(|wait| Wait { victim, ..wait });
+                let (of, wait) = waits.then(|| self.wait(joined, root, joins - 1)).flatten()?;
+                return Some((of, Wait { victim, ..wait }));
             }
-            self.cause(task, root, leaf, victim)
+            Some((task.address, self.cause(task, root, leaf, victim)?))
         })
     }
 
@@ -232,6 +248,16 @@ mod tests {
         assert_eq!((waits.changed, waits.holders, waits.without_types), (1, 0, 1));
         assert!(waits.all.iter().all(|wait| wait.victim.as_ref().is_some_and(|own| own.function == "shop::serve")));
         assert_eq!(waits.all[3].cause.own, None, "nobody is seen to hold it");
+    }
+
+    #[test]
+    fn a_task_that_is_awaited_waits_once() {
+        let joins = WaitsFor::Join { address: 0x100, task: Some(1) };
+        let runs = Task { state: State { running: true, ..State::default() }, ..request(3, mutex(0xa0)) };
+        let tasks = vec![Task { address: 0x100, ..request(1, mutex(0xa0)) }, request(2, joins), runs];
+        let waits = of(tasks);
+        let told: Vec<_> = waits.all.iter().map(|wait| wait.cause.kind).collect();
+        assert_eq!((told, waits.polled), (vec![CauseKind::Lock], 1));
     }
 
     #[test]

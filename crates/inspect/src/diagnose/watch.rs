@@ -4,7 +4,9 @@
 //!    first time that a thread stays somewhere else, it is held for less than a millisecond, and its stack tells why it stays.
 //! 2. A thread that runs is held now and then: two holds in one poll of one task, with no stay between them, are of a long poll.
 //! 3. Looks at tasks follow the runtimes' lists. A search of the whole heap, which finds further runtimes, is rarer.
-//! 4. Each look at tasks stands for the time since the look before. Tasks that are ready wait for the causes that keep threads then.
+//! 4. Each look at tasks stands for the time since the look before, and counts each task once: it is polled, ready, or waits. Tasks that are
+//!    ready wait for the causes that keep threads then. Looks at threads divide the time of those that are polled, and add none to it:
+//!    a thread that runs may search for work, or wait for a CPU on its way to a task that is ready.
 //!
 //! The time between two looks counts for the state at the second one. Looks become rarer when they cost more than a share of one CPU.
 
@@ -314,7 +316,6 @@ impl Watching<'_, '_, '_> {
             return;
         }
         known.stays = None;
-        self.seen.causes.running += elapsed;
         if let Some(stack) = &known.running {
             self.seen.stacks.add(stack, elapsed);
         }
@@ -334,7 +335,6 @@ impl Watching<'_, '_, '_> {
             let own = own::of_stack(&thread.frames);
             let cause = Cause::new(CauseKind::LongPoll, "a CPU", without_line(own.as_ref()));
             let long = at.elapsed();
-            self.seen.causes.running = self.seen.causes.running.saturating_sub(long);
             self.seen.causes.add_stay(&cause, own.as_ref(), long, long, true);
             known.kept_by = Some(Keeper::Cause(cause));
         }
@@ -378,20 +378,9 @@ impl Watching<'_, '_, '_> {
         }
     }
 
-    /// Most probably, stays that were not looked at are in the same functions as those that were, in the same call.
     fn end(mut self) -> Watched {
-        for (call, [of_threads, of_tasks]) in &self.unheld {
-            let (all, unheld) = (self.seen.causes.blocked(call), *of_threads + *of_tasks);
-            if all.is_zero() {
-                // Too little for a cause. It is time of requests nevertheless.
-                let cause = Cause::new(CauseKind::BlockingCall, call, None);
-                self.seen.causes.add_stay(&cause, None, unheld, Duration::ZERO, true);
-                continue;
-            }
-            let factor = |time: Duration| 1.0 + time.as_secs_f64() / all.as_secs_f64();
-            self.seen.causes.scale(call, factor(unheld));
-            self.seen.stacks.scale(call, factor(*of_threads));
-        }
+        let factors = self.seen.causes.add_unheld(&self.unheld);
+        self.seen.stacks.divide(self.seen.causes.polled, &factors);
         self.seen.time = self.begun.elapsed();
         self.seen
     }
@@ -421,9 +410,11 @@ impl Watching<'_, '_, '_> {
             }
         }
         let times = |tasks: usize| elapsed * u32::try_from(tasks).unwrap_or(u32::MAX);
+        self.seen.causes.polled += times(waits.polled);
         self.seen.causes.holding += times(waits.holders);
         self.seen.causes.woken += times(woken);
         self.seen.causes.changed += times(waits.changed);
+        self.seen.causes.surplus += times(waits.surplus);
         self.seen.causes.without_types += times(waits.without_types);
         self.seen.causes.add_look(all, elapsed);
         self.seen.listing = listing;

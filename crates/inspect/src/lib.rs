@@ -17,6 +17,7 @@ mod fold;
 mod groups;
 pub mod leaks;
 mod look;
+mod looks;
 mod object;
 mod own;
 #[cfg(test)]

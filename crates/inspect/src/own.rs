@@ -47,6 +47,12 @@ const FRAMEWORKS: [&str; 22] = [
     "tracing",
 ];
 
+/// Functions that Rust's programs begin with.
+const BEGINNINGS: [&str; 4] = ["__rust_begin_short_backtrace", "__rust_try", "_start", "main"];
+
+/// Libraries that Rust's programs begin in.
+const LIBRARIES: [&str; 5] = ["[vdso]", "ld-", "libc.", "libc-", "libpthread"];
+
 /// A function of the program's own, and the line at which it stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Own {
@@ -142,9 +148,17 @@ fn is_own(function: &str, place: Option<&SourceLine>) -> bool {
     }
 }
 
-/// Whether a function is of the runtime, the standard library or dyntrace.
-pub fn is_of_runtime(function: &str) -> bool {
-    krate(function).is_some_and(|krate| RUNTIME.contains(&krate))
+/// Whether a function on a stack is of the runtime, the standard library or dyntrace, or of those that each program begins with.
+pub fn is_of_runtime(frame: &Frame) -> bool {
+    let is_begin = |function: &str| {
+        BEGINNINGS.contains(&function) || krate(function).is_some_and(|krate| RUNTIME.contains(&krate))
+    };
+    LIBRARIES.iter().any(|library| frame.image.starts_with(library)) || frame.function.as_deref().is_some_and(is_begin)
+}
+
+/// The place of the outermost function on a stack that is none of the runtime's.
+pub fn outermost_frame(frames: &[Frame]) -> Option<usize> {
+    frames.iter().rposition(|frame| frame.function.is_some() && !is_of_runtime(frame))
 }
 
 /// The crate of a function; of a method its type's.

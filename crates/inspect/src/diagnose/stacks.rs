@@ -45,7 +45,7 @@ pub struct Stacks {
 impl Stack {
     /// The stack of a thread that polls a task.
     pub fn of_thread(thread: &Thread, state: State, end: &str) -> Stack {
-        let outermost = thread.frames.iter().rposition(|frame| !is_of_runtime(frame.function.as_deref()));
+        let outermost = own::outermost_frame(&thread.frames);
         let frames = thread.frames.iter().enumerate().rev();
         let shown = frames.filter(|(index, frame)| Some(*index) == outermost || own::is_frame(frame));
         let functions = shown.filter_map(|(_, frame)| frame.function.as_deref());
@@ -109,10 +109,6 @@ pub fn is_ready(task: &Task) -> bool {
         _ => false,
     };
     root.progress == Progress::Unresumed || is_unread
-}
-
-fn is_of_runtime(function: Option<&str>) -> bool {
-    function.is_none_or(|function| own::is_of_runtime(function) || !function.contains("::"))
 }
 
 impl Stacks {

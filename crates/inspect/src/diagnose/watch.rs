@@ -13,18 +13,18 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use dyntrace_tasks::listing::{Listing, Runtime};
+use dyntrace_tasks::listing::Listing;
 use dyntrace_tasks::program::Program;
 use dyntrace_tasks::reading::{DebugInformation, Described};
 use dyntrace_tasks::threads::{Activity, Glance, Role, Stay, Thread, Watch};
 use dyntrace_terminal::exit::Failure;
 use dyntrace_terminal::signals::Interrupts;
-use rustix::time::{ClockId, clock_gettime};
 
 use super::causes::{Cause, CauseKind, Causes, Wait};
 use super::listeners::{Listeners, Listening};
 use super::stacks::{Stack, Stacks, State};
 use super::waits::Waits;
+use crate::looks::{Looks, cpu_time};
 use crate::own::{self, Own};
 use crate::read::failure;
 
@@ -37,12 +37,7 @@ const RUNNING: Duration = Duration::from_millis(40);
 /// Between two holds of any threads, at most, if there is a reason for them.
 const SELDOM: Duration = Duration::from_millis(150);
 
-/// Between two looks at tasks, at least.
-const TASKS: Duration = Duration::from_millis(100);
-
-/// The part of one CPU that looks at tasks may take, searches of the heap for them, and holds: one of so many.
-const LOOKS: u32 = 64;
-const SEARCHES: u32 = 256;
+/// The part of one CPU that holds may take: one of so many.
 const HOLDS: u32 = 150;
 
 /// Threads that are watched, at most.
@@ -85,23 +80,18 @@ pub fn watch(
             seen: Watched { stacks, ..Watched::default() },
         };
         watching.find_threads();
-        let mut tasks = Tasks { runtimes: Vec::new(), known: Vec::new(), next_search: Instant::now() };
-        tasks.look(program, described)?;
+        let mut looks = Looks::new(program, described)?;
         // The first holds and the first look have prepared the names of functions and types.
         (watching.begun, watching.spent) = (Instant::now(), Duration::ZERO);
-        let (mut last, mut last_tasks, mut pause) = (Instant::now(), Instant::now(), TASKS);
+        let mut last = Instant::now();
         let mut listeners = Listeners::of(pid);
         loop {
             let is_over = watching.begun.elapsed() >= time || interrupts.wait(PAUSE).is_some();
             let elapsed = last.elapsed();
             last = Instant::now();
             watching.look_at_threads(elapsed);
-            if last_tasks.elapsed() >= pause || is_over {
-                let begun = cpu_time();
-                let listing = tasks.look(program, described)?;
-                watching.look_at_tasks(listing, &listeners.look(), last_tasks.elapsed());
-                last_tasks = Instant::now();
-                pause = TASKS.max((cpu_time() - begun) * LOOKS);
+            if looks.is_due() || is_over {
+                looks.look(|listing, elapsed| watching.look_at_tasks(listing, &listeners.look(), elapsed))?;
                 watching.find_threads();
             }
             if is_over {
@@ -110,42 +100,6 @@ pub fn watch(
         }
     };
     program.watch(information, run).map_err(failure)?
-}
-
-/// Looks at tasks: in the lists of known runtimes, and now and then in the whole heap, which finds further runtimes.
-struct Tasks {
-    /// As the last search found them.
-    runtimes: Vec<Runtime>,
-    /// The addresses of the tasks of the last look.
-    known: Vec<u64>,
-    next_search: Instant,
-}
-
-impl Tasks {
-    fn look(&mut self, program: &Program, described: &Described<'_>) -> Result<Listing, Failure> {
-        let listing = self.listing(program, described)?;
-        self.known = listing.tasks.iter().map(|task| task.address).collect();
-        Ok(listing)
-    }
-
-    fn listing(&mut self, program: &Program, described: &Described<'_>) -> Result<Listing, Failure> {
-        if Instant::now() < self.next_search
-            && let Some(listing) = program.listing_again(described, &self.runtimes, &self.known).map_err(failure)?
-        {
-            return Ok(listing);
-        }
-        let begun = cpu_time();
-        let listing = program.listing(described).map_err(failure)?;
-        self.next_search = Instant::now() + (cpu_time() - begun) * SEARCHES;
-        self.runtimes.clone_from(&listing.runtimes);
-        Ok(listing)
-    }
-}
-
-/// The CPU time of this process.
-fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 struct Watching<'w, 'm, 'a> {

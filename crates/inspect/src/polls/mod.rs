@@ -1,6 +1,7 @@
 //! `dyntrace polls`: the polls of a running tokio program, counted by a tracer.
 
 mod counts;
+mod own;
 pub mod script;
 mod summary;
 mod text;
@@ -17,14 +18,16 @@ use dyntrace_programs::process;
 use dyntrace_runs::run::bpftrace;
 use dyntrace_tasks::polls::Polls;
 use dyntrace_tasks::program::{Options, Program};
-use dyntrace_tasks::reading::DebugInformation;
+use dyntrace_tasks::reading::{DebugInformation, Described};
 use dyntrace_terminal::exit::{self, Failure, Outcome};
 use dyntrace_terminal::{escape, say, stdout};
 use serde::Serialize;
 
 use super::look::{VERSION, print};
+use super::looks::Looks;
 use super::read::failure;
 use super::words::counted;
+use own::OwnFunctions;
 use script::Subject;
 use summary::Summary;
 use trace::Trace;
@@ -35,7 +38,8 @@ Examples:
   sudo dyntrace polls -p 4711 --for 1m --slow 10ms
   sudo dyntrace polls -p 4711 --json | jq '.functions[] | select(.poll.p99 > 1000000)'
 
-A row for each function whose tasks were polled, the busiest first. BUSY is the sum of its
+A row for each function whose tasks were polled, the busiest first. Before a framework's stand
+the program's own functions that looks at its tasks saw in them. BUSY is the sum of its
 polls; P50 and P99 are exact to an eighth, all other numbers are exact. A percentile is - if
 polls that it leaves out could change it. WOKEN is the number of polls whose wake was seen, and
 WAIT the time from that wake to the poll: the first wake, if there are several. The first poll
@@ -85,7 +89,7 @@ pub struct Arguments {
     /// Print JSON
     ///
     /// An object: version (1), pid, time (all times are in nanoseconds), functions, wakes, running, slow, lost, unknown (tasks whose
-    /// polls are not counted, or null), notes. A function has function, job, polls and poll (total, mean, p50, p99, max; a percentile is
+    /// polls are not counted, or null), notes. A function has function, own (the program's own functions in its tasks, if it is a framework's), job, polls and poll (total, mean, p50, p99, max; a percentile is
     /// null if polls that it leaves out could change it); woken, the number of polls whose wake was seen, and wait, the times from these
     /// wakes to the polls. Wakes have by (null outside of tasks), woken and count. A poll that had not ended (running) or was slow has
     /// task, function, job, tid, thread and time. lost has polls and waits (not counted), percentiles (polls and waits that they leave
@@ -115,7 +119,10 @@ pub fn polls(arguments: &Arguments) -> Outcome {
         let unknown = format!("unknown which polls process {pid} has: {}", escape::name(gap));
         return Err(Failure::new(exit::UNKNOWN, anyhow::Error::msg(unknown)));
     }
-    let polls = Polls::of(&program, &DebugInformation::of(&program));
+    let information = DebugInformation::of(&program);
+    let polls = Polls::of(&program, &information);
+    let described = Described::without_spawns(&program, &information);
+    let (mut looks, mut own) = (Looks::new(&program, &described)?, OwnFunctions::default());
     let loaded: HashMap<_, _> = process::loaded(pid)?.into_iter().map(|file| (file.path, file.readable)).collect();
     let subject = Subject {
         pid,
@@ -127,16 +134,23 @@ pub fn polls(arguments: &Arguments) -> Outcome {
     let script = script.map_err(|error| Failure::new(exit::NO_TRACER, error))?;
     let trace = Trace { tracer: &tracer, pid, script: &script, functions: &polls.functions, memory: program.memory() };
     let functions = polls.functions.poll.len();
-    let (counts, window) = trace.run(|| {
-        say!("dyntrace: counting polls of process {pid}, of {}; an interrupt ends it", counted(functions, "function"));
-    })?;
+    let ready = || {
+        say!("dyntrace: counting polls of process {pid}, of {}; an interrupt ends it", counted(functions, "function"))
+    };
+    let look = || {
+        if looks.is_due() {
+            // A program that has ended has no own functions any more. Its counts stay.
+            let _ = looks.look(|listing, _| own.add(&listing));
+        }
+    };
+    let (counts, window) = trace.run(ready, look)?;
     let name = |tid: u64| std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/comm")).ok();
     let name = |tid| name(tid).map(|name| name.trim_end_matches('\n').to_owned());
     let mut notes = polls.notes.clone();
     if !polls.functions.schedule.is_empty() {
         notes.push(NO_WAKERS.to_owned());
     }
-    let summary = summary::summary(&counts, &polls.types, window, name, [polls.gaps, notes]);
+    let summary = summary::summary(&counts, &polls.types, window, name, [polls.gaps, notes], own);
     if arguments.json {
         stdout::write_json(&Json { version: VERSION, pid, summary: &summary }, false)?;
     } else {

@@ -7,6 +7,7 @@ use dyntrace_tasks::polls::PolledType;
 use serde::Serialize;
 
 use super::counts::{Counts, Polled};
+use super::own::OwnFunctions;
 use super::times::{self, Times};
 use crate::words;
 
@@ -24,6 +25,8 @@ pub struct Summary {
     /// Tasks whose polls were not counted.
     pub unknown: Option<String>,
     pub notes: Vec<String>,
+    #[serde(skip)]
+    pub own: OwnFunctions,
 }
 
 impl Summary {
@@ -37,6 +40,8 @@ impl Summary {
 #[derive(Debug, Serialize)]
 pub struct Function {
     pub function: String,
+    /// The program's own functions that its tasks were seen in, if it is none itself.
+    pub own: Vec<String>,
     /// Whether its tasks are jobs of the blocking pool.
     pub job: bool,
     pub polls: u64,
@@ -127,6 +132,7 @@ pub fn summary(
     window: Window,
     thread: impl Fn(u64) -> Option<String>,
     [gaps, notes]: [Vec<String>; 2],
+    own: OwnFunctions,
 ) -> Summary {
     let names = Names::of(types);
     let poll = |polled: &Polled, time| Poll {
@@ -142,7 +148,7 @@ pub fn summary(
     let all = counts.times.values().chain(counts.waits.values());
     Summary {
         time: window.end.saturating_sub(window.ready),
-        functions: functions(counts, &names),
+        functions: functions(counts, &names, &own),
         wakes: wakes(counts, &names),
         running: running.map(|polled| poll(polled, window.end.saturating_sub(polled.time))).collect(),
         slow: counts.slow.iter().map(|polled| poll(polled, polled.time)).collect(),
@@ -155,6 +161,7 @@ pub fn summary(
         },
         unknown: (!gaps.is_empty()).then(|| gaps.join("; ")),
         notes,
+        own,
     }
 }
 
@@ -164,7 +171,7 @@ fn missing(all: u64, rows: &HashMap<u64, Times>) -> u64 {
 }
 
 /// The busiest function first. Types of the same name share a row.
-fn functions(counts: &Counts, names: &Names) -> Vec<Function> {
+fn functions(counts: &Counts, names: &Names, own: &OwnFunctions) -> Vec<Function> {
     let mut rows: BTreeMap<(String, bool), (Times, Times)> = BTreeMap::new();
     for kind in counts.times.keys().chain(counts.waits.keys().filter(|kind| !counts.times.contains_key(kind))) {
         let (times, waits) = rows.entry((names.get(*kind), counts.jobs.contains(kind))).or_default();
@@ -172,6 +179,7 @@ fn functions(counts: &Counts, names: &Names) -> Vec<Function> {
         counts.waits.get(kind).into_iter().for_each(|more| waits.add(more));
     }
     let row = |((function, job), (times, waits)): ((String, bool), (Times, Times))| Function {
+        own: own.of(&function),
         function,
         job,
         polls: times.count,
@@ -201,6 +209,7 @@ pub mod tests {
     use dyntrace_analysis::figures::Steps;
     use dyntrace_tasks::listing::Name;
 
+    use super::super::own::tests::carried;
     use super::*;
 
     fn times(count: u64, time: u64) -> Times {
@@ -244,6 +253,8 @@ pub mod tests {
             kind(4, "BlockingTask<app::hash::{closure_env#0}>", None),
             kind(9, "BlockingTask<tokio::runtime::scheduler::multi_thread::worker::{impl#0}::launch>", None),
         ];
+        let mut own = OwnFunctions::default();
+        own.add(&carried("app::serve", "shop::order"));
         let window = Window { ready: 1_000_000, end: 2_001_000_000 };
         summary(
             counts,
@@ -251,6 +262,7 @@ pub mod tests {
             window,
             |tid| (tid == 20).then(|| "worker\n".to_owned()),
             [Vec::new(), vec!["a\x1bnote".to_owned()]],
+            own,
         )
     }
 

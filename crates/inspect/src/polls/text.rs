@@ -18,21 +18,21 @@ pub fn text(summary: &Summary) -> String {
         _ => {
             let functions = counted(summary.functions.len(), "function");
             let polls = if polls == 1 { "1 poll".to_owned() } else { format!("{polls} polls") };
-            format!("{polls} of {functions} in {time}\n{}", functions_table(&summary.functions))
+            format!("{polls} of {functions} in {time}\n{}", functions_table(summary))
         }
     }];
     if !summary.wakes.is_empty() {
-        blocks.push(wakes_table(&summary.wakes));
+        blocks.push(wakes_table(summary));
     }
-    blocks.push(summary.slow.iter().map(|poll| format!("slow: {}\n", line(poll))).collect());
-    blocks.push(summary.running.iter().map(|poll| format!("not ended: {}\n", line(poll))).collect());
+    blocks.push(summary.slow.iter().map(|poll| format!("slow: {}\n", line(summary, poll))).collect());
+    blocks.push(summary.running.iter().map(|poll| format!("not ended: {}\n", line(summary, poll))).collect());
     blocks.extend(summary.unknown.iter().map(|unknown| format!("unknown: {}\n", escape::name(unknown))));
     blocks.push(summary.notes.iter().map(|note| format!("note: {}\n", escape::name(note))).collect());
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n")
 }
 
-fn functions_table(functions: &[Function]) -> String {
+fn functions_table(summary: &Summary) -> String {
     let titles = ["POLLS", "BUSY", "MEAN", "P50", "P99", "MAX", "WOKEN", "WAIT P50", "P99", "MAX", "FUNCTION"];
     let row = |function: &Function| {
         let Function { poll, wait, .. } = function;
@@ -42,18 +42,18 @@ fn functions_table(functions: &[Function]) -> String {
         };
         let times = of(function.polls, &[Some(poll.total), Some(poll.mean), poll.p50, poll.p99, Some(poll.max)]);
         let waits = of(function.woken, &[wait.p50, wait.p99, Some(wait.max)]);
-        let name = cut(format!("{job}{}", function.function), NAME);
+        let name = cut(format!("{job}{}", summary.own.before(&function.function)), NAME);
         [vec![function.polls.to_string()], times, vec![function.woken.to_string()], waits, vec![name]].concat()
     };
-    table(&titles, functions.iter().map(row))
+    table(&titles, summary.functions.iter().map(row))
 }
 
-fn wakes_table(wakes: &[Wakes]) -> String {
+fn wakes_table(summary: &Summary) -> String {
     let row = |wakes: &Wakes| {
-        let by = wakes.by.clone().unwrap_or_else(|| "(outside of tasks)".to_owned());
-        vec![wakes.count.to_string(), cut(by, NAME), cut(wakes.woken.clone(), NAME)]
+        let by = wakes.by.as_ref().map_or_else(|| "(outside of tasks)".to_owned(), |by| summary.own.before(by));
+        vec![wakes.count.to_string(), cut(by, NAME), cut(summary.own.before(&wakes.woken), NAME)]
     };
-    table(&["WAKES", "BY", "WOKEN"], wakes.iter().map(row))
+    table(&["WAKES", "BY", "WOKEN"], summary.wakes.iter().map(row))
 }
 
 fn table(titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
@@ -63,8 +63,9 @@ fn table(titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     columns::aligned(&rows, |column| column < numbers).join("\n") + "\n"
 }
 
-fn line(poll: &Poll) -> String {
-    let Poll { task, function, job, tid, thread, time } = poll;
+fn line(summary: &Summary, poll: &Poll) -> String {
+    let function = summary.own.before(&poll.function);
+    let Poll { task, job, tid, thread, time, .. } = poll;
     let noun = if *job { "job" } else { "task" };
     let thread = thread.as_ref().map_or_else(String::new, |name| format!(" ({})", escape::name(name)));
     format!("{noun} {task}, {} in one poll on thread {tid}{thread}: {function}", shown(*time))

@@ -40,14 +40,15 @@ struct ProbeTimes {
 }
 
 impl Trace<'_> {
-    /// Traces until the script's time is over or the user interrupts. Calls `ready` when all probes are set.
-    pub fn run(&self, ready: impl Fn() + Send) -> Result<(Counts, Window), Failure> {
+    /// Traces until the script's time is over or the user interrupts. Calls `ready` when all probes are set, and then `beside` again and
+    /// again.
+    pub fn run(&self, ready: impl Fn() + Send, beside: impl FnMut() + Send) -> Result<(Counts, Window), Failure> {
         let temporary = Temporary::new()?;
         let create = || temporary.folder().create_file("counts", NewFile::Plain);
         let output = create().context("cannot make a temporary file for the counts")?;
         let has_ended = AtomicBool::new(false);
         let seen = thread::scope(|scope| {
-            let watch = scope.spawn(|| self.watch(&has_ended, ready));
+            let watch = scope.spawn(|| self.watch(&has_ended, ready, beside));
             let made = Made {
                 name: "polls",
                 tracer: self.tracer,
@@ -72,7 +73,7 @@ impl Trace<'_> {
         Ok((counts, Window { ready, end }))
     }
 
-    fn watch(&self, has_ended: &AtomicBool, ready: impl Fn()) -> ProbeTimes {
+    fn watch(&self, has_ended: &AtomicBool, ready: impl Fn(), mut beside: impl FnMut()) -> ProbeTimes {
         let mut seen = ProbeTimes::default();
         while !has_ended.load(Ordering::Relaxed) && seen.end.is_none() {
             match (seen.ready, self.is_armed()) {
@@ -81,7 +82,8 @@ impl Trace<'_> {
                     ready();
                 }
                 (Some(_), false) => seen.end = Some(now()),
-                _ => {}
+                (Some(_), true) => beside(),
+                (None, false) => {}
             }
             thread::sleep(LOOK);
         }

@@ -6,12 +6,6 @@ use dyntrace_terminal::escape;
 use crate::own;
 use crate::words;
 
-/// Functions that Rust's programs begin with.
-const BEGINNINGS: [&str; 4] = ["__rust_begin_short_backtrace", "__rust_try", "_start", "main"];
-
-/// Libraries that Rust's programs begin in.
-const LIBRARIES: [&str; 5] = ["[vdso]", "ld-", "libc.", "libc-", "libpthread"];
-
 /// The lines of a thread's functions, innermost first. Unless `all` is set, runs of functions of the runtime and the standard library, and
 /// of functions without a name, take one line. Where the program's own functions are on the stack, so do those of other libraries, but for
 /// the outermost one and those that its own functions call. The innermost function always has its own line.
@@ -19,12 +13,12 @@ pub fn lines(thread: &Thread, all: bool) -> Vec<String> {
     let mut lines = Vec::new();
     let mut hidden = Hidden::default();
     let has_own = thread.frames.iter().any(own::is_frame);
-    let outermost = thread.frames.iter().rposition(|frame| frame.function.is_some() && !is_runtime(frame));
+    let outermost = own::outermost_frame(&thread.frames);
     let is_beside_own = |index: usize| thread.frames.iter().skip(index).take(2).any(own::is_frame);
     for (index, frame) in thread.frames.iter().enumerate() {
         let count = match &frame.function {
             _ if all || index == 0 => None,
-            _ if is_runtime(frame) => Some(&mut hidden.runtime),
+            _ if own::is_of_runtime(frame) => Some(&mut hidden.runtime),
             None => Some(&mut hidden.nameless),
             Some(_) if has_own && Some(index) != outermost && !is_beside_own(index) => Some(&mut hidden.libraries),
             Some(_) => None,
@@ -80,14 +74,6 @@ fn line(frame: &Frame) -> String {
         None => format!(" in {}", escape::name(&frame.image)),
     };
     line
-}
-
-fn is_runtime(frame: &Frame) -> bool {
-    if LIBRARIES.iter().any(|library| frame.image.starts_with(library)) {
-        return true;
-    }
-    let Some(function) = &frame.function else { return false };
-    BEGINNINGS.contains(&function.as_str()) || own::is_of_runtime(function)
 }
 
 /// Why there are no more functions. `None` if these are all.

@@ -1,7 +1,7 @@
 //! The generator: [`model`](crate::model) to Rust.
 //!
-//! It writes for each probe what `dyntrace_probes::sdt::probe` declares it by: its documentation, names and arguments. The text is the
-//! same on every platform: that macro hides the differences.
+//! It writes for each probe what `dyntrace_probes::sdt::probe` declares it by: its comment, names and arguments with their
+//! meanings. The text is the same on every platform: that macro hides the differences.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -86,7 +86,9 @@ impl Code {
     fn probe(&mut self, provider: &Provider, probe: &Probe) {
         let names = Names::of(probe);
         self.open("__sdt::probe! {");
-        self.documentation(provider, probe);
+        for line in markdown::lines(&probe.doc) {
+            self.line(&format!("/// {line}"));
+        }
         let attributes = match provider.attributes {
             PRIVATE => String::new(),
             numbers => {
@@ -105,40 +107,13 @@ impl Code {
         };
         self.line(&format!("{}{generics}(arguments: impl FnOnce(){result})", names.function));
         for (at, (argument, parameter)) in probe.arguments.iter().zip(&names.parameters).enumerate() {
-            let Argument { name, ty, .. } = argument;
+            let Argument { name, ty, doc } = argument;
             let buffer = names.texts.get(&at).map(|(_, buffer)| format!(", {buffer}")).unwrap_or_default();
             let (rust, form, keyword, c) = (names.rust(at, argument), form(argument), ty.keyword(), &ty.c);
-            self.line(&format!("({parameter}: {rust}, {form} \"{name}\", {keyword} \"{c}\"{buffer})"));
+            let meaning = markdown::cell(doc);
+            self.line(&format!("({parameter}: {rust}, {form} \"{name}\", {keyword} \"{c}\"{buffer}; {meaning:?})"));
         }
         self.close("}");
-    }
-
-    fn documentation(&mut self, provider: &Provider, probe: &Probe) {
-        let Probe { doc, arguments, .. } = probe;
-        let mut lines: Vec<String> = markdown::lines(doc).collect();
-        if !lines.is_empty() {
-            lines.push(String::new());
-        }
-        lines.push(format!("The probe `{}` of the provider `{}`.", probe.tool_name(), provider.name));
-        lines.push(match arguments.len() {
-            0 => "`arguments` is called while a tracer looks at it, only then.".to_owned(),
-            _ => "`arguments` makes these values while a tracer looks at it, only then:".to_owned(),
-        });
-        if !arguments.is_empty() {
-            lines.push(String::new());
-            lines.push("| argument | in D | in Rust | meaning |".to_owned());
-            lines.push("|---|---|---|---|".to_owned());
-        }
-        for Argument { name, ty, doc } in arguments {
-            let rust = match ty.kind {
-                ArgumentKind::Text => "Into<Text>",
-                _ => ty.rust(),
-            };
-            lines.push(format!("| `{name}` | `{}` | `{rust}` | {} |", ty.c, markdown::cell(doc)));
-        }
-        for line in lines {
-            self.line(&format!("/// {line}"));
-        }
     }
 }
 

@@ -10,42 +10,23 @@ pub mod order {
         /// indented \[text\] | "\<0.5.0\>"
         ///
         /// - `gone`: a parameter of long ago
-        ///
-        /// The probe `order-paid` of the provider `shop`.
-        /// `arguments` makes these values while a tracer looks at it, only then:
-        ///
-        /// | argument | in D | in Rust | meaning |
-        /// |---|---|---|---|
-        /// | `name` | `const char *` | `Into<Text>` | the customer's name |
-        /// | `cents` | `uint32_t` | `u32` | what was paid, in `cents` |
         ["1_1_0_1_1_0_1_1_0_5_5_5_1_1_0"] "shop" "order__paid" "order-paid"
         paid<'a, Name>(arguments: impl FnOnce() -> (Name, u32))
-        (name: Name, str "name", str "const char *", name_buffer)
-        (cents: u32, u32 "cents", u32 "uint32_t")
+        (name: Name, str "name", str "const char *", name_buffer; "the customer's name")
+        (cents: u32, u32 "cents", u32 "uint32_t"; "what was paid, in `cents`")
     }
 
     __sdt::probe! {
-        /// The probe `order-return` of the provider `shop`.
-        /// `arguments` makes these values while a tracer looks at it, only then:
-        ///
-        /// | argument | in D | in Rust | meaning |
-        /// |---|---|---|---|
-        /// | `type` | `int` | `i32` |  |
-        /// | `arg1` | `unsigned char` | `u32` |  |
-        /// | `balance` | `long` | `i64` |  |
         ["1_1_0_1_1_0_1_1_0_5_5_5_1_1_0"] "shop" "order__return" "order-return"
         r#return(arguments: impl FnOnce() -> (i32, u32, i64))
-        (r#type: i32, i32 "type", i32 "int")
-        (arg1: u32, u32 "arg1", u32 "unsigned char")
-        (balance: i64, i64 "balance", i64 "long")
+        (r#type: i32, i32 "type", i32 "int"; "")
+        (arg1: u32, u32 "arg1", u32 "unsigned char"; "")
+        (balance: i64, i64 "balance", i64 "long"; "")
     }
 }
 
 __sdt::probe! {
     /// The clock ticks.
-    ///
-    /// The probe `tick` of the provider `shop`.
-    /// `arguments` is called while a tracer looks at it, only then.
     ["1_1_0_1_1_0_1_1_0_5_5_5_1_1_0"] "shop" "tick" "tick"
     tick(arguments: impl FnOnce())
 }

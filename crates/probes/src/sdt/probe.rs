@@ -3,8 +3,8 @@
 /// Declares a probe: the function of its name, which checks whether the probe is enabled, and a module of the same name, which fires it.
 ///
 /// The attributes of the provider, its name, the probe's name in assembly and that which tools show; the function with its closure, to
-/// which errors point; the arguments, each with its type, the recorder's form and the name, the form in a note and the type in D, and for
-/// a text the name of a buffer.
+/// which errors point; the arguments, each with its type, the recorder's form and the name, the form in a note and the type in D, for a
+/// text the name of a buffer, and its meaning. The function's documentation ends with a table of the arguments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_probe {
@@ -12,9 +12,12 @@ macro_rules! __sdt_probe {
         $(#[$documentation:meta])*
         $([$attributes:literal])? $provider:literal $name:literal $shown:literal
         $probe:ident $(<$life:lifetime, $($text:ident),+>)? ($arguments:ident: $closure:ty)
-        $(($argument:ident: $ty:ident, $form:ident $argument_name:tt, $kind:ident $c:tt $(, $buffer:ident)?))*
+        $(($argument:ident: $ty:ident, $form:ident $argument_name:tt, $kind:ident $c:tt $(, $buffer:ident)?; $meaning:literal))*
     ) => {
         $(#[$documentation])*
+        #[doc = ""]
+        #[doc = concat!("The probe `", $shown, "` of the provider `", $provider, "`.")]
+        #[doc = $crate::__sdt_argument!(table $(($argument_name $kind $ty $c $meaning))*)]
         #[inline(always)]
         #[allow(dead_code, named_asm_labels, non_snake_case, clippy::type_complexity)]
         pub fn $probe$(<$life, $($text),+>)?($arguments: $closure)
@@ -72,7 +75,7 @@ macro_rules! __sdt_probe {
     };
 }
 
-/// An argument: as its function passes it on, and its type there.
+/// An argument: as its function passes it on, and its type there; and in the documentation, the table of all and the type.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_argument {
@@ -87,5 +90,21 @@ macro_rules! __sdt_argument {
     };
     (type $kind:ident $ty:ident) => {
         $ty
+    };
+    (table) => {
+        "`arguments` is called while a tracer looks at it, only then."
+    };
+    (table $(($name:tt $kind:ident $ty:ident $c:tt $meaning:literal))+) => {
+        concat!(
+            "`arguments` makes these values while a tracer looks at it, only then:\n\n",
+            "| argument | in D | in Rust | meaning |\n|---|---|---|---|\n",
+            $("| `", $name, "` | `", $c, "` | `", $crate::__sdt_argument!(shown $kind $ty), "` | ", $meaning, " |\n"),+
+        )
+    };
+    (shown str $ty:ident) => {
+        "Into<Text>"
+    };
+    (shown $kind:ident $ty:ident) => {
+        stringify!($ty)
     };
 }

@@ -150,6 +150,17 @@ impl Driver {
         self.run_inline(Driver::permit(self.inline), self.port, request, (), attempt, || work).await.0
     }
 
+    /// As [`try_or_run`](Driver::try_or_run), for operations that take a path alone.
+    pub(crate) fn look_up<T, A, F>(&self, request: Request, attempt: A, work: F) -> impl Future<Output = io::Result<T>>
+    where
+        A: FnOnce(&Path, &mut Trial) -> Attempt<T>,
+        F: FnOnce(&Path) -> io::Result<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let attempt = |request: &Request, trial: &mut Trial| attempt(request.path()?, trial);
+        self.try_or_run(request, attempt, |request| work(request.path()?))
+    }
+
     /// As [`run`](Driver::run), for any port, with a buffer that comes back with the result; it is lost if the pool could not run
     /// `work` to its end.
     pub(crate) async fn run_with<T, B, F>(

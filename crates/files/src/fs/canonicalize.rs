@@ -8,11 +8,5 @@ use crate::efile::{Command, Driver, Request, inline};
 /// Returns the absolute path that `path` leads to, without symbolic links, `.` and `..`; see [`std::fs::canonicalize`].
 pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     let request = Request::new(Command::Canonicalize).s1(path.as_ref());
-    Driver::global()
-        .try_or_run(
-            request,
-            |request, trial| inline::canonicalize(request.path()?, trial),
-            |request| std::fs::canonicalize(request.path()?),
-        )
-        .await
+    Driver::global().look_up(request, inline::canonicalize, |path| std::fs::canonicalize(path)).await
 }

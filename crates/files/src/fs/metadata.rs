@@ -9,11 +9,5 @@ use crate::efile::{Command, Driver, Request, inline};
 /// Returns the metadata of the file that `path` leads to; see [`std::fs::metadata`].
 pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     let request = Request::new(Command::Fstat).s1(path.as_ref()).i1(-1);
-    Driver::global()
-        .try_or_run(
-            request,
-            |request, trial| inline::metadata(request.path()?, trial),
-            |request| std::fs::metadata(request.path()?),
-        )
-        .await
+    Driver::global().look_up(request, inline::metadata, |path| std::fs::metadata(path)).await
 }

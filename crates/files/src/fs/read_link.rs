@@ -8,11 +8,5 @@ use crate::efile::{Command, Driver, Request, inline};
 /// Returns the target of a symbolic link; see [`std::fs::read_link`].
 pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     let request = Request::new(Command::Readlink).s1(path.as_ref());
-    Driver::global()
-        .try_or_run(
-            request,
-            |request, trial| inline::read_link(request.path()?, trial),
-            |request| std::fs::read_link(request.path()?),
-        )
-        .await
+    Driver::global().look_up(request, inline::read_link, |path| std::fs::read_link(path)).await
 }

@@ -9,11 +9,5 @@ use crate::efile::{Command, Driver, Request, inline};
 /// Returns the metadata of `path` without following a symbolic link; see [`std::fs::symlink_metadata`].
 pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     let request = Request::new(Command::Lstat).s1(path.as_ref());
-    Driver::global()
-        .try_or_run(
-            request,
-            |request, trial| inline::symlink_metadata(request.path()?, trial),
-            |request| std::fs::symlink_metadata(request.path()?),
-        )
-        .await
+    Driver::global().look_up(request, inline::symlink_metadata, |path| std::fs::symlink_metadata(path)).await
 }

@@ -28,7 +28,6 @@ pub struct Selection {
     from: Option<i64>,
     until: Option<i64>,
     tid: Option<u64>,
-    min_duration: Option<u64>,
 }
 
 impl Selection {
@@ -86,12 +85,6 @@ impl Selection {
         self
     }
 
-    /// Selects operations that took at least `nanoseconds`. It does not filter single events.
-    pub fn min_duration(mut self, nanoseconds: u64) -> Self {
-        self.min_duration = Some(nanoseconds);
-        self
-    }
-
     /// Whether the selection includes the event.
     pub fn matches(&self, event: &Event<'_>) -> bool {
         let known = &event.class.known;
@@ -111,11 +104,6 @@ impl Selection {
     /// Whether the selection includes operations with this user tag.
     pub fn matches_tag(&self, tag: &[u8]) -> bool {
         self.tag.as_ref().is_none_or(|pattern| pattern.matches(String::from_utf8_lossy(tag).as_bytes()))
-    }
-
-    /// Whether the selection includes operations that took `nanoseconds`.
-    pub fn matches_duration(&self, nanoseconds: u64) -> bool {
-        self.min_duration.is_none_or(|least| least <= nanoseconds)
     }
 
     /// Whether the selection includes the probe whose events these are; its other filters are not asked.

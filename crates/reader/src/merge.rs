@@ -62,11 +62,6 @@ impl<'t> Events<'t> {
         let streams = self.streams.iter().zip(&self.first);
         streams.map(|(stream, first)| (stream.position(first.as_ref()), stream.overwritten()))
     }
-
-    /// Returns the number of bytes read and the total, for a progress display.
-    pub fn progress(&self) -> (u64, u64) {
-        self.streams.iter().fold((0, 0), |(read, all), stream| (read + stream.offset(), all + stream.limit()))
-    }
 }
 
 impl<'t> Iterator for Events<'t> {

@@ -206,11 +206,6 @@ impl<'t> Stream<'t> {
         self.last.event
     }
 
-    /// Returns the number of bytes to read in total.
-    pub(crate) fn limit(&self) -> u64 {
-        self.file.map.written()
-    }
-
     /// Returns the next event; `None` at the end and in every later call, and at the offset where it pauses. Skips damaged places.
     #[inline]
     pub(crate) fn read(&mut self) -> Option<Event<'t>> {

@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dyntrace_probes::sdt::Text;
-
 use dyntrace_processes::task_table;
 use dyntrace_processes::waiting::Waited;
 
@@ -22,10 +20,6 @@ impl<'n> OtherNode<'n> {
 }
 
 impl Waited for OtherNode<'_> {
-    fn resource(&self) -> Text<'static> {
-        Text::from(kept(self.node))
-    }
-
     fn key(&self) -> task_table::Resource {
         task_table::Resource::Named(kept(self.node))
     }

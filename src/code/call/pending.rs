@@ -7,8 +7,6 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use dyntrace_probes::sdt::Text;
-
 use super::call_error::CallError;
 use super::export_entry::ExportEntry;
 use super::hold::Hold;
@@ -41,10 +39,6 @@ impl Call {
 
 impl Waited for Call {
     const ENCLOSES: bool = true;
-
-    fn resource(&self) -> Text<'static> {
-        Text::from(self.export())
-    }
 
     fn key(&self) -> task_table::Resource {
         task_table::Resource::Named(self.export())

@@ -12,7 +12,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use dyntrace_probes::clock;
-use dyntrace_probes::sdt::{Text, is_only_kept};
+use dyntrace_probes::sdt::{Shape, Text, is_only_kept};
 use dyntrace_probes::text::SourcePlace;
 
 use crate::probes::process as probes;
@@ -26,12 +26,27 @@ pub trait Waited {
 
     /// Notes that this process begins to wait for it.
     fn begins(&mut self, _process: Pid) {}
-    /// Its name, for tracers.
-    fn resource(&self) -> Text<'static>;
-    /// The same for the table of tasks.
+    /// The resource: the table of tasks has it, and tracers its name.
     fn key(&self) -> task_table::Resource;
     /// The operation, for tracers.
     fn kind(&self) -> &'static str;
+}
+
+/// The name of a resource, for tracers.
+fn name(resource: task_table::Resource) -> Text<'static> {
+    match resource {
+        task_table::Resource::Numbered(number) => numbered(number),
+        task_table::Resource::Named(name) => Text::from(name),
+        task_table::Resource::Process(number) => Text::from(Pid::numbered(number)),
+        // Has probes of its own.
+        task_table::Resource::Operation(_) => Text::from("file operation"),
+    }
+}
+
+/// The name of a resource by its number, in the form of Erlang's references.
+pub(super) fn numbered(number: u64) -> Text<'static> {
+    static SHAPE: Shape = Shape::new("#Ref<0.", ">");
+    Text::numbered(&SHAPE, number)
 }
 
 /// A thing that a program has named in [`wait`](super::wait).
@@ -39,10 +54,6 @@ pub(super) struct Named(pub(super) &'static str);
 
 impl Waited for Named {
     const ENCLOSES: bool = true;
-
-    fn resource(&self) -> Text<'static> {
-        Text::from(self.0)
-    }
 
     fn key(&self) -> task_table::Resource {
         task_table::Resource::Named(self.0)
@@ -57,10 +68,6 @@ impl Waited for Named {
 pub struct Resolver(pub &'static str);
 
 impl Waited for Resolver {
-    fn resource(&self) -> Text<'static> {
-        Text::from("resolver")
-    }
-
     fn key(&self) -> task_table::Resource {
         task_table::Resource::Named("resolver")
     }
@@ -75,10 +82,6 @@ impl Waited for Resolver {
 pub struct Timer(pub &'static str);
 
 impl Waited for Timer {
-    fn resource(&self) -> Text<'static> {
-        Text::from("timer")
-    }
-
     fn key(&self) -> task_table::Resource {
         task_table::Resource::Named("timer")
     }
@@ -93,10 +96,6 @@ pub struct Limit(pub Timer);
 
 impl Waited for Limit {
     const ENCLOSES: bool = true;
-
-    fn resource(&self) -> Text<'static> {
-        self.0.resource()
-    }
 
     fn key(&self) -> task_table::Resource {
         self.0.key()
@@ -208,7 +207,7 @@ impl<R: Waited> Wait<R> {
             self.resource.begins(self.process);
             if !is_only_kept!(probes::wait) {
                 let place = SourcePlace::new(self.place);
-                probes::wait(|| (self.process, self.resource.resource(), self.resource.kind(), place.text()));
+                probes::wait(|| (self.process, name(self.resource.key()), self.resource.kind(), place.text()));
             }
             self.began = clock::unique();
             let begun = self.begun();
@@ -246,7 +245,7 @@ impl<R: Waited> Wait<R> {
             let waited = clock::took(clock::now().saturating_sub(began)).as_nanos();
             let (place, waited) = (SourcePlace::new(self.place), u64::try_from(waited).unwrap_or(u64::MAX));
             let resource = &self.resource;
-            probes::resume(|| (self.process, resource.resource(), waited, outcome, resource.kind(), place.text()));
+            probes::resume(|| (self.process, name(resource.key()), waited, outcome, resource.kind(), place.text()));
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Waits for a process: for its end, for room in its mailbox, or for a message in its own one.
 
-use dyntrace_probes::sdt::Text;
-
 use super::future::Waited;
 use crate::process::Pid;
 use crate::task_table;
@@ -26,10 +24,6 @@ impl OfProcess {
 }
 
 impl Waited for OfProcess {
-    fn resource(&self) -> Text<'static> {
-        Text::from(self.pid)
-    }
-
     fn key(&self) -> task_table::Resource {
         task_table::Resource::Process(self.pid.number())
     }
@@ -57,10 +51,6 @@ impl OneOf {
 }
 
 impl Waited for OneOf {
-    fn resource(&self) -> Text<'static> {
-        self.known.map_or_else(|| Text::from(UNKNOWN), Text::from)
-    }
-
     fn key(&self) -> task_table::Resource {
         self.known.map_or(task_table::Resource::Named(UNKNOWN), |pid| task_table::Resource::Process(pid.number()))
     }
@@ -84,10 +74,6 @@ impl OwnMailbox {
 impl Waited for OwnMailbox {
     fn begins(&mut self, process: Pid) {
         self.0.pid = process;
-    }
-
-    fn resource(&self) -> Text<'static> {
-        self.0.resource()
     }
 
     fn key(&self) -> task_table::Resource {

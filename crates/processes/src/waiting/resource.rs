@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64 as Counter, Ordering};
 
 use dyntrace_probes::primitives::atomic::AtomicU64;
-use dyntrace_probes::sdt::{Shape, Text};
 use dyntrace_probes::text::SourcePlace;
 
-use super::future::Waited;
+use super::future::{Waited, numbered};
 use super::kind::{Operation, ResourceKind};
 use crate::probes::resource as probes;
 use crate::task_table;
@@ -18,12 +17,6 @@ fn next() -> u64 {
     static LAST: Counter = Counter::new(0);
     // Relaxed: the numbers need only differ.
     LAST.fetch_add(1, Ordering::Relaxed) + 1
-}
-
-/// The name of a resource by its number, in the form of Erlang's references.
-fn text(number: u64) -> Text<'static> {
-    static SHAPE: Shape = Shape::new("#Ref<0.", ">");
-    Text::numbered(&SHAPE, number)
 }
 
 /// A resource that is one value, as a mutex. It gets its number when a tracer first has to see it.
@@ -106,7 +99,7 @@ impl Drop for Resource {
     fn drop(&mut self) {
         let number = self.number.load(Ordering::Relaxed);
         if number != 0 {
-            probes::drop(|| (text(number), self.kind.text()));
+            probes::drop(|| (numbered(number), self.kind.text()));
         }
     }
 }
@@ -145,7 +138,7 @@ impl Half {
 
 impl Drop for ChannelEnd {
     fn drop(&mut self) {
-        probes::drop(|| (text(self.number), self.kind.text()));
+        probes::drop(|| (numbered(self.number), self.kind.text()));
     }
 }
 
@@ -188,10 +181,6 @@ impl<N: Numbered> Numbered for &N {
 }
 
 impl<N: Numbered> Waited for On<N> {
-    fn resource(&self) -> Text<'static> {
-        text(self.0.number())
-    }
-
     fn key(&self) -> task_table::Resource {
         task_table::Resource::Numbered(self.0.number())
     }
@@ -202,10 +191,6 @@ impl<N: Numbered> Waited for On<N> {
 }
 
 impl<N: Numbered> Waited for In<N> {
-    fn resource(&self) -> Text<'static> {
-        text(self.0.number())
-    }
-
     fn key(&self) -> task_table::Resource {
         task_table::Resource::Numbered(self.0.number())
     }
@@ -218,7 +203,7 @@ impl<N: Numbered> Waited for In<N> {
 #[cold]
 fn tell_new(number: u64, kind: ResourceKind, name: Option<&str>, place: &Location<'_>) {
     let place = SourcePlace::new(place);
-    probes::new(|| (text(number), kind.text(), name, place.text()));
+    probes::new(|| (numbered(number), kind.text(), name, place.text()));
 }
 
 #[cfg(all(test, loom))]

@@ -72,10 +72,7 @@ impl ProbeLayer {
     }
 }
 
-impl<S> Layer<S> for ProbeLayer
-where
-    S: Subscriber + for<'a> LookupSpan<'a>,
-{
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for ProbeLayer {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let concerned = self.rules.concern(attributes.metadata());
         if concerned {
@@ -147,10 +144,7 @@ impl ProbeLayer {
     }
 
     #[cold]
-    fn fire_enter<S>(&self, id: &Id, context: &Context<'_, S>)
-    where
-        S: Subscriber + for<'a> LookupSpan<'a>,
-    {
+    fn fire_enter<S: Subscriber + for<'a> LookupSpan<'a>>(&self, id: &Id, context: &Context<'_, S>) {
         // The exit is to find when the span was entered.
         self.tags.note();
         self.note(id, span::exit::is_enabled().then(Instant::now));
@@ -163,10 +157,7 @@ impl ProbeLayer {
     }
 
     #[cold]
-    fn fire_exit<S>(&self, id: &Id, context: &Context<'_, S>)
-    where
-        S: Subscriber + for<'a> LookupSpan<'a>,
-    {
+    fn fire_exit<S: Subscriber + for<'a> LookupSpan<'a>>(&self, id: &Id, context: &Context<'_, S>) {
         // The tag is in force until the exit.
         let tag = get_tag_data();
         let since = exit_span(self.tags.number(), id.into_u64());
@@ -194,10 +185,7 @@ impl ProbeLayer {
 }
 
 #[cold]
-fn fire<S>(fired: &Event<'_>, context: &Context<'_, S>)
-where
-    S: Subscriber + for<'a> LookupSpan<'a>,
-{
+fn fire<S: Subscriber + for<'a> LookupSpan<'a>>(fired: &Event<'_>, context: &Context<'_, S>) {
     let mut fields = Fields::default();
     fired.record(&mut fields);
     let (metadata, message, number) = (fired.metadata(), fields.message.take(), fields.number.unwrap_or(0));

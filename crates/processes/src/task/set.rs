@@ -100,10 +100,7 @@ impl<T: 'static> JoinSet<T> {
     ///
     /// Panics outside of a [`LocalSet`].
     #[track_caller]
-    pub fn spawn_local<F>(&mut self, task: F) -> AbortHandle
-    where
-        F: Future<Output = T> + 'static,
-    {
+    pub fn spawn_local<F: Future<Output = T> + 'static>(&mut self, task: F) -> AbortHandle {
         let pid = Pid::next();
         let task = self.inner.spawn_local(process::local(pid, task));
         self.started(pid, task)
@@ -111,10 +108,7 @@ impl<T: 'static> JoinSet<T> {
 
     /// [`spawn_local`](JoinSet::spawn_local) on a `LocalSet`, which may run later.
     #[track_caller]
-    pub fn spawn_local_on<F>(&mut self, task: F, local_set: &LocalSet) -> AbortHandle
-    where
-        F: Future<Output = T> + 'static,
-    {
+    pub fn spawn_local_on<F: Future<Output = T> + 'static>(&mut self, task: F, local_set: &LocalSet) -> AbortHandle {
         let pid = Pid::next();
         let task = self.inner.spawn_local_on(process::local(pid, task), local_set);
         self.started(pid, task)
@@ -307,11 +301,7 @@ impl<T> From<JoinSet<T>> for tokio::task::JoinSet<T> {
 }
 
 /// Starts each future, as [`JoinSet::spawn`] does.
-impl<T, F> FromIterator<F> for JoinSet<T>
-where
-    F: Future<Output = T> + Send + 'static,
-    T: Send + 'static,
-{
+impl<T: Send + 'static, F: Future<Output = T> + Send + 'static> FromIterator<F> for JoinSet<T> {
     fn from_iter<I: IntoIterator<Item = F>>(futures: I) -> JoinSet<T> {
         let mut set = JoinSet::new();
         set.extend(futures);
@@ -320,11 +310,7 @@ where
 }
 
 /// Starts each future, as [`JoinSet::spawn`] does.
-impl<T, F> Extend<F> for JoinSet<T>
-where
-    F: Future<Output = T> + Send + 'static,
-    T: Send + 'static,
-{
+impl<T: Send + 'static, F: Future<Output = T> + Send + 'static> Extend<F> for JoinSet<T> {
     fn extend<I: IntoIterator<Item = F>>(&mut self, futures: I) {
         for future in futures {
             self.spawn(future);

@@ -29,10 +29,7 @@ pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized = T>(Exclusive<Arc<Mutex<T
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// Makes a guard of a part of the value.
-    pub fn map<U: ?Sized, F>(this: Self, f: F) -> MappedMutexGuard<'a, U>
-    where
-        F: FnOnce(&mut T) -> &mut U,
-    {
+    pub fn map<U: ?Sized, F: FnOnce(&mut T) -> &mut U>(this: Self, f: F) -> MappedMutexGuard<'a, U> {
         MappedMutexGuard(this.0.map(f).of_any(), PhantomData)
     }
 
@@ -55,10 +52,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 
 impl<T: ?Sized> OwnedMutexGuard<T> {
     /// Makes a guard of a part of the value.
-    pub fn map<U: ?Sized, F>(this: Self, f: F) -> OwnedMappedMutexGuard<T, U>
-    where
-        F: FnOnce(&mut T) -> &mut U,
-    {
+    pub fn map<U: ?Sized, F: FnOnce(&mut T) -> &mut U>(this: Self, f: F) -> OwnedMappedMutexGuard<T, U> {
         OwnedMappedMutexGuard(this.0.map(f))
     }
 
@@ -78,10 +72,7 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
 
 impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
     /// Makes a guard of a part of the part.
-    pub fn map<U: ?Sized, F>(this: Self, f: F) -> MappedMutexGuard<'a, U>
-    where
-        F: FnOnce(&mut T) -> &mut U,
-    {
+    pub fn map<U: ?Sized, F: FnOnce(&mut T) -> &mut U>(this: Self, f: F) -> MappedMutexGuard<'a, U> {
         MappedMutexGuard(this.0.map(f), PhantomData)
     }
 
@@ -99,10 +90,7 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
 
 impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
     /// Makes a guard of a part of the part.
-    pub fn map<S: ?Sized, F>(this: Self, f: F) -> OwnedMappedMutexGuard<T, S>
-    where
-        F: FnOnce(&mut U) -> &mut S,
-    {
+    pub fn map<S: ?Sized, F: FnOnce(&mut U) -> &mut S>(this: Self, f: F) -> OwnedMappedMutexGuard<T, S> {
         OwnedMappedMutexGuard(this.0.map(f))
     }
 

@@ -108,11 +108,7 @@ impl<T> OnceCell<T> {
     ///
     /// Dropping the future gives up the place in the queue, or drops the future of `f`.
     #[track_caller]
-    pub fn get_or_init<F, Fut>(&self, f: F) -> impl Future<Output = &T>
-    where
-        F: FnOnce() -> Fut,
-        Fut: Future<Output = T>,
-    {
+    pub fn get_or_init<F: FnOnce() -> Fut, Fut: Future<Output = T>>(&self, f: F) -> impl Future<Output = &T> {
         let place = Location::caller();
         async move {
             if let Some(value) = self.get() {

@@ -53,18 +53,12 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
     }
 
     /// Makes a guard of a part of the value.
-    pub fn map<F, U: ?Sized>(this: Self, f: F) -> RwLockReadGuard<'a, U>
-    where
-        F: FnOnce(&T) -> &U,
-    {
+    pub fn map<F: FnOnce(&T) -> &U, U: ?Sized>(this: Self, f: F) -> RwLockReadGuard<'a, U> {
         RwLockReadGuard(this.0.map(f), PhantomData)
     }
 
     /// Makes a guard of a part of the value, or returns the guard if there is no such part.
-    pub fn try_map<F, U: ?Sized>(this: Self, f: F) -> Result<RwLockReadGuard<'a, U>, Self>
-    where
-        F: FnOnce(&T) -> Option<&U>,
-    {
+    pub fn try_map<F: FnOnce(&T) -> Option<&U>, U: ?Sized>(this: Self, f: F) -> Result<RwLockReadGuard<'a, U>, Self> {
         match this.0.try_map(f) {
             Ok(part) => Ok(RwLockReadGuard(part, PhantomData)),
             Err(all) => Err(RwLockReadGuard(all, PhantomData)),
@@ -74,10 +68,7 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
 
 impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
     /// Makes a guard of a part of the value.
-    pub fn map<F, V: ?Sized>(this: Self, f: F) -> OwnedRwLockReadGuard<T, V>
-    where
-        F: FnOnce(&U) -> &V,
-    {
+    pub fn map<F: FnOnce(&U) -> &V, V: ?Sized>(this: Self, f: F) -> OwnedRwLockReadGuard<T, V> {
         OwnedRwLockReadGuard(this.0.map(f))
     }
 
@@ -97,18 +88,12 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// Makes a guard of a part of the value.
-    pub fn map<F, U: ?Sized>(this: Self, f: F) -> RwLockMappedWriteGuard<'a, U>
-    where
-        F: FnOnce(&mut T) -> &mut U,
-    {
+    pub fn map<F: FnOnce(&mut T) -> &mut U, U: ?Sized>(this: Self, f: F) -> RwLockMappedWriteGuard<'a, U> {
         RwLockMappedWriteGuard(this.0.map(f).of_any(), PhantomData)
     }
 
     /// Makes a guard of a part of the value for reading. No other writer takes the lock in between.
-    pub fn downgrade_map<F, U: ?Sized>(this: Self, f: F) -> RwLockReadGuard<'a, U>
-    where
-        F: FnOnce(&T) -> &U,
-    {
+    pub fn downgrade_map<F: FnOnce(&T) -> &U, U: ?Sized>(this: Self, f: F) -> RwLockReadGuard<'a, U> {
         RwLockReadGuard::of(this.0.downgrade_map(f))
     }
 
@@ -147,18 +132,12 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
 
 impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
     /// Makes a guard of a part of the value.
-    pub fn map<F, U: ?Sized>(this: Self, f: F) -> OwnedRwLockMappedWriteGuard<T, U>
-    where
-        F: FnOnce(&mut T) -> &mut U,
-    {
+    pub fn map<F: FnOnce(&mut T) -> &mut U, U: ?Sized>(this: Self, f: F) -> OwnedRwLockMappedWriteGuard<T, U> {
         OwnedRwLockMappedWriteGuard(this.0.map(f))
     }
 
     /// Makes a guard of a part of the value for reading. No other writer takes the lock in between.
-    pub fn downgrade_map<F, U: ?Sized>(this: Self, f: F) -> OwnedRwLockReadGuard<T, U>
-    where
-        F: FnOnce(&T) -> &U,
-    {
+    pub fn downgrade_map<F: FnOnce(&T) -> &U, U: ?Sized>(this: Self, f: F) -> OwnedRwLockReadGuard<T, U> {
         OwnedRwLockReadGuard(this.0.downgrade_map(f))
     }
 
@@ -196,10 +175,7 @@ impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
 
 impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
     /// Makes a guard of a part of the part.
-    pub fn map<F, U: ?Sized>(this: Self, f: F) -> RwLockMappedWriteGuard<'a, U>
-    where
-        F: FnOnce(&mut T) -> &mut U,
-    {
+    pub fn map<F: FnOnce(&mut T) -> &mut U, U: ?Sized>(this: Self, f: F) -> RwLockMappedWriteGuard<'a, U> {
         RwLockMappedWriteGuard(this.0.map(f), PhantomData)
     }
 
@@ -217,10 +193,7 @@ impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
 
 impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
     /// Makes a guard of a part of the part.
-    pub fn map<F, V: ?Sized>(this: Self, f: F) -> OwnedRwLockMappedWriteGuard<T, V>
-    where
-        F: FnOnce(&mut U) -> &mut V,
-    {
+    pub fn map<F: FnOnce(&mut U) -> &mut V, V: ?Sized>(this: Self, f: F) -> OwnedRwLockMappedWriteGuard<T, V> {
         OwnedRwLockMappedWriteGuard(this.0.map(f))
     }
 

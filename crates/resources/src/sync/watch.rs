@@ -76,10 +76,7 @@ impl<T> Sender<T> {
     /// # Panics
     ///
     /// Panics if `modify` does. Receivers are not notified then.
-    pub fn send_modify<F>(&self, modify: F)
-    where
-        F: FnOnce(&mut T),
-    {
+    pub fn send_modify<F: FnOnce(&mut T)>(&self, modify: F) {
         self.inner.send_modify(modify);
     }
 
@@ -88,10 +85,7 @@ impl<T> Sender<T> {
     /// # Panics
     ///
     /// Panics if `modify` does. Receivers are not notified then.
-    pub fn send_if_modified<F>(&self, modify: F) -> bool
-    where
-        F: FnOnce(&mut T) -> bool,
-    {
+    pub fn send_if_modified<F: FnOnce(&mut T) -> bool>(&self, modify: F) -> bool {
         self.inner.send_if_modified(modify)
     }
 

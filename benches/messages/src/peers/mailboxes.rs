@@ -43,23 +43,13 @@ impl<const PROCESSES: bool, const TOKEN: bool> Peer for Ours<PROCESSES, TOKEN> {
     }
 }
 
-/// A mailbox without a bound, in tokio's tasks.
-pub struct Unbounded;
-
-impl Peer for Unbounded {
-    type Sender = mailbox::UnboundedSender<Message>;
-    type Receiver = mailbox::UnboundedReceiver<Message>;
-
-    fn channel(_places: usize) -> (Self::Sender, Self::Receiver) {
-        mailbox::unbounded_channel()
-    }
-
-    async fn send(sender: &Self::Sender, message: Message) -> bool {
+peer! {
+    /// A mailbox without a bound, in tokio's tasks.
+    Unbounded (mailbox::UnboundedSender<Message>, mailbox::UnboundedReceiver<Message>)
+    channel(_) mailbox::unbounded_channel();
+    send(sender, message) {
         pause_after(message).await;
         sender.send(message).is_ok()
-    }
-
-    async fn receive(receiver: &mut Self::Receiver) -> Option<Message> {
-        receiver.recv().await
-    }
+    };
+    receive(receiver) receiver.recv().await;
 }

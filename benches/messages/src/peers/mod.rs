@@ -1,9 +1,5 @@
 //! dyntrace's mailboxes and their peers, behind two traits: channels, and actors that own one.
 
-pub mod actors;
-pub mod channels;
-pub mod mailboxes;
-
 use std::future::Future;
 
 use tokio::task::{JoinHandle, yield_now};
@@ -20,6 +16,37 @@ pub async fn pause_after([number, _]: Message) {
     }
 }
 
+/// A channel whose halves are of these types, or one with a bound and one without: how it is made, and how its halves are used.
+macro_rules! peer {
+    (
+        $(#[$doc:meta])*
+        $name:ident $(<const $bounded:ident>)? ($sender_type:ty, $receiver_type:ty)
+        channel($places:pat) $channel:expr;
+        send($sender:ident, $message:ident) $send:expr;
+        receive($receiver:ident) $receive:expr;
+    ) => {
+        $(#[$doc])*
+        pub struct $name $(<const $bounded: bool>)?;
+
+        impl $(<const $bounded: bool>)? $crate::peers::Peer for $name $(<$bounded>)? {
+            type Sender = $sender_type;
+            type Receiver = $receiver_type;
+
+            fn channel($places: usize) -> (Self::Sender, Self::Receiver) {
+                $channel
+            }
+
+            async fn send($sender: &Self::Sender, $message: $crate::peers::Message) -> bool {
+                $send
+            }
+
+            async fn receive($receiver: &mut Self::Receiver) -> Option<$crate::peers::Message> {
+                $receive
+            }
+        }
+    };
+}
+
 /// A channel of many senders and one receiver.
 pub trait Peer: 'static {
     type Sender: Clone + Send + Sync + 'static;
@@ -34,3 +61,7 @@ pub trait Peer: 'static {
         tokio::spawn(future)
     }
 }
+
+pub mod actors;
+pub mod channels;
+pub mod mailboxes;

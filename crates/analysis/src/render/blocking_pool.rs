@@ -112,19 +112,8 @@ impl Printer for Pool {
             }
         }
         let titles = format!(
-            "{:>10} {:>8} {:>9} {:>9} {TITLES} {:>8} {:>7} {:>8} {:>9} {:>9} {:>6} {:>9} {:>6}  function | place\n",
-            "busy_us",
-            "jobs",
-            "mean_us",
-            "max_us",
-            "panicked",
-            "running",
-            "taken",
-            "queue_us",
-            "queue_max",
-            "length",
-            "cancelled",
-            "queued"
+            "   busy_us     jobs   mean_us    max_us {TITLES} \
+             panicked running    taken  queue_us queue_max length cancelled queued  function | place\n"
         );
         out.extend_from_slice(titles.as_bytes());
         let mut rows: Vec<_> = self.jobs.iter().collect();

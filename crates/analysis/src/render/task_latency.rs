@@ -109,18 +109,8 @@ impl Printer for Latency {
 
     fn end(&mut self, out: &mut Vec<u8>) {
         let titles = format!(
-            "{:>10} {:>8} {:>9} {:>9} {:>6} {TITLES} {:>8} {:>9} {:>9} {:>8} {:>9} {:>9}  function | user tag\n",
-            "busy_us",
-            "polls",
-            "mean_us",
-            "max_us",
-            "slow",
-            "started",
-            "start_us",
-            "start_max",
-            "woken",
-            "wake_us",
-            "wake_max"
+            "   busy_us    polls   mean_us    max_us   slow {TITLES}  \
+             started  start_us start_max    woken   wake_us  wake_max  function | user tag\n"
         );
         out.extend_from_slice(titles.as_bytes());
         let mut rows: Vec<_> = self.polls.iter().collect();

@@ -57,53 +57,25 @@ impl Text<'static> {
     }
 }
 
-impl<'a> From<&'a str> for Text<'a> {
-    #[inline]
-    fn from(text: &'a str) -> Self {
-        Text(TextKind::Utf8(text))
-    }
+macro_rules! from {
+    ($($borrowed:ty => |$text:ident| $made:expr;)+) => { $(
+        impl<'a> From<&'a $borrowed> for Text<'a> {
+            #[inline]
+            fn from($text: &'a $borrowed) -> Self {
+                $made
+            }
+        }
+    )+ };
 }
 
-impl<'a> From<&'a String> for Text<'a> {
-    #[inline]
-    fn from(text: &'a String) -> Self {
-        Text::from(text.as_str())
-    }
-}
-
-impl<'a> From<&'a [u8]> for Text<'a> {
-    #[inline]
-    fn from(bytes: &'a [u8]) -> Self {
-        Text(TextKind::Bytes(bytes))
-    }
-}
-
-impl<'a> From<&'a CStr> for Text<'a> {
-    #[inline]
-    fn from(text: &'a CStr) -> Self {
-        Text(TextKind::Terminated(text))
-    }
-}
-
-impl<'a> From<&'a CString> for Text<'a> {
-    #[inline]
-    fn from(text: &'a CString) -> Self {
-        Text::from(text.as_c_str())
-    }
-}
-
-impl<'a> From<&'a Path> for Text<'a> {
-    #[inline]
-    fn from(path: &'a Path) -> Self {
-        Text::from(path.as_os_str().as_encoded_bytes())
-    }
-}
-
-impl<'a> From<&'a PathBuf> for Text<'a> {
-    #[inline]
-    fn from(path: &'a PathBuf) -> Self {
-        Text::from(path.as_path())
-    }
+from! {
+    str => |text| Text(TextKind::Utf8(text));
+    String => |text| Text::from(text.as_str());
+    [u8] => |bytes| Text(TextKind::Bytes(bytes));
+    CStr => |text| Text(TextKind::Terminated(text));
+    CString => |text| Text::from(text.as_c_str());
+    Path => |path| Text::from(path.as_os_str().as_encoded_bytes());
+    PathBuf => |path| Text::from(path.as_path());
 }
 
 impl<'a, T: Into<Text<'a>>> From<Option<T>> for Text<'a> {

@@ -65,24 +65,10 @@ impl Inspect for str {
     }
 }
 
-impl Inspect for String {
-    #[inline]
-    fn inspect(&self) -> Value<'_> {
-        self.as_str().inspect()
-    }
-}
-
 impl Inspect for [u8] {
     #[inline]
     fn inspect(&self) -> Value<'_> {
         Value::of(Plain::Bytes(self))
-    }
-}
-
-impl Inspect for Vec<u8> {
-    #[inline]
-    fn inspect(&self) -> Value<'_> {
-        self.as_slice().inspect()
     }
 }
 
@@ -100,13 +86,6 @@ impl Inspect for OsStr {
     }
 }
 
-impl Inspect for OsString {
-    #[inline]
-    fn inspect(&self) -> Value<'_> {
-        self.as_os_str().inspect()
-    }
-}
-
 impl Inspect for Path {
     #[inline]
     fn inspect(&self) -> Value<'_> {
@@ -114,16 +93,10 @@ impl Inspect for Path {
     }
 }
 
-impl Inspect for PathBuf {
-    #[inline]
-    fn inspect(&self) -> Value<'_> {
-        self.as_os_str().inspect()
-    }
-}
-
+/// Of types whose values point to others: as these.
 macro_rules! pointers {
-    ($($type:ty)*) => { $(
-        impl<T: Inspect + ?Sized> Inspect for $type {
+    ($([$($generics:tt)*] $type:ty;)*) => { $(
+        impl<$($generics)*> Inspect for $type {
             #[inline]
             fn inspect(&self) -> Value<'_> {
                 (**self).inspect()
@@ -132,13 +105,17 @@ macro_rules! pointers {
     )* };
 }
 
-pointers!(&T &mut T Box<T> Rc<T> Arc<T>);
-
-impl<T: Inspect + ToOwned + ?Sized> Inspect for Cow<'_, T> {
-    #[inline]
-    fn inspect(&self) -> Value<'_> {
-        (**self).inspect()
-    }
+pointers! {
+    [] String;
+    [] Vec<u8>;
+    [] OsString;
+    [] PathBuf;
+    [T: Inspect + ?Sized] &T;
+    [T: Inspect + ?Sized] &mut T;
+    [T: Inspect + ?Sized] Box<T>;
+    [T: Inspect + ?Sized] Rc<T>;
+    [T: Inspect + ?Sized] Arc<T>;
+    [T: Inspect + ToOwned + ?Sized] Cow<'_, T>;
 }
 
 impl<T: Inspect> Inspect for Option<T> {

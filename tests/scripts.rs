@@ -8,20 +8,8 @@ use std::path::PathBuf;
 use dyntrace::efile::Command;
 
 const NAMES: [&str; 14] = [
-    "aio_pool",
-    "blocking_pool",
-    "dist",
-    "efile_by_tag",
-    "efile_drv",
-    "efile_errors",
-    "efile_latency",
-    "message_latency",
-    "messages",
-    "process-scheduling",
-    "spawn-exit",
-    "task_latency",
-    "task_waits",
-    "user-probe",
+    "aio_pool", "blocking_pool", "dist", "efile_by_tag", "efile_drv", "efile_errors", "efile_latency",
+    "message_latency", "messages", "process-scheduling", "spawn-exit", "task_latency", "task_waits", "user-probe",
 ];
 const LANGUAGES: [(&str, &str); 3] = [("d-scripts", "d"), ("stap-scripts", "stp"), ("bt-scripts", "bt")];
 

@@ -64,21 +64,8 @@ impl Certificates {
         self.openssl(&["req", "-newkey", "rsa:2048", "-nodes", "-subj", &subject, "-keyout", &key, "-out", &request]);
         let (ca, ca_key) = (format!("{authority}.pem"), format!("{authority}.key"));
         self.openssl(&[
-            "x509",
-            "-req",
-            "-in",
-            &request,
-            "-CA",
-            &ca,
-            "-CAkey",
-            &ca_key,
-            "-CAcreateserial",
-            "-days",
-            "2",
-            "-extfile",
-            &extensions,
-            "-out",
-            &certificate,
+            "x509", "-req", "-in", &request, "-CA", &ca, "-CAkey", &ca_key, "-CAcreateserial", "-days", "2",
+            "-extfile", &extensions, "-out", &certificate,
         ]);
     }
 

@@ -8,12 +8,8 @@ use tokio_names::{public_names, source_of_tokio, uses};
 #[test]
 fn every_public_name_is_used() {
     const OF_OTHER_SYSTEMS: &[&str] = &[
-        "access_mode",
-        "attributes",
-        "security_qos_flags",
-        "share_mode", // Windows
-        "symlink_dir",
-        "symlink_file", // Windows
+        "access_mode", "attributes", "security_qos_flags", "share_mode", // Windows
+        "symlink_dir", "symlink_file", // Windows
         "set_created",  // Windows and Apple's
     ];
     let used = include_str!("signatures.rs");

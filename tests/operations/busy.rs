@@ -49,12 +49,7 @@ fn a_pool_is_busy_from_the_first_operation_that_waits_until_there_is_room() {
         run(again).unwrap();
     });
     let expected = [
-        "aio_pool-add 0",
-        "aio_pool-add 1",
-        "port-busy 2",
-        "aio_pool-add 2",
-        "aio_pool-add 4",
-        "port-not_busy 2",
+        "aio_pool-add 0", "aio_pool-add 1", "port-busy 2", "aio_pool-add 2", "aio_pool-add 4", "port-not_busy 2",
         "aio_pool-add 5",
     ];
     assert_eq!(seen, expected);
@@ -72,12 +67,7 @@ fn it_can_be_busy_again_and_is_not_after_its_end() {
         drop((first, second));
     });
     let expected = [
-        "aio_pool-add 0",
-        "port-busy 1",
-        "aio_pool-add 1",
-        "port-not_busy 1",
-        "aio_pool-add 1",
-        "port-busy 2",
+        "aio_pool-add 0", "port-busy 1", "aio_pool-add 1", "port-not_busy 1", "aio_pool-add 1", "port-busy 2",
         "port-not_busy 2",
     ];
     assert_eq!(seen, expected);

@@ -96,15 +96,7 @@ fn every_method_of_readers_and_writers_sees_the_tag() {
             file.shutdown().await.unwrap();
             assert_eq!(tag(), None);
             let all = [
-                "complete",
-                "consume",
-                "fill_buf",
-                "flush",
-                "read",
-                "shutdown",
-                "start_seek",
-                "write",
-                "write_vectored",
+                "complete", "consume", "fill_buf", "flush", "read", "shutdown", "start_seek", "write", "write_vectored",
             ];
             let seen: Vec<_> = file.get_ref().0.iter().cloned().collect();
             assert_eq!(seen, all.map(|method| (method, some("mine"))));

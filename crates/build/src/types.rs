@@ -51,18 +51,8 @@ pub(crate) fn is_type_word(word: &str) -> bool {
     const WORDS: [&str; 10] =
         ["char", "short", "int", "long", "signed", "unsigned", "const", "float", "double", "void"];
     const DEFINED: [&str; 12] = [
-        "int8_t",
-        "int16_t",
-        "int32_t",
-        "int64_t",
-        "uint8_t",
-        "uint16_t",
-        "uint32_t",
-        "uint64_t",
-        "intptr_t",
-        "uintptr_t",
-        "size_t",
-        "ssize_t",
+        "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "intptr_t",
+        "uintptr_t", "size_t", "ssize_t",
     ];
     WORDS.contains(&word) || DEFINED.contains(&word)
 }
@@ -117,16 +107,8 @@ mod tests {
         assert_eq!(of("void *"), Err(Problem::Pointer { found: "void *".into() }));
         assert_eq!(of("char **"), Err(Problem::Pointer { found: "char * *".into() }));
         for c in [
-            "void",
-            "strnig",
-            "char int",
-            "long char",
-            "long long long",
-            "unsigned signed",
-            "const",
-            "int [ 4 ]",
-            "* char",
-            "7",
+            "void", "strnig", "char int", "long char", "long long long", "unsigned signed", "const", "int [ 4 ]",
+            "* char", "7",
         ] {
             assert!(of(c).is_err(), "{c}");
         }

@@ -107,18 +107,8 @@ fn shipped_definitions() {
 fn definition() -> impl Strategy<Value = Vec<String>> {
     let name = || "[a-c][a-c1_]{0,3}";
     let ty = prop::sample::select(vec![
-        "int8_t",
-        "int16_t",
-        "int32_t",
-        "int64_t",
-        "uint8_t",
-        "uint16_t",
-        "uint32_t",
-        "uint64_t",
-        "intptr_t",
-        "uintptr_t",
-        "char *",
-        "char*",
+        "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "intptr_t",
+        "uintptr_t", "char *", "char*",
     ]);
     let probe = (name(), prop::collection::vec(ty, 0..4)).prop_map(|(name, types)| {
         let types = types.join(" , ");

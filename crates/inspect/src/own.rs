@@ -5,46 +5,15 @@ use dyntrace_tasks::threads::Frame;
 
 /// Crates of the runtime, of the standard library and of what dyntrace puts around a task: their functions say little of a program.
 const RUNTIME: [&str; 14] = [
-    "alloc",
-    "core",
-    "dyntrace",
-    "dyntrace_dist",
-    "dyntrace_files",
-    "dyntrace_probes",
-    "dyntrace_processes",
-    "dyntrace_resources",
-    "mio",
-    "parking_lot",
-    "parking_lot_core",
-    "std",
-    "tokio",
-    "__rustc",
+    "alloc", "core", "dyntrace", "dyntrace_dist", "dyntrace_files", "dyntrace_probes", "dyntrace_processes",
+    "dyntrace_resources", "mio", "parking_lot", "parking_lot_core", "std", "tokio", "__rustc",
 ];
 
 /// Further crates whose functions carry those of programs. They count where no line tells where a function comes from.
 const FRAMEWORKS: [&str; 22] = [
-    "actix_http",
-    "actix_rt",
-    "actix_server",
-    "actix_service",
-    "actix_web",
-    "addr2line",
-    "axum",
-    "dyntrace_tower",
-    "futures_util",
-    "gimli",
-    "h2",
-    "http_body_util",
-    "hyper",
-    "hyper_util",
-    "reqwest",
-    "rustls",
-    "sqlx_core",
-    "tokio_stream",
-    "tokio_util",
-    "tonic",
-    "tower",
-    "tracing",
+    "actix_http", "actix_rt", "actix_server", "actix_service", "actix_web", "addr2line", "axum", "dyntrace_tower",
+    "futures_util", "gimli", "h2", "http_body_util", "hyper", "hyper_util", "reqwest", "rustls", "sqlx_core",
+    "tokio_stream", "tokio_util", "tonic", "tower", "tracing",
 ];
 
 /// Functions that Rust's programs begin with.

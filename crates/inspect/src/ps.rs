@@ -77,20 +77,8 @@ fn titles(has_table: bool, each: bool) -> Vec<String> {
     let titles: &[&str] = match has_table {
         false => &["TASKS", "ID", "STATE", "FUTURE", "AT", "WAITS FOR", "SPAWNED AT"],
         true => &[
-            "TASKS",
-            "ID",
-            "PID",
-            "STATE",
-            "SINCE",
-            "FUTURE",
-            "TAG",
-            "AT",
-            "POLLS",
-            "BUSY",
-            "LONGEST POLL",
-            "WOKEN BY",
-            "WAITS FOR",
-            "SPAWNED AT",
+            "TASKS", "ID", "PID", "STATE", "SINCE", "FUTURE", "TAG", "AT", "POLLS", "BUSY", "LONGEST POLL", "WOKEN BY",
+            "WAITS FOR", "SPAWNED AT",
         ],
     };
     titles[usize::from(each)..].iter().map(|title| (*title).to_owned()).collect()

@@ -526,21 +526,8 @@ async fn program() {
     let _ = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await;
     drop((kept, senders, answers, bounded, unbounded, answer, guard, token, bytes, more_bytes));
     drop((
-        watching,
-        asking,
-        far_first,
-        far_second,
-        far_boxed,
-        far_frames,
-        far_from,
-        far_to,
-        far_much,
-        far_unread,
-        far_near,
-        far_far,
-        far_writes,
-        far_writable,
-        far_unix,
+        watching, asking, far_first, far_second, far_boxed, far_frames, far_from, far_to, far_much, far_unread,
+        far_near, far_far, far_writes, far_writable, far_unix,
     ));
 }
 

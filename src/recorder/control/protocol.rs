@@ -295,20 +295,8 @@ mod tests {
     #[test]
     fn malformed_requests_are_refused() {
         for text in [
-            "",
-            "begin",
-            "stop",
-            "stop x",
-            "stop 1 2",
-            "stop -1",
-            "status 1",
-            "metrics 1",
-            "snapshot 1",
-            "snapshot x /t",
-            "change x failed",
-            "trace",
-            "trace x",
-            "code x",
+            "", "begin", "stop", "stop x", "stop 1 2", "stop -1", "status 1", "metrics 1", "snapshot 1",
+            "snapshot x /t", "change x failed", "trace", "trace x", "code x",
         ] {
             assert!(matches!(text.parse::<Request>(), Err(ProtocolError::Request(_))), "{text}");
         }

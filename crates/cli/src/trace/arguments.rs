@@ -244,11 +244,7 @@ mod tests {
             assert!(check(right).is_ok(), "{right}");
         }
         for wrong in [
-            "--return add a::b",
-            "a::c list",
-            "--limit 5/s list",
-            "--later add a::b",
-            "--process new list",
+            "--return add a::b", "a::c list", "--limit 5/s list", "--later add a::b", "--process new list",
             "--for 1s list",
         ] {
             let failure = check(&format!("trace -p 1 {wrong}")).unwrap_err();

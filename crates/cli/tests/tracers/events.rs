@@ -8,18 +8,8 @@ use crate::programs::Done;
 
 /// Commands that the calling thread may try before they go to the pool.
 const TRIED: [&str; 12] = [
-    "CANONICALIZE",
-    "FSTAT",
-    "LSEEK",
-    "LSTAT",
-    "OPEN",
-    "PREADV",
-    "PWRITEV",
-    "READ",
-    "READLINK",
-    "READ_FILE",
-    "READ_LINE",
-    "WRITE",
+    "CANONICALIZE", "FSTAT", "LSEEK", "LSTAT", "OPEN", "PREADV", "PWRITEV", "READ", "READLINK", "READ_FILE",
+    "READ_LINE", "WRITE",
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

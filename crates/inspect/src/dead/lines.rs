@@ -11,17 +11,7 @@ use crate::table::{TaskGroup, Times, notes};
 use crate::words::counted;
 
 const TITLES: [&str; 12] = [
-    "TASKS",
-    "PID",
-    "FUNCTION",
-    "PLACE",
-    "TAG",
-    "STATE",
-    "SINCE",
-    "POLLS",
-    "BUSY",
-    "LONGEST POLL",
-    "WOKEN BY",
+    "TASKS", "PID", "FUNCTION", "PLACE", "TAG", "STATE", "SINCE", "POLLS", "BUSY", "LONGEST POLL", "WOKEN BY",
     "WAITS FOR",
 ];
 

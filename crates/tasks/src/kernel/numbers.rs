@@ -9,27 +9,8 @@ pub(crate) fn name(number: u64) -> Option<&'static str> {
 /// Whether the call's first argument is a file descriptor.
 pub(crate) fn works_on_descriptor(name: &str) -> bool {
     const PREFIXES: [&str; 21] = [
-        "accept",
-        "close",
-        "connect",
-        "copy_file",
-        "epoll",
-        "fallocate",
-        "fcntl",
-        "fdatasync",
-        "flock",
-        "fsync",
-        "ftruncate",
-        "getdents",
-        "io_uring",
-        "ioctl",
-        "pread",
-        "pwrite",
-        "read",
-        "recv",
-        "send",
-        "sync",
-        "write",
+        "accept", "close", "connect", "copy_file", "epoll", "fallocate", "fcntl", "fdatasync", "flock", "fsync",
+        "ftruncate", "getdents", "io_uring", "ioctl", "pread", "pwrite", "read", "recv", "send", "sync", "write",
     ];
     // The first argument of the one is a path, of the other a folder.
     if matches!(name, "readlink" | "readlinkat") {

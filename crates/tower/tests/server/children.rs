@@ -77,14 +77,8 @@ fn children_have_the_tag_of_their_request() {
         .route("/renamed", get(renamed));
     let app = router.layer(TagLayer::new().function(|request| Some(request.uri.path()[1..].into())));
     let ways = [
-        "spawn",
-        "spawn_blocking",
-        "foreign_spawn",
-        "foreign_child",
-        "foreign_join_set",
-        "join_set",
-        "blocking_join_set",
-        "renamed",
+        "spawn", "spawn_blocking", "foreign_spawn", "foreign_child", "foreign_join_set", "join_set",
+        "blocking_join_set", "renamed",
     ];
 
     let operations = served(app.with_state(Path::new("/")), |server| {

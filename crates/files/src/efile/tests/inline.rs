@@ -373,18 +373,8 @@ fn an_attempt_answers_as_std_does() {
     let fifo = folder.join("fifo");
     rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
     let mut names: Vec<PathBuf> = [
-        "file",
-        "link",
-        "dangling",
-        "loop",
-        "folder",
-        "missing",
-        "file/under",
-        "folder/file",
-        "empty",
-        "large",
-        "largest",
-        ".",
+        "file", "link", "dangling", "loop", "folder", "missing", "file/under", "folder/file", "empty", "large",
+        "largest", ".",
     ]
     .map(|name| folder.join(name))
     .to_vec();

@@ -165,15 +165,8 @@ mod tests {
     #[test]
     fn scripts_with_user_tags() {
         let expected = [
-            "blocking_pool",
-            "efile_by_tag",
-            "efile_drv",
-            "efile_errors",
-            "efile_latency",
-            "spawn-exit",
-            "task_latency",
-            "task_waits",
-            "user-probe",
+            "blocking_pool", "efile_by_tag", "efile_drv", "efile_errors", "efile_latency", "spawn-exit",
+            "task_latency", "task_waits", "user-probe",
         ];
         let rules = Rule::all(SHOWS_ALL).unwrap();
         assert_eq!(takers(&rules).map(|script| script.name).collect::<Vec<_>>(), expected);

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use rustix::process::setpriority_process;
+use rustix::thread::{CpuSet, Pid, gettid, sched_getaffinity, sched_setaffinity};
 
-use crate::aio_pool::{Fault, Job, Lane, Pool, Port};
+use crate::aio_pool::{Fault, Job, Lane, Operation, Pool, Port};
 
 /// Returns the processors of the thread that runs it.
 struct Processors {
@@ -48,22 +49,34 @@ fn job(may_be_bound: bool) -> Processors {
     Processors { lane: Lane::Fast, may_be_bound, first: None }
 }
 
+/// Waits until no worker has a job. The next job goes to the first worker, if no other one is bound.
+fn idle(pool: &Pool) -> &Pool {
+    while pool.metrics().fast.idle < pool.metrics().fast.threads {
+        std::thread::yield_now();
+    }
+    pool
+}
+
 /// Runs jobs of a serial caller until one runs on a thread that has these processors.
 async fn until_bound_to(pool: &Pool, wanted: &[usize]) {
     let begun = Instant::now();
     // While the machine is busy, jobs start late, and the caller is not serial for a while.
-    while pool.submit(Port::new(), job(true)).await.unwrap() != wanted {
+    while idle(pool).submit(Port::new(), job(true)).await.unwrap() != wanted {
         assert!(begun.elapsed() < Duration::from_secs(60), "it is never bound");
     }
 }
 
 /// Runs a test in a runtime, on a thread that runs on the first of its processors only, with all of them.
 fn on_first_processor(test: impl AsyncFnOnce(Pool, Vec<usize>)) {
+    with_threads(1, test);
+}
+
+fn with_threads(threads: usize, test: impl AsyncFnOnce(Pool, Vec<usize>)) {
     let all = own_processors();
     if all.len() < 2 {
         return println!("skipped: there is one processor");
     }
-    let pool = Pool::builder().threads(1).build();
+    let pool = Pool::builder().threads(threads).build();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         // Starts the threads of the pool.
@@ -123,20 +136,49 @@ fn a_worker_follows_its_caller_to_another_processor() {
     });
 }
 
+/// Returns the operation of a job that calls `first`, and the thread that runs it. Computes until it has run.
+fn compute_beside(pool: &Pool, first: impl FnOnce() + Send + 'static) -> (Operation<Processors>, Pid) {
+    let (sends, sent) = std::sync::mpsc::channel();
+    let first = move || {
+        first();
+        sends.send(gettid()).unwrap();
+    };
+    let operation = pool.submit(Port::new(), Processors { first: Some(Box::new(first)), ..job(true) });
+    let begun = Instant::now();
+    loop {
+        if let Ok(thread) = sent.try_recv() {
+            return (operation, thread);
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "nothing runs the job");
+        std::hint::spin_loop();
+    }
+}
+
+/// The bound worker has the lowest priority, so the caller keeps the processor from it.
+#[test]
+fn another_worker_takes_the_job_of_a_caller_that_computes_on() {
+    with_threads(2, async |pool, all| {
+        let (operation, bound) = compute_beside(idle(&pool), || setpriority_process(None, 19).unwrap());
+        operation.await.unwrap();
+        let begun = Instant::now();
+        loop {
+            until_bound_to(&pool, &all[..1]).await;
+            let (operation, thread) = compute_beside(idle(&pool), || ());
+            operation.await.unwrap();
+            if thread != bound {
+                break;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(60), "no other worker takes it");
+        }
+    });
+}
+
 /// A caller that computes on after it has submitted.
 #[test]
 fn a_caller_that_keeps_its_processor_gets_its_outcomes() {
     on_first_processor(async |pool, _| {
         for _ in 0..100 {
-            let (sends, sent) = std::sync::mpsc::channel();
-            let first: Option<Box<dyn FnOnce() + Send>> = Some(Box::new(move || sends.send(()).unwrap()));
-            let operation = pool.submit(Port::new(), Processors { first, ..job(true) });
-            let begun = Instant::now();
-            while sent.try_recv().is_err() {
-                assert!(begun.elapsed() < Duration::from_secs(60), "nothing runs the job");
-                std::hint::spin_loop();
-            }
-            operation.await.unwrap();
+            compute_beside(&pool, || ()).0.await.unwrap();
         }
     });
 }

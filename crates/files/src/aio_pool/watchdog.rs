@@ -4,8 +4,8 @@
 //! job would wait with it, and so would the tasks of its [completions](super::completions). So:
 //!
 //! 1. A thread that queues a job behind a busy worker rouses the watchdog, unless it is awake already.
-//! 2. The watchdog looks every [`PERIOD`]. It has another worker take a job of a [serial](super::serial) caller that waits for its worker. If jobs or completions wait, each worker that has run its batch for longer than [`PATIENCE`]
-//!    is a suspect.
+//! 2. The watchdog looks every [`PERIOD`]. It has another worker take a job of a [serial](super::serial) caller that waits for its worker. If
+//!    jobs or completions wait, each worker that has run its batch for longer than [`PATIENCE`] is a suspect.
 //! 3. Without the lock, it wakes the tasks of the suspects' completions, and asks the system which suspects are blocked.
 //! 4. It returns the batch of each suspect that is still in the same batch to its queue, and wakes an idle worker, which takes it.
 //! 5. It marks those that are blocked: they get no jobs until they ask for some. If no worker is idle, it starts another one in their

@@ -74,7 +74,7 @@ impl Driver {
     /// 25 us for 64 KiB, keeps the thread from its other tasks.
     ///
     /// [`Adaptive`](Inline::Adaptive) bounds that. After two attempts of 50 us or longer, or eight misses in a row, attempts of that command
-    /// on that file system pause: 1 ms at first, up to 1 s if it goes on. After 20 us of attempts on a thread, or 50 us of one task, the next
+    /// on that file system pause: 1 ms at first, up to 1 s if it goes on. After 10 us of attempts on a thread, or 50 us of one task, the next
     /// task that asks there must yield first. Operations at a cursor that [`try_clone`](crate::fs::File::try_clone) or
     /// [`from_std`](crate::fs::File::from_std) may have shared go to the pool: they would wait for one of the other file.
     ///

@@ -11,7 +11,7 @@ pub enum Inline {
     /// All operations go to the pool.
     Off,
     /// Tries operations, but pauses where attempts were slow or missed: for each command on each file system by itself. A task that had
-    /// many answers in a row yields after 20 to 50 us. The default.
+    /// many answers in a row yields after 10 to 50 us. The default.
     #[default]
     Adaptive,
     /// Tries every operation on regular files and names. A task yields when its budget of operations is spent, however long they took.

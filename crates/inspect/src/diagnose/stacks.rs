@@ -117,12 +117,13 @@ impl Stacks {
         Stacks { are_noted, times: BTreeMap::new() }
     }
 
-    /// Adds the tasks of a look that no thread runs.
+    /// Adds the tasks of a look that no thread runs, but for those that changed while they were read.
     pub fn add_tasks(&mut self, listing: &Listing, time: Duration) {
         if !self.are_noted {
             return;
         }
-        let waiting = |task: &&Task| task.owner != 0 && !task.state.complete && !task.state.running;
+        let is_known = |task: &Task| !matches!(task.chain, Chain::Busy | Chain::Complete);
+        let waiting = |task: &&Task| task.owner != 0 && !task.state.complete && !task.state.running && is_known(task);
         for stack in listing.tasks.iter().filter(waiting).map(Stack::of_task) {
             self.add(&stack, time);
         }
@@ -193,7 +194,8 @@ mod tests {
             sample::task(1, Chain::Read { root })
         };
         let woken = Task { state: TaskState { notified: true, ..TaskState::default() }, ..carried(own(mutex(1))) };
-        let tasks = vec![carried(own(mutex(0xa0))), carried(own(mutex(0xb0))), carried(own(socket)), woken];
+        let changed = sample::task(2, Chain::Complete);
+        let tasks = vec![carried(own(mutex(0xa0))), carried(own(mutex(0xb0))), carried(own(socket)), woken, changed];
         let mut stacks = Stacks::new(true);
         stacks.add_tasks(&Listing { tasks, ..Listing::default() }, Duration::from_millis(2));
         let blocks = Stack::new(["shop::[u8; 4]"].into_iter(), State::Blocks, "write");

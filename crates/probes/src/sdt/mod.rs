@@ -61,8 +61,6 @@ mod linux_x86;
 mod linux_x86_64;
 #[cfg(sdt_leaf = "macos")]
 mod macos;
-#[cfg(any(sdt_leaf = "none", sdt_leaf = "plain"))]
-mod no_site;
 #[cfg(sdt_leaf = "none")]
 mod none;
 #[cfg(sdt_leaf = "plain")]
@@ -121,16 +119,18 @@ pub use registration::Registration;
 pub use crate::text::{Buffer, Shape, Text};
 
 pub use crate::__sdt_declare as declare;
+pub use crate::__sdt_describe as describe;
+pub use crate::__sdt_discard as discard;
 pub use crate::__sdt_if_enabled as if_enabled;
 pub use crate::__sdt_if_traced as if_traced;
 pub use crate::__sdt_probe as probe;
+pub use crate::__sdt_record as record;
+pub use crate::__sdt_return_if_discarded as return_if_discarded;
 pub use crate::__sdt_site_with_attributes as site;
 pub use any::if_any_enabled;
 pub use here::fire_both_here;
 pub use here::fire_here;
-pub use recorded::{
-    describe, discard, is_only_kept, open_control_if_requested, record, return_if_discarded, sessions, time_if_recorded,
-};
+pub use recorded::{is_only_kept, open_control_if_requested, sessions, time_if_recorded};
 
 #[cfg(rings)]
 #[doc(hidden)]

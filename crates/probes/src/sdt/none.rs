@@ -15,3 +15,21 @@ macro_rules! __sdt_if_enabled {
         if false $enabled
     };
 }
+
+/// Nothing: there is no site.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_site {
+    ($provider:literal, $probe:literal $(, $(($kind:ident $name:ident $c:literal))*)?) => {
+        $($(let _ = $name;)*)?
+    };
+}
+
+/// Runs the block, which is never reached.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_if_traced {
+    ($provider:literal, $probe:literal, $traced:block) => {
+        $traced
+    };
+}

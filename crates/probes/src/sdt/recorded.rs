@@ -122,6 +122,7 @@ macro_rules! __sdt_record_here {
         }
     };
 }
+pub use crate::__sdt_record_here as record_here;
 
 /// Records firings of two probes at the same time, and returns `true`, if one session alone records both and they are common.
 #[doc(hidden)]
@@ -139,6 +140,7 @@ macro_rules! __sdt_record_both_here {
         )
     };
 }
+pub use crate::__sdt_record_both_here as record_both_here;
 
 /// A value, as the recorder takes it. A text may be in a buffer that lasts until the end of the statement.
 #[doc(hidden)]
@@ -163,6 +165,7 @@ macro_rules! __sdt_recorded_here {
         $number
     };
 }
+pub use crate::__sdt_recorded_here as recorded_here;
 
 /// The time of the clock, if a session records one of the probes.
 #[doc(hidden)]
@@ -173,6 +176,7 @@ macro_rules! __sdt_time_if_recorded {
         [$($module::$probe::__DESCRIPTOR.sessions_acquired()),*].iter().any(|sessions| *sessions != 0).then($crate::clock::now)
     };
 }
+pub use crate::__sdt_time_if_recorded as time_if_recorded;
 
 /// The sessions that look at a probe.
 #[doc(hidden)]
@@ -182,6 +186,7 @@ macro_rules! __sdt_sessions {
         $module::$probe::__DESCRIPTOR.sessions()
     };
 }
+pub use crate::__sdt_sessions as sessions;
 
 /// Whether a probe's word is not zero for the table of tasks alone: nobody looks at the probe.
 #[doc(hidden)]
@@ -191,6 +196,7 @@ macro_rules! __sdt_is_only_kept {
         $crate::rings::Descriptor::is_only_kept($module::$probe::__word())
     };
 }
+pub use crate::__sdt_is_only_kept as is_only_kept;
 
 /// Opens the control socket if another process asks for it by the word of this probe, one of dyntrace's own, which is enabled.
 #[doc(hidden)]
@@ -200,6 +206,7 @@ macro_rules! __sdt_open_control_if_requested {
         $module::$probe::__DESCRIPTOR.answer_if_requested()
     };
 }
+pub use crate::__sdt_open_control_if_requested as open_control_if_requested;
 
 /// Keeps the linker from dropping the probe's entry.
 #[cfg(target_vendor = "apple")]
@@ -252,11 +259,3 @@ macro_rules! __sdt_recorded {
         $name
     };
 }
-
-pub use crate::{
-    __sdt_describe as describe, __sdt_discard as discard, __sdt_is_only_kept as is_only_kept,
-    __sdt_open_control_if_requested as open_control_if_requested, __sdt_record as record,
-    __sdt_record_both_here as record_both_here, __sdt_record_here as record_here, __sdt_recorded_here as recorded_here,
-    __sdt_return_if_discarded as return_if_discarded, __sdt_sessions as sessions,
-    __sdt_time_if_recorded as time_if_recorded,
-};

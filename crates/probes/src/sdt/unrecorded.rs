@@ -3,17 +3,22 @@
 /// Nothing.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __sdt_unrecorded {
-    ($($any:tt)*) => {};
+macro_rules! __sdt_describe {
+    ($provider:literal, $probe:literal $(, ($kind:ident $name:literal))*) => {};
 }
 
-/// Never.
+/// Nothing.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __sdt_never {
-    ($($any:tt)*) => {
-        false
-    };
+macro_rules! __sdt_return_if_discarded {
+    ($module:ident) => {};
+}
+
+/// Nothing.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_discard {
+    ($provider:literal, $probe:literal) => {};
 }
 
 /// Nothing.
@@ -33,6 +38,17 @@ macro_rules! __sdt_record_here {
         let _: Option<u64> = $time;
     };
 }
+pub use crate::__sdt_record_here as record_here;
+
+/// Never.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_record_both_here {
+    ($($firings:tt)*) => {
+        false
+    };
+}
+pub use crate::__sdt_record_both_here as record_both_here;
 
 /// Nothing.
 #[doc(hidden)]
@@ -42,6 +58,15 @@ macro_rules! __sdt_time_if_recorded {
         None
     };
 }
+pub use crate::__sdt_time_if_recorded as time_if_recorded;
+
+/// Nothing.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_open_control_if_requested {
+    ($module:ident::$probe:ident) => {};
+}
+pub use crate::__sdt_open_control_if_requested as open_control_if_requested;
 
 /// None.
 #[doc(hidden)]
@@ -51,10 +76,14 @@ macro_rules! __sdt_sessions {
         0
     };
 }
+pub use crate::__sdt_sessions as sessions;
 
-pub use crate::{
-    __sdt_never as is_only_kept, __sdt_never as record_both_here, __sdt_record as record,
-    __sdt_record_here as record_here, __sdt_sessions as sessions, __sdt_time_if_recorded as time_if_recorded,
-    __sdt_unrecorded as describe, __sdt_unrecorded as discard, __sdt_unrecorded as open_control_if_requested,
-    __sdt_unrecorded as return_if_discarded,
-};
+/// Never: there is no table.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_is_only_kept {
+    ($module:ident::$probe:ident) => {
+        false
+    };
+}
+pub use crate::__sdt_is_only_kept as is_only_kept;

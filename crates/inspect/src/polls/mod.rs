@@ -89,11 +89,11 @@ pub struct Arguments {
     /// Print JSON
     ///
     /// An object: version (1), pid, time (all times are in nanoseconds), functions, wakes, running, slow, lost, unknown (tasks whose
-    /// polls are not counted, or null), notes. A function has function, own (the program's own functions in its tasks, if it is a framework's), job, polls and poll (total, mean, p50, p99, max; a percentile is
-    /// null if polls that it leaves out could change it); woken, the number of polls whose wake was seen, and wait, the times from these
-    /// wakes to the polls. Wakes have by (null outside of tasks), woken and count. A poll that had not ended (running) or was slow has
-    /// task, function, job, tid, thread and time. lost has polls and waits (not counted), percentiles (polls and waits that they leave
-    /// out), wakes and slow.
+    /// polls are not counted, or null), notes. A function has function, own (the program's own functions in its tasks, if it is a
+    /// framework's), job, polls and poll (total, mean, p50, p99, max; a percentile is null if polls that it leaves out could change it);
+    /// woken, the number of polls whose wake was seen, and wait, the times from these wakes to the polls. Wakes have by (null outside of
+    /// tasks), woken and count. A poll that had not ended (running) or was slow has task, function, job, tid, thread and time. lost has
+    /// polls and waits (not counted), percentiles (polls and waits that they leave out), wakes and slow.
     #[arg(long)]
     json: bool,
     /// The file with the program's debug information, if it is not where debuggers look

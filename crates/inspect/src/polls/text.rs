@@ -24,8 +24,8 @@ pub fn text(summary: &Summary) -> String {
     if !summary.wakes.is_empty() {
         blocks.push(wakes_table(summary));
     }
-    blocks.push(summary.slow.iter().map(|poll| format!("slow: {}\n", line(summary, poll))).collect());
-    blocks.push(summary.running.iter().map(|poll| format!("not ended: {}\n", line(summary, poll))).collect());
+    blocks.push(summary.slow.iter().map(|poll| format!("slow: {}\n", line(poll))).collect());
+    blocks.push(summary.running.iter().map(|poll| format!("not ended: {}\n", line(poll))).collect());
     blocks.extend(summary.unknown.iter().map(|unknown| format!("unknown: {}\n", escape::name(unknown))));
     blocks.push(summary.notes.iter().map(|note| format!("note: {}\n", escape::name(note))).collect());
     blocks.retain(|block| !block.is_empty());
@@ -63,9 +63,9 @@ fn table(titles: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     columns::aligned(&rows, |column| column < numbers).join("\n") + "\n"
 }
 
-fn line(summary: &Summary, poll: &Poll) -> String {
-    let function = summary.own.before(&poll.function);
-    let Poll { task, job, tid, thread, time, .. } = poll;
+/// A poll, without the program's own functions: those of its future are not known to be of this poll.
+fn line(poll: &Poll) -> String {
+    let Poll { task, function, job, tid, thread, time } = poll;
     let noun = if *job { "job" } else { "task" };
     let thread = thread.as_ref().map_or_else(String::new, |name| format!(" ({})", escape::name(name)));
     format!("{noun} {task}, {} in one poll on thread {tid}{thread}: {function}", shown(*time))

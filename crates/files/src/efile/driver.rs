@@ -62,9 +62,9 @@ impl Driver {
     /// file, [`metadata`](crate::fs::metadata), [`symlink_metadata`](crate::fs::symlink_metadata) and functions built on these,
     /// [`read_link`](crate::fs::read_link), [`canonicalize`](crate::fs::canonicalize), opening a file for reading, and closing it on the
     /// thread that uses it last. On XFS and btrfs it tries writes that the page cache has room for, too. Operations that the caches cannot
-    /// answer, and those of more than 64 KiB, go to the pool; so do all operations on a file system that cannot tell whether data is cached, or that asks a server. So do
-    /// opens where the system asks another process, such as a virus scanner, and all reads of sockets, FIFOs and devices. On other systems
-    /// this setting has no effect.
+    /// answer, and those of more than 64 KiB, go to the pool; so do all operations on a file system that cannot tell whether data is
+    /// cached, or that asks a server. So do opens where the system asks another process, such as a virus scanner, and all reads of sockets,
+    /// FIFOs and devices. On other systems this setting has no effect.
     ///
     /// A program that answers permission events of fanotify(7) makes its group before its first file operation, or switches this off: a
     /// thread that opens a file itself may otherwise wait for its own answer.

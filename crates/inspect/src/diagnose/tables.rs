@@ -51,31 +51,29 @@ pub fn tables(causes: &Causes) -> Markup {
             @let rows = causes.of(kinds);
             @if !rows.is_empty() {
                 h2 { (title) }
-                (table(columns.iter().map(|(name, class, _)| (*name, *class)), rows.iter().take(ROWS).map(|(cause, evidence)| {
-                    columns.iter().map(|(_, class, text)| (*class, text(cause, evidence))).collect()
+                @let named: Vec<_> = columns.iter().map(|(name, class, _)| (*name, *class)).collect();
+                (table(&named, rows.iter().take(ROWS).map(|(cause, evidence)| {
+                    columns.iter().map(|(.., text)| text(cause, evidence)).collect()
                 })))
                 @if rows.len() > ROWS { p { "and " (rows.len() - ROWS) " more" } }
             }
         }
         @if !calls.is_empty() {
             h2 { "Where threads of the blocking pool were" }
-            (table([("time", "number"), ("call", "text")].into_iter(), calls.iter().take(ROWS).map(|(call, time)| {
-                vec![("number", seconds(*time)), ("text", escape::name(call))]
+            (table(&[("time", "number"), ("call", "text")], calls.iter().take(ROWS).map(|(call, time)| {
+                vec![seconds(*time), escape::name(call)]
             })))
         }
     }
 }
 
-/// A table of cells with their classes.
-fn table<'n>(
-    names: impl Iterator<Item = (&'n str, &'n str)>,
-    rows: impl Iterator<Item = Vec<(&'n str, String)>>,
-) -> Markup {
+/// A table. `columns`: the name and the class of each.
+fn table(columns: &[(&str, &str)], rows: impl Iterator<Item = Vec<String>>) -> Markup {
     html! {
         .wide {
             table {
-                thead { tr { @for (name, class) in names { th .(class) { (name) } } } }
-                tbody { @for row in rows { tr { @for (class, cell) in row { td .(class) { (cell) } } } } }
+                thead { tr { @for (name, class) in columns { th .(class) { (name) } } } }
+                tbody { @for row in rows { tr { @for ((_, class), cell) in columns.iter().zip(row) { td .(class) { (cell) } } } } }
             }
         }
     }

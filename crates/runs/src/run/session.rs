@@ -77,9 +77,10 @@ impl Session<'_> {
                 Run::new(self.tracer.kind, tracing, None, events)
             }
             Asked::Process(pid) => {
-                let watch = self.length.map(|_| Watch::new(*pid, self.target, self.sites)).transpose()?;
+                let watch = |length| Watch::new(*pid, self.target, self.sites).map(|watch| (length, watch));
+                let timed = self.length.map(watch).transpose()?;
                 let tracing = self.start_tracer(&Followed::Process(*pid), sink, &sender)?;
-                if let Some((length, watch)) = self.length.zip(watch) {
+                if let Some((length, watch)) = timed {
                     let sender = sender.clone();
                     let latest = Instant::now() + time_to_attach(self.tracer.kind);
                     thread::spawn(move || {

@@ -49,9 +49,10 @@ fn job(may_be_bound: bool) -> Processors {
     Processors { lane: Lane::Fast, may_be_bound, first: None }
 }
 
-/// Waits until no worker has a job. The next job goes to the first worker, if no other one is bound.
+/// Waits until no worker has a job. The next job goes to the first worker, if no other one is bound. A single worker gets it anyway, and
+/// later, as the waiting caller keeps the processor from it.
 fn idle(pool: &Pool) -> &Pool {
-    while pool.metrics().fast.idle < pool.metrics().fast.threads {
+    while pool.metrics().fast.threads > 1 && pool.metrics().fast.idle < pool.metrics().fast.threads {
         std::thread::yield_now();
     }
     pool
